@@ -1,0 +1,38 @@
+"""thali: latent-feature models of choice and similarity.
+
+People choose between things, and judge things alike, because of features that nobody wrote down. thali infers those
+features, how many there are and how much each weighs. Names load on first use, so that importing thali is quick.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "PairedComparisons": "thali.data.pairs",
+    "read_table": "thali.data.tables",
+    "EliminationByAspects": "thali.models.elimination_by_aspects",
+    "LatentFeatureModel": "thali.models.latent_feature_model",
+    "load": "thali.models.saved",
+    "datasets": None,
+    "errors": None,
+    "likelihoods": None,
+    "plots": None,
+    "priors": None,
+    "testing": None,
+}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module 'thali' has no attribute {name!r}")
+    home = _HOME[name]
+    value = import_module(f"thali.{name}") if home is None else getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,193 @@
+"""How Python here becomes machine code: three decorators, and the only importer of numba.
+
+- `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes` is the
+  same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
+- `generic` makes a verb: a function that priors or likelihoods answer. `verb.register(Class)` gives the answer of one
+  class of model, `verb.register(object)` that of every class which has none of its own.
+- `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
+  under which it is kept ends in a digest of the sources, so that an edited callee is compiled anew, and holds the names
+  of the model classes, so that no combination can spoil the cache of another.
+
+With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
+
+Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of a NamedTuple of
+arrays would cost half of the running time. Such code cannot allocate. A combination that holds a class from outside
+the library is compiled with reference counting, so that users may allocate in their own likelihoods.
+"""
+
+import functools
+import hashlib
+import inspect
+import sys
+import types
+from dataclasses import dataclass
+from pathlib import Path
+
+from numba import config, njit
+from numba.extending import overload, register_jitable
+
+_INLINE = {"error_model": "numpy", "forceinline": True}
+_SUM = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
+
+scalar = register_jitable(**_INLINE)
+lanes = register_jitable(**_SUM)
+
+
+def generic(stub):
+    """A verb: dispatches on the class of its first argument, in Python and in compiled code alike."""
+    answers: dict[type, object] = {}
+    parameters = list(inspect.signature(stub).parameters)
+
+    def answer(cls):
+        found = answers.get(cls, answers.get(object))
+        if found is None:
+            known = ", ".join(sorted(c.__name__ for c in answers)) or "no class yet"
+            name = getattr(cls, "__name__", cls)
+            raise TypeError(f"{stub.__name__} has no answer for {name}; it is registered for {known}.")
+        return found
+
+    @functools.wraps(stub)
+    def verb(*args):
+        return answer(type(args[0]))(*args)
+
+    def compiled(*args):
+        return answer(getattr(args[0], "instance_class", None))
+
+    overload(verb, strict=False, jit_options=_SUM)(compiled)
+
+    def register(cls):
+        def keep(function):
+            got = list(inspect.signature(function).parameters)
+            if len(got) != len(parameters):
+                raise TypeError(
+                    f"{function.__qualname__}({', '.join(got)}) must take the arguments of "
+                    f"{stub.__name__}({', '.join(parameters)})."
+                )
+            answers[cls] = function
+            return function
+
+        return keep
+
+    verb.register = register
+    verb.answers = answers
+    return verb
+
+
+@functools.cache
+def _digest_of_library() -> str:
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    folders = (root / "mcmc", root / "priors", root / "likelihoods")
+    for path in sorted([root / "_jit.py", *(p for folder in folders for p in folder.rglob("*.py"))]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _classes(value):
+    """The classes of a model: its own and those of the NamedTuples inside it."""
+    yield type(value)
+    for field in value:
+        if hasattr(field, "_fields"):
+            yield from _classes(field)
+
+
+class kernel:
+    """An entry point, compiled once for each combination of model classes: `function(rng, model, *rest)`."""
+
+    registry: list["kernel"] = []
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self.python = function
+        self._dispatchers: dict[tuple, object] = {}
+        kernel.registry.append(self)
+
+    def __call__(self, rng, model, *rest):
+        if config.DISABLE_JIT:
+            return self.python(rng, model, *rest)
+        return self.dispatcher(model)(rng, model, *rest)
+
+    def dispatcher(self, model):
+        """The numba dispatcher that serves this combination of model classes."""
+        classes = tuple(_classes(model))
+        if classes not in self._dispatchers:
+            self._dispatchers[classes] = self._specialise(classes)
+        return self._dispatchers[classes]
+
+    def is_compiled(self, model) -> bool:
+        """Whether calling it will neither compile nor keep the user waiting."""
+        if config.DISABLE_JIT:
+            return True
+        dispatcher = self.dispatcher(model)
+        if dispatcher.signatures:
+            return True
+        path = _cache_path(dispatcher.py_func)
+        return path is not None and any(Path(path).glob(f"*{dispatcher.py_func.__qualname__}*.nbi"))
+
+    def _specialise(self, classes):
+        own = __name__.split(".")[0]
+        foreign = sorted({c.__module__ for c in classes if c.__module__.split(".")[0] != own})
+        sources = [getattr(sys.modules.get(name), "__file__", None) for name in foreign]
+        # What a script or a notebook defines can be neither found again nor told apart by a later process.
+        cacheable = "__main__" not in foreign and all(sources)
+        digest = hashlib.sha256(_digest_of_library().encode())
+        if cacheable:
+            for name, source in zip(foreign, sources, strict=True):
+                digest.update(name.encode())
+                digest.update(Path(str(source)).read_bytes())
+        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), digest.hexdigest()[:12]])
+        copy = types.FunctionType(
+            self.python.__code__, self.python.__globals__, self.python.__name__, self.python.__defaults__
+        )
+        copy.__qualname__ = name
+        copy.__module__ = self.python.__module__
+        options = {"cache": cacheable, "nogil": True, "error_model": "numpy"}
+        if not foreign:
+            try:
+                return njit(_nrt=False, **options)(copy)
+            except (KeyError, TypeError):  # a numba without this switch: slower by about two, otherwise the same
+                pass
+        return njit(**options)(copy)
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """Where compiled code lies and how much of it there is."""
+
+    paths: list[str]
+    files: int
+    bytes: int
+
+
+def _cache_path(function) -> str | None:
+    from numba.core.caching import FunctionCache
+
+    try:
+        return FunctionCache(function).cache_path
+    except RuntimeError:  # no folder that numba could write to
+        return None
+
+
+def _cache_files() -> tuple[list[str], list[Path]]:
+    from importlib import import_module
+
+    for module in ("thali.mcmc.recommended", "thali.mcmc.paper"):  # each brings its kernels into the registry
+        import_module(module)
+    paths = sorted({p for k in kernel.registry if (p := _cache_path(k.python)) is not None})
+    names = {k.python.__name__ for k in kernel.registry}
+    files = [f for p in paths for f in Path(p).glob("*.nb[ic]") if any(f".{name}-" in f.name for name in names)]
+    return paths, files
+
+
+def cache_info() -> CacheInfo:
+    """How much compiled code is kept on disk, and where."""
+    paths, files = _cache_files()
+    return CacheInfo(paths, len(files), sum(f.stat().st_size for f in files))
+
+
+def cache_clear() -> int:
+    """Remove every piece of compiled code that thali keeps on disk; returns how many files there were."""
+    _, files = _cache_files()
+    for file in files:
+        file.unlink(missing_ok=True)
+    return len(files)

@@ -1,0 +1,14 @@
+"""One seed, one independent random stream a chain."""
+
+import numpy as np
+
+
+def streams(random_seed, count: int) -> list[np.random.Generator]:
+    """`count` independent generators from one seed (None, an integer, a SeedSequence or a Generator).
+
+    The streams depend on the seed and their position alone, not on how many cores run them.
+    """
+    if isinstance(random_seed, np.random.Generator):
+        return list(random_seed.spawn(count))
+    sequence = random_seed if isinstance(random_seed, np.random.SeedSequence) else np.random.SeedSequence(random_seed)
+    return [np.random.Generator(np.random.PCG64(child)) for child in sequence.spawn(count)]

@@ -1,0 +1,151 @@
+"""Elimination by aspects on paired comparisons."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.likelihoods.tiles import OTHER, OWN, LANES, Pairs, empty_cache, fill, lay_out, row_apply, row_delta, row_mirror, total
+from thali.mcmc import verbs
+from thali.mcmc.bag import COLUMNS
+
+
+@dataclass(frozen=True)
+class Elimination:
+    r"""Elimination by aspects: a chooser picks an aspect at random, the heavier the likelier, and drops every option
+    without it; between two options only the aspects that one has and the other lacks decide:
+
+    .. math::
+        p_{ij} = \frac{A_{ij}}{A_{ij} + A_{ji}}, \qquad A_{ij} = \sum_k w_k f_{ik} (1 - f_{jk}), \qquad
+        \tilde p_{ij} = (1 - \varepsilon) p_{ij} + \varepsilon / 2
+
+    and the choices of a pair are binomial with probability :math:`\tilde p_{ij}`. Two options that no aspect tells apart
+    are chosen equally often.
+
+    Parameters
+    ----------
+    lapse : float in [0, 1)
+        The probability epsilon of choosing at random.
+
+    References
+    ----------
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1 and 2.
+    """
+
+    lapse: float = 0.01
+    sees_full = False
+    sees_unique = True
+
+    def __post_init__(self):
+        if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):
+            raise ArgumentError(
+                f"lapse is the probability of choosing at random and must lie in [0, 1); got {self.lapse!r}."
+            )
+
+    def compiled(self, data):
+        """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache."""
+        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse))
+        return pairs, empty_cache
+
+
+# How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j]; the
+# weight of h grows by d, own += d - d z[j] for the rows in h, or other += d z[j] for the rows outside, whichever are
+# fewer; pool and carve, both sides -= d z[j].
+
+
+@verbs.sees_full.register(Pairs)
+def _sees_full(pairs):
+    return False
+
+
+@verbs.is_scale_free.register(Pairs)
+def _is_scale_free(pairs):
+    return True
+
+
+@verbs.delta_own.register(Pairs)
+def _delta_own(pairs, c, b, i, d):
+    return row_delta(pairs, c, b, 0, i, d, 0.0, 0.0, 0.0)
+
+
+@verbs.apply_own.register(Pairs)
+def _apply_own(pairs, c, b, i, d):
+    row_apply(pairs, c, b, 0, i, d, 0.0, 0.0, 0.0)
+    row_mirror(pairs, c, i)
+
+
+@verbs.delta_member.register(Pairs)
+def _delta_member(pairs, c, b, k, i, d):
+    return row_delta(pairs, c, b, k, i, d, -d, 0.0, -d)
+
+
+@verbs.apply_member.register(Pairs)
+def _apply_member(pairs, c, b, k, i, d):
+    row_apply(pairs, c, b, k, i, d, -d, 0.0, -d)
+    row_mirror(pairs, c, i)
+
+
+@verbs.delta_weight.register(Pairs)
+def _delta_weight(pairs, c, b, k, m, d):
+    n = b.Z.shape[1] - 1
+    side = 1.0 if 2 * m <= n else 0.0
+    change = 0.0
+    for i in range(n):
+        if b.Z[k, i] == side:
+            change += row_delta(pairs, c, b, k, i, d * side, -d * side, 0.0, d * (1.0 - side))
+    return change
+
+
+@verbs.apply_weight.register(Pairs)
+def _apply_weight(pairs, c, b, k, m, d):
+    n = b.Z.shape[1] - 1
+    side = 1.0 if 2 * m <= n else 0.0
+    for i in range(n):
+        if b.Z[k, i] == side:
+            row_apply(pairs, c, b, k, i, d * side, -d * side, 0.0, d * (1.0 - side))
+            row_mirror(pairs, c, i)
+
+
+@verbs.delta_pool.register(Pairs)
+def _delta_pool(pairs, c, b, i, k, d):
+    return row_delta(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+
+
+@verbs.apply_pool.register(Pairs)
+def _apply_pool(pairs, c, b, i, k, d):
+    row_apply(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+    row_mirror(pairs, c, i)
+
+
+@verbs.delta_carve.register(Pairs)
+def _delta_carve(pairs, c, b, k, m, d):
+    change = 0.0
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[k, i] != 0.0:
+            change += row_delta(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+    return 0.5 * change  # every pair of owners was met from both sides
+
+
+@verbs.apply_carve.register(Pairs)
+def _apply_carve(pairs, c, b, k, m, d):
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[k, i] != 0.0:
+            row_apply(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+
+
+@verbs.apply_scale.register(Pairs)
+def _apply_scale(pairs, c, b, factor):
+    for v in range(c.tile.shape[0]):
+        for t in range(LANES):
+            c.tile[v, OWN + t] *= factor
+            c.tile[v, OTHER + t] *= factor
+
+
+@verbs.rebuild.register(Pairs)
+def _rebuild(pairs, c, b):
+    fill(pairs, c, b, b.whole[COLUMNS])
+
+
+@verbs.log_likelihood.register(Pairs)
+def _log_likelihood(pairs, c, b):
+    return total(pairs, c)

@@ -1,0 +1,183 @@
+"""The arithmetic of elimination on pairs, laid out for vector instructions.
+
+The pairs of option i, with each option it was compared with, fill whole tiles of eight lanes; every pair therefore stands
+twice, once in the tiles of either option, and `mirror` says where the other copy is. Missing neighbours have no counts.
+One row kernel with four numbers serves every change that a move can make to the pairs of option i: its own side grows by
+a0 + a1 z[j] and the other by b0 + b1 z[j], where z is a row of Z and j the neighbour.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import lanes, scalar
+from thali.mcmc.logarithm import fast_log
+
+LANES = 8
+# fields of a tile, LANES numbers each: weights that count for i and for the neighbour, choices of i and of the neighbour,
+# their log-likelihood, scratch. Constant distances in one array let the compiler see that they do not overlap.
+OWN, OTHER, WINS, LOSSES, LOGLIK, Z = range(0, 6 * LANES, LANES)
+FLOOR = 1e-14  # of a side's weight; where both are nothing the probability becomes 1/2
+
+
+class Pairs(NamedTuple):
+    """Pairs of compared options. Never changed."""
+
+    start: np.ndarray  # (n + 1,) int64: option i has tiles start[i] to start[i + 1] - 1
+    neighbour: np.ndarray  # (tiles, LANES) uint64; n where there is none
+    mirror: np.ndarray  # (tiles, LANES) uint64: flat position of the other copy
+    wins: np.ndarray  # (tiles, LANES)
+    losses: np.ndarray
+    scale: float  # 1 - lapse
+    base: float  # lapse / 2
+
+
+class PairCache(NamedTuple):
+    """What a chain keeps of the pairs."""
+
+    tile: np.ndarray  # (tiles, 6 * LANES)
+
+
+@lanes
+def log_term(own, other, wins, losses, scale, base):
+    """wins * log p + losses * log (1 - p), where p = scale * own / (own + other) + base."""
+    share = scale / (own + other)
+    return wins * fast_log(own * share + base) + losses * fast_log(other * share + base)
+
+
+@lanes
+def row_delta(pairs, c, b, k, i, a0, a1, b0, b1):
+    """Change of the log-likelihood of option i's pairs."""
+    total = 0.0
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(LANES):
+            z = b.Z[k, pairs.neighbour[v, t]]
+            own = max(c.tile[v, OWN + t] + a0 + a1 * z, FLOOR)
+            other = max(c.tile[v, OTHER + t] + b0 + b1 * z, FLOOR)
+            term = log_term(own, other, c.tile[v, WINS + t], c.tile[v, LOSSES + t], pairs.scale, pairs.base)
+            total += term - c.tile[v, LOGLIK + t]
+    return total
+
+
+@scalar
+def row_apply(pairs, c, b, k, i, a0, a1, b0, b1):
+    """Make the change in option i's own tiles."""
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(LANES):  # the gather first, so that the second loop touches one array only
+            c.tile[v, Z + t] = b.Z[k, pairs.neighbour[v, t]]
+        for t in range(LANES):
+            own = c.tile[v, OWN + t] + a0 + a1 * c.tile[v, Z + t]
+            other = c.tile[v, OTHER + t] + b0 + b1 * c.tile[v, Z + t]
+            c.tile[v, OWN + t] = own
+            c.tile[v, OTHER + t] = other
+            c.tile[v, LOGLIK + t] = log_term(
+                max(own, FLOOR),
+                max(other, FLOOR),
+                c.tile[v, WINS + t],
+                c.tile[v, LOSSES + t],
+                pairs.scale,
+                pairs.base,
+            )
+
+
+@scalar
+def row_mirror(pairs, c, i):
+    """Copy option i's tiles to where its neighbours keep the same pairs."""
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(LANES):
+            there = pairs.mirror[v, t]
+            tile = there // np.uint64(LANES)
+            lane = there % np.uint64(LANES)
+            c.tile[tile, np.uint64(OWN) + lane] = c.tile[v, OTHER + t]
+            c.tile[tile, np.uint64(OTHER) + lane] = c.tile[v, OWN + t]
+            c.tile[tile, np.uint64(LOGLIK) + lane] = c.tile[v, LOGLIK + t]
+
+
+@scalar
+def fill(pairs, c, b, columns):
+    """All tiles from the weights."""
+    n = pairs.start.shape[0] - 1
+    for i in range(n):
+        for v in range(pairs.start[i], pairs.start[i + 1]):
+            for t in range(LANES):
+                j = pairs.neighbour[v, t]
+                own = b.s[i]
+                other = b.s[j]
+                for k in range(columns):
+                    own += b.w[k] * b.Z[k, i] * (1.0 - b.Z[k, j])
+                    other += b.w[k] * b.Z[k, j] * (1.0 - b.Z[k, i])
+                c.tile[v, OWN + t] = own
+                c.tile[v, OTHER + t] = other
+                c.tile[v, LOGLIK + t] = log_term(
+                    max(own, FLOOR),
+                    max(other, FLOOR),
+                    c.tile[v, WINS + t],
+                    c.tile[v, LOSSES + t],
+                    pairs.scale,
+                    pairs.base,
+                )
+
+
+@scalar
+def total(pairs, c):
+    """The log-likelihood of all pairs, with the library's logarithm."""
+    n = pairs.start.shape[0] - 1
+    result = 0.0
+    for i in range(n):
+        for v in range(pairs.start[i], pairs.start[i + 1]):
+            for t in range(LANES):
+                j = pairs.neighbour[v, t]
+                if i < j < n:
+                    own = max(c.tile[v, OWN + t], FLOOR)
+                    other = max(c.tile[v, OTHER + t], FLOOR)
+                    p = pairs.scale * own / (own + other) + pairs.base
+                    q = pairs.scale * other / (own + other) + pairs.base
+                    if c.tile[v, WINS + t] > 0.0:
+                        result += c.tile[v, WINS + t] * math.log(p)
+                    if c.tile[v, LOSSES + t] > 0.0:
+                        result += c.tile[v, LOSSES + t] * math.log(q)
+    return result
+
+
+def lay_out(n: int, first, second, wins, losses, lapse: float) -> Pairs:
+    """Arrange pairs (first[p], second[p]) into tiles; vectorised, memory proportional to the pairs."""
+    owner = np.concatenate([first, second])
+    neighbour = np.concatenate([second, first])
+    own_wins = np.concatenate([wins, losses]).astype(float)
+    own_losses = np.concatenate([losses, wins]).astype(float)
+    count = first.size
+    degree = np.bincount(owner, minlength=n)
+    tiles = -(-degree // LANES)
+    start = np.concatenate([[0], np.cumsum(tiles)]).astype(np.int64)
+    order = np.lexsort((neighbour, owner))
+    rank = np.arange(owner.size) - np.repeat(np.cumsum(degree) - degree, degree)
+    position = np.empty(owner.size, np.int64)
+    position[order] = start[owner[order]] * LANES + rank
+    slots = int(start[-1]) * LANES
+
+    def spread(values, missing, dtype):
+        out = np.full(slots, missing, dtype)
+        out[position] = values
+        return out.reshape(-1, LANES)
+
+    partner = np.concatenate([position[count:], position[:count]])
+    mirror = np.arange(slots, dtype=np.uint64)  # a missing neighbour mirrors itself
+    mirror[position] = partner
+    return Pairs(
+        start=start,
+        neighbour=spread(neighbour, n, np.uint64),
+        mirror=mirror.reshape(-1, LANES),
+        wins=spread(own_wins, 0.0, float),
+        losses=spread(own_losses, 0.0, float),
+        scale=1.0 - lapse,
+        base=lapse / 2.0,
+    )
+
+
+def empty_cache(pairs: Pairs) -> PairCache:
+    """Counts in place, weights still to be filled in."""
+    tile = np.zeros((pairs.neighbour.shape[0], 6 * LANES))
+    tile[:, WINS : WINS + LANES] = pairs.wins
+    tile[:, LOSSES : LOSSES + LANES] = pairs.losses
+    return PairCache(tile)

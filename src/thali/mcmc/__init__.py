@@ -1,0 +1,1 @@
+"""Samplers, written once against the verbs that priors and likelihoods answer."""

@@ -1,0 +1,131 @@
+"""The state of one chain: a bag of weighted columns, the unique weights, and the concentration.
+
+The arrays are allocated once and changed in place. Columns 0 to K-1 of the bag lie in rows 0 to K-1 of `Z`; row K is where
+a new column is proposed, and the last row is scratch space. Patterns are named by their row number everywhere.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import scalar
+
+ALPHA = 0  # positions in Bag.real
+COLUMNS, FULL, SWEEPS = range(3)  # positions in Bag.whole
+NO_UNIQUE, FIXED_UNIQUE, TOTAL_UNIQUE = range(3)  # what Bag.s holds: see Model
+ROOM = 32  # free rows that a sweep is given at least, besides as many as are in use
+
+
+class Model(NamedTuple):
+    """A prior over columns, a likelihood, and how the two are joined. Never changed."""
+
+    prior: object
+    likelihood: object
+    shape: float  # of the Gamma prior of every weight
+    rate: float
+    lo: int  # least and greatest number of owners that a column in the bag may have between moves
+    hi: int
+    unique: int  # s[i] is: always 0 | the fixed unique weight of i | that plus every column that only i owns
+    learn_alpha: bool  # Gamma(1, 1) prior on the concentration, or a fixed value
+
+
+class Bag(NamedTuple):
+    """The state of one chain."""
+
+    Z: np.ndarray  # (rows, n + 1) 0.0 or 1.0; entry n is always 0, so that a missing neighbour owns nothing
+    w: np.ndarray  # (rows,) weights
+    m: np.ndarray  # (rows,) int64 numbers of owners
+    log_rate: np.ndarray  # (rows,) log arrival rate (or probability) of the pattern
+    s: np.ndarray  # (n + 1,) weight that only option i owns
+    z: np.ndarray  # (n,) alpha * rate of {i} * rate of the weights: s[i] has Bessel argument 2 sqrt(z[i] s[i])
+    log_bessel: np.ndarray  # (n,) log I0(2 sqrt(z[i] s[i]))
+    by_size: np.ndarray  # (n + 1,) log rate by number of owners, for priors that know no more than that
+    singles: np.ndarray  # (n,) int64 number of columns that only option i owns, drawn with alpha
+    order: np.ndarray  # (rows,) int64 scratch: an order of the columns
+    who: np.ndarray  # (n,) int64 scratch: an order of the options
+    block: np.ndarray  # (16,) scratch
+    real: np.ndarray  # (1,) ALPHA
+    whole: np.ndarray  # (3,) int64 COLUMNS, FULL (columns that all options own, drawn with alpha), SWEEPS
+
+
+def empty_bag(n: int, capacity: int) -> Bag:
+    """A bag without columns for n options."""
+    rows = capacity + 2
+    return Bag(
+        Z=np.zeros((rows, n + 1)),
+        w=np.zeros(rows),
+        m=np.zeros(rows, np.int64),
+        log_rate=np.zeros(rows),
+        s=np.zeros(n + 1),
+        z=np.zeros(n),
+        log_bessel=np.zeros(n),
+        by_size=np.zeros(n + 1),
+        singles=np.zeros(n, np.int64),
+        order=np.zeros(rows, np.int64),
+        who=np.zeros(n, np.int64),
+        block=np.zeros(16),
+        real=np.zeros(1),
+        whole=np.zeros(3, np.int64),
+    )
+
+
+def grown(bag: Bag) -> Bag:
+    """A copy of the bag with twice the room for columns."""
+    n = bag.Z.shape[1] - 1
+    larger = empty_bag(n, 2 * capacity(bag))
+    count = bag.whole[COLUMNS]
+    for name, old in bag._asdict().items():
+        new = getattr(larger, name)
+        if new.shape == old.shape:
+            new[...] = old
+        else:
+            new[:count] = old[:count]
+    return larger
+
+
+@scalar
+def capacity(b):
+    return b.Z.shape[0] - 2
+
+
+@scalar
+def scratch(b):
+    """The row number of the scratch pattern."""
+    return b.Z.shape[0] - 1
+
+
+@scalar
+def is_crowded(b):
+    """Whether a sweep could run out of rows for columns: the caller then doubles them."""
+    needed = b.whole[COLUMNS] + b.whole[FULL]
+    for i in range(b.singles.shape[0]):
+        needed += b.singles[i]
+    return 2 * needed + ROOM > capacity(b)
+
+
+@scalar
+def copy_row(b, source, target):
+    for i in range(b.Z.shape[1]):
+        b.Z[target, i] = b.Z[source, i]
+
+
+@scalar
+def remove_column(b, k):
+    """The last column takes the place of column k."""
+    last = b.whole[COLUMNS] - 1
+    if k != last:
+        copy_row(b, last, k)
+        b.w[k] = b.w[last]
+        b.m[k] = b.m[last]
+        b.log_rate[k] = b.log_rate[last]
+    b.whole[COLUMNS] = last
+
+
+@scalar
+def least_unique(b, k):
+    """The smallest unique weight among the owners of pattern k."""
+    least = np.inf
+    for i in range(b.s.shape[0] - 1):
+        if b.Z[k, i] != 0.0 and b.s[i] < least:
+            least = b.s[i]
+    return least

@@ -1,0 +1,84 @@
+"""Random decisions. Every discrete draw of a sampler that is not a plain comparison goes through here."""
+
+import math
+
+from thali._jit import scalar
+
+
+@scalar
+def accept(rng, log_ratio):
+    """True with probability min(1, exp(log_ratio)); NaN rejects."""
+    return log_ratio > -rng.standard_exponential()
+
+
+@scalar
+def index(rng, n):
+    """Uniform on 0, ..., n - 1."""
+    return int(rng.random() * n)
+
+
+@scalar
+def poisson(rng, mean):
+    """Poisson count, by counting unit-rate arrivals (a compiled `rng.poisson` would allocate)."""
+    count = 0
+    time = rng.standard_exponential()
+    while time < mean:
+        count += 1
+        time += rng.standard_exponential()
+    return count
+
+
+@scalar
+def weight(rng, model):
+    """A weight from its prior, Gamma(shape, rate)."""
+    if model.shape == 1.0:
+        return rng.standard_exponential() / model.rate
+    return rng.standard_gamma(model.shape) / model.rate
+
+
+@scalar
+def shuffle(rng, items, n):
+    """Put the first n items into uniformly random order."""
+    for last in range(n - 1, 0, -1):
+        other = index(rng, last + 1)
+        items[last], items[other] = items[other], items[last]
+
+
+@scalar
+def bessel_count(rng, x, shift):
+    """A count n >= 0 with P(n) proportional to x^n / (n! (n + shift)!), for shift 0 or 1.
+
+    The terms are summed outwards from the largest, so that nothing overflows.
+    """
+    peak = int(0.5 * (math.sqrt(shift * shift + 4.0 * x) - shift))
+    total = 1.0
+    term = 1.0
+    n = peak
+    while term > 1e-17 * total:
+        n += 1
+        term *= x / (n * (n + shift))
+        total += term
+    term = 1.0
+    n = peak
+    while n > 0 and term > 1e-17 * total:
+        term *= n * (n + shift) / x
+        n -= 1
+        total += term
+    left = rng.random() * total
+    n = peak
+    term = 1.0
+    while left >= term and term > 1e-17 * total:
+        left -= term
+        n += 1
+        term *= x / (n * (n + shift))
+    if left < term or peak == 0:
+        return n
+    n = peak
+    term = 1.0
+    while n > 0:
+        term *= n * (n + shift) / x
+        n -= 1
+        left -= term
+        if left < 0.0:
+            break
+    return n

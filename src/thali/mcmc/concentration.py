@@ -1,0 +1,64 @@
+"""Move 10: the concentration alpha, and the common scale of all weights."""
+
+from thali._jit import scalar
+from thali.mcmc.bag import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE
+from thali.mcmc.chance import bessel_count, poisson
+from thali.mcmc.unique import refresh_unique
+from thali.mcmc.verbs import (
+    apply_scale,
+    draw_alpha,
+    is_scale_free,
+    rate_between,
+    set_alpha,
+)
+
+
+@scalar
+def draw_concentration(rng, model, b):
+    """alpha given the number of columns, those of single options counted; then the columns that all options own."""
+    n = b.Z.shape[1] - 1
+    lo = 1 if model.unique == TOTAL_UNIQUE else model.lo
+    columns = b.whole[COLUMNS] + count_singles(rng, model, b)
+    if model.learn_alpha:
+        alpha = draw_alpha(model.prior, rng, b, columns, rate_between(model.prior, lo, model.hi))
+        set_alpha(model.prior, b, alpha)
+        refresh_unique(model, b)
+    if model.hi < n:
+        b.whole[FULL] = poisson(rng, b.real[ALPHA] * rate_between(model.prior, n, n))
+
+
+@scalar
+def count_singles(rng, model, b):
+    """Draw how many columns each option owns alone, given s; returns their sum."""
+    total = 0
+    if model.unique == TOTAL_UNIQUE:
+        for i in range(b.singles.shape[0]):
+            b.singles[i] = bessel_count(rng, b.z[i] * b.s[i], 0)
+            total += b.singles[i]
+    return total
+
+
+@scalar
+def draw_scale(rng, model, c, b):
+    """The sum of all weights given their proportions, which are all that the likelihood sees."""
+    n = b.Z.shape[1] - 1
+    if not is_scale_free(model.likelihood):
+        return
+    total = 0.0
+    count = b.whole[COLUMNS]
+    for k in range(b.whole[COLUMNS]):
+        total += b.w[k]
+    if model.unique != NO_UNIQUE:
+        count += n
+        for i in range(n):
+            total += b.s[i]
+            count += b.singles[i]
+    if count == 0:
+        return
+    factor = rng.standard_gamma(model.shape * count) / model.rate / total
+    for k in range(b.whole[COLUMNS]):
+        b.w[k] *= factor
+    for i in range(n):
+        b.s[i] *= factor
+    apply_scale(model.likelihood, c, b, factor)
+    refresh_unique(model, b)

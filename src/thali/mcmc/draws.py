@@ -1,0 +1,34 @@
+"""What one chain hands back."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ChainDraws:
+    """The kept draws of one chain; features are ragged, concatenated draw after draw."""
+
+    alpha: np.ndarray  # (draws,) float64
+    log_likelihood: np.ndarray  # (draws,) float64, whole data, natural log, without binomial coefficients
+    unique_weights: np.ndarray  # (draws, n_options) float64; zeros when the model has no unique aspects
+    n_features: np.ndarray  # (draws,) int64: columns with at least one owner in each draw
+    weights: np.ndarray  # (sum n_features,) float64
+    sizes: np.ndarray  # (sum n_features,) int64: owners of each column, >= 1
+    owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
+    stats: dict[str, np.ndarray] = field(default_factory=dict)  # (draws,) arrays for sample_stats
+
+    def first(self, draws: int) -> "ChainDraws":
+        """The first so many draws."""
+        features = int(self.n_features[:draws].sum())
+        owners = int(self.sizes[:features].sum())
+        return ChainDraws(
+            self.alpha[:draws],
+            self.log_likelihood[:draws],
+            self.unique_weights[:draws],
+            self.n_features[:draws],
+            self.weights[:features],
+            self.sizes[:features],
+            self.owners[:owners],
+            {name: values[:draws] for name, values in self.stats.items()},
+        )

@@ -1,0 +1,67 @@
+"""Move 9: columns with the same owners act only through the sum of their weights, which is split anew.
+
+Each distinct pattern is visited once. (Visiting the pattern of a random column would select patterns in proportion to
+their number of columns, and bias it.)
+"""
+
+import math
+
+from thali._jit import scalar
+from thali.mcmc.bag import ALPHA, COLUMNS, capacity, copy_row, remove_column
+from thali.mcmc.chance import bessel_count
+
+
+@scalar
+def split_duplicates(rng, model, b):
+    """With sum W, the number n of columns has P(n) ~ x^(n-1) / (n! (n-1)!), x = alpha * lambda * rate * W, and given n
+    the weights are W times a flat Dirichlet vector. Needs exponential weights."""
+    merge(b)
+    for k in range(b.whole[COLUMNS]):
+        x = b.real[ALPHA] * math.exp(b.log_rate[k]) * model.rate * b.w[k]
+        extra = bessel_count(rng, x, 1)
+        while b.whole[COLUMNS] + extra > capacity(b):
+            extra = bessel_count(rng, x, 1)
+        if extra > 0:
+            split(rng, b, k, extra)
+
+
+@scalar
+def merge(b):
+    """Leave one column of each pattern, with the sum of the weights."""
+    k = 0
+    while k < b.whole[COLUMNS]:
+        for j in range(b.whole[COLUMNS] - 1, k, -1):
+            if same_owners(b, j, k):
+                b.w[k] += b.w[j]
+                remove_column(b, j)
+        k += 1
+
+
+@scalar
+def same_owners(b, j, k):
+    if b.m[j] != b.m[k]:
+        return False
+    for i in range(b.Z.shape[1]):
+        if b.Z[j, i] != b.Z[k, i]:
+            return False
+    return True
+
+
+@scalar
+def split(rng, b, k, extra):
+    """Divide the weight of column k between it and `extra` copies."""
+    whole = b.w[k]
+    first = b.whole[COLUMNS]
+    b.w[k] = rng.standard_exponential()
+    total = b.w[k]
+    for j in range(first, first + extra):
+        copy_row(b, k, j)
+        b.m[j] = b.m[k]
+        b.log_rate[j] = b.log_rate[k]
+        b.w[j] = rng.standard_exponential()
+        total += b.w[j]
+    share = whole / total
+    b.w[k] *= share
+    for j in range(first, first + extra):
+        b.w[j] *= share
+    b.whole[COLUMNS] = first + extra

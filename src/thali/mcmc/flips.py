@@ -1,0 +1,167 @@
+"""Move 1: toggle who owns which column.
+
+Columns are visited in a fresh random order, each whole: an order that depended on the entries that are updated, as the
+order in which columns were stored does, would bias the sampler. Columns that only one option owns, and columns that all
+own, are put into the bag for the length of the pass, because a toggle may make or end one.
+"""
+
+import math
+
+from thali._jit import scalar
+from thali.mcmc.bag import COLUMNS, FULL, TOTAL_UNIQUE, remove_column
+from thali.mcmc.chance import accept, index, shuffle, weight
+from thali.mcmc.unique import refresh_bessel
+from thali.mcmc.verbs import apply_member, delta_member, is_exchangeable, keeps_empty, log_rate
+
+FEW = 12  # up to this many options, every option is tried in turn
+
+
+@scalar
+def flip_pass(rng, model, c, b):
+    """One pass over the columns of an infinite prior."""
+    expand(rng, model, b)
+    flip_columns(rng, model, c, b)
+    collapse(model, b)
+
+
+@scalar
+def flip_columns(rng, model, c, b):
+    """Toggle within every column, in random order."""
+    columns = b.whole[COLUMNS]
+    for k in range(columns):
+        b.order[k] = k
+    shuffle(rng, b.order, columns)
+    n = b.Z.shape[1] - 1
+    sparse = n > FEW and is_exchangeable(model.prior) and not keeps_empty(model.prior)
+    for t in range(columns):
+        k = b.order[t]
+        if sparse:
+            flip_at_random(rng, model, c, b, k)
+        else:
+            start = index(rng, n)
+            for step in range(n):
+                i = start + step
+                try_flip(rng, model, c, b, k, i - n if i >= n else i)
+
+
+@scalar
+def try_flip(rng, model, c, b, k, i):
+    """Two coins, the prior's first: the likelihood is evaluated only for toggles that the prior lets pass."""
+    joins = b.Z[k, i] == 0.0
+    m = b.m[k] + 1 if joins else b.m[k] - 1
+    if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
+        return
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+    rate = log_rate(model.prior, b, k, m)
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+    if accept(rng, rate - b.log_rate[k]):
+        likelihood_coin(rng, model, c, b, k, i, joins, m, rate)
+
+
+@scalar
+def likelihood_coin(rng, model, c, b, k, i, joins, m, rate):
+    d = b.w[k] if joins else -b.w[k]
+    if accept(rng, delta_member(model.likelihood, c, b, k, i, d)):
+        apply_member(model.likelihood, c, b, k, i, d)
+        b.Z[k, i] = 1.0 if joins else 0.0
+        b.m[k] = m
+        b.log_rate[k] = rate
+
+
+@scalar
+def flip_at_random(rng, model, c, b, k):
+    """n uniformly random toggles of column k; those that fail the prior's coin are skipped by a geometric draw."""
+    n = b.Z.shape[1] - 1
+    sort_owners(b, k)
+    picks = n
+    while True:
+        m = b.m[k]
+        join = (n - m) / n * math.exp(min(0.0, b.by_size[m + 1] - b.by_size[m])) if m < n else 0.0
+        leave = m / n * math.exp(min(0.0, b.by_size[m - 1] - b.by_size[m])) if m > 1 else 0.0
+        passing = join + leave
+        if passing < 1.0:
+            picks -= int(min(-rng.standard_exponential() / math.log1p(-passing), 1e9))
+        picks -= 1
+        if picks < 0:
+            return
+        joins = rng.random() * passing < join
+        position = m + index(rng, n - m) if joins else index(rng, m)
+        i = b.who[position]
+        after = m + 1 if joins else m - 1
+        likelihood_coin(rng, model, c, b, k, i, joins, after, b.by_size[after])
+        if b.m[k] == after:  # owners stay in front
+            edge = m if joins else m - 1
+            b.who[position], b.who[edge] = b.who[edge], b.who[position]
+
+
+@scalar
+def sort_owners(b, k):
+    """All options into b.who, owners of pattern k first."""
+    front = 0
+    back = b.Z.shape[1] - 2
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[k, i] != 0.0:
+            b.who[front] = i
+            front += 1
+        else:
+            b.who[back] = i
+            back -= 1
+
+
+@scalar
+def expand(rng, model, b):
+    """Put the columns of single options and those of all options, counted when alpha was drawn, into the bag.
+
+    Given their number, s[i] is split between the fixed unique weight and them by a flat Dirichlet distribution.
+    """
+    n = b.Z.shape[1] - 1
+    if model.unique == TOTAL_UNIQUE:
+        for i in range(n):
+            if b.singles[i] > 0:
+                first = b.whole[COLUMNS]
+                fixed = rng.standard_exponential()
+                total = fixed
+                for _ in range(b.singles[i]):
+                    k = append_empty(b)
+                    b.w[k] = rng.standard_exponential()
+                    b.Z[k, i] = 1.0
+                    b.m[k] = 1
+                    b.log_rate[k] = log_rate(model.prior, b, k, 1)
+                    total += b.w[k]
+                share = b.s[i] / total
+                b.s[i] = fixed * share
+                for k in range(first, b.whole[COLUMNS]):
+                    b.w[k] *= share
+    for _ in range(b.whole[FULL]):
+        k = append_empty(b)
+        b.w[k] = weight(rng, model)
+        for i in range(n):
+            b.Z[k, i] = 1.0
+        b.m[k] = n
+        b.log_rate[k] = log_rate(model.prior, b, k, n)
+
+
+@scalar
+def append_empty(b):
+    k = b.whole[COLUMNS]
+    b.whole[COLUMNS] = k + 1
+    for i in range(b.Z.shape[1]):
+        b.Z[k, i] = 0.0
+    b.m[k] = 0
+    return k
+
+
+@scalar
+def collapse(model, b):
+    """Take them out again: the weights of single options return to s, columns that all options own are forgotten."""
+    n = b.Z.shape[1] - 1
+    k = b.whole[COLUMNS] - 1
+    while k >= 0:
+        if b.m[k] < model.lo:
+            for i in range(n):
+                b.s[i] += b.w[k] * b.Z[k, i]
+            remove_column(b, k)
+        elif b.m[k] > model.hi:
+            remove_column(b, k)
+        k -= 1
+    refresh_bessel(model, b)

@@ -1,0 +1,38 @@
+"""Where a chain begins: a draw from the prior."""
+
+import numpy as np
+
+from thali._jit import scalar
+from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, ROOM, TOTAL_UNIQUE, Bag, Model, empty_bag
+from thali.mcmc.unique import refresh_unique
+from thali.mcmc.verbs import log_rate, rebuild, set_alpha
+
+
+def prior_draw(rng: np.random.Generator, model: Model, prior, n: int, alpha: float) -> Bag:
+    """A bag drawn from the prior (`prior` is the public object that `model.prior` was compiled from)."""
+    matrix = prior.sample(n, alpha, rng)
+    weights = rng.gamma(model.shape, 1.0 / model.rate, matrix.shape[1])
+    owners = matrix.sum(0)
+    kept = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))
+    bag = empty_bag(n, 4 * kept.size + 2 * ROOM)
+    bag.Z[: kept.size, :n] = matrix[:, kept].T
+    bag.w[: kept.size] = weights[kept]
+    bag.m[: kept.size] = owners[kept]
+    bag.whole[COLUMNS] = kept.size
+    bag.real[ALPHA] = alpha
+    if model.unique != NO_UNIQUE:
+        bag.s[:n] = rng.gamma(model.shape, 1.0 / model.rate, n)
+    if model.unique == TOTAL_UNIQUE:
+        alone = owners == 1
+        bag.s[:n] += matrix[:, alone] @ weights[alone]
+    return bag
+
+
+@scalar
+def prepare(model, c, b):
+    """Everything that follows from the columns, their weights and alpha."""
+    set_alpha(model.prior, b, b.real[ALPHA])
+    for k in range(b.whole[COLUMNS]):
+        b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
+    refresh_unique(model, b)
+    rebuild(model.likelihood, c, b)

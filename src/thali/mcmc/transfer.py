@@ -1,0 +1,54 @@
+"""Move 5: columns split and join.
+
+A column whose owners are some of another's takes them over from it, with their weight; or gives them up to a column that
+has none of them. Only comparisons between the two groups of owners change.
+"""
+
+from thali._jit import scalar
+from thali.mcmc.bag import COLUMNS, scratch
+from thali.mcmc.chance import accept, index
+from thali.mcmc.unique import log_weight_ratio
+from thali.mcmc.verbs import apply_pool, delta_pool, log_rate
+
+
+@scalar
+def transfer(rng, model, c, b):
+    """A random ordered pair (k, l). If owners(l) lie within owners(k), k gives them up and w[l] grows by w[k]. If the two
+    are disjoint and w[l] > w[k], k takes the owners of l over as well and w[l] falls by w[k]."""
+    columns = b.whole[COLUMNS]
+    if columns < 2:
+        return
+    k = index(rng, columns)
+    other = index(rng, columns - 1)
+    if other >= k:
+        other += 1
+    n = b.Z.shape[1] - 1
+    shared = 0.0
+    for i in range(n):
+        shared += b.Z[k, i] * b.Z[other, i]
+    splits = shared == b.m[other] and b.m[other] < b.m[k]
+    m = b.m[k] - b.m[other] if splits else b.m[k] + b.m[other]
+    d = -b.w[k] if splits else b.w[k]  # what the owners of the other column lose against the rest of k
+    if not splits and (shared > 0.0 or b.w[other] <= b.w[k]):
+        return
+    if m < model.lo or m > model.hi:
+        return
+    sign = -1.0 if splits else 1.0
+    new = scratch(b)
+    for i in range(n):
+        b.Z[new, i] = b.Z[k, i] + sign * b.Z[other, i]
+    rest = new if splits else k
+    rate = log_rate(model.prior, b, new, m)
+    ratio = rate - b.log_rate[k] + log_weight_ratio(model, b.w[other], -d)
+    for i in range(n):
+        if b.Z[other, i] != 0.0:
+            ratio += delta_pool(model.likelihood, c, b, i, rest, d)
+    if accept(rng, ratio):
+        for i in range(n):
+            if b.Z[other, i] != 0.0:
+                apply_pool(model.likelihood, c, b, i, rest, d)
+        for i in range(n):
+            b.Z[k, i] = b.Z[new, i]
+        b.m[k] = m
+        b.log_rate[k] = rate
+        b.w[other] -= d

@@ -1,0 +1,48 @@
+"""Step sizes, adapted during tuning only."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import scalar
+
+SHARED, CARVE = 0, 1  # weight walk of the columns, compensated weight move
+
+EVERY = 10  # sweeps between two adaptations
+UNIQUE_TARGET, TARGET = 0.44, 0.40  # acceptance rates aimed at
+
+
+class Tuning(NamedTuple):
+    """Step sizes and, since the last adaptation, how often each was tried and accepted."""
+
+    unique_step: np.ndarray  # (n,)
+    unique_tried: np.ndarray
+    unique_accepted: np.ndarray
+    step: np.ndarray  # (2,) SHARED, CARVE
+    tried: np.ndarray
+    accepted: np.ndarray
+
+
+def initial_tuning(n: int) -> Tuning:
+    return Tuning(np.full(n, 0.5), np.zeros(n), np.zeros(n), np.array([0.5, 1.0]), np.zeros(2), np.zeros(2))
+
+
+@scalar
+def adapt(tuning, sweep, tune):
+    """Robbins-Monro steps on the log scale: larger in the first third of the tuning sweeps than later."""
+    gain = 0.5 if 3 * sweep < tune else 0.15
+    for i in range(tuning.unique_step.shape[0]):
+        if tuning.unique_tried[i] > 0:
+            adapted = tuning.unique_step[i] * math.exp(
+                gain * (tuning.unique_accepted[i] / tuning.unique_tried[i] - UNIQUE_TARGET)
+            )
+            tuning.unique_step[i] = min(max(adapted, 1e-5), 5.0)
+        tuning.unique_tried[i] = 0.0
+        tuning.unique_accepted[i] = 0.0
+    for j in range(tuning.step.shape[0]):
+        if tuning.tried[j] > 0:
+            adapted = tuning.step[j] * math.exp(gain * (tuning.accepted[j] / tuning.tried[j] - TARGET))
+            tuning.step[j] = min(max(adapted, 1e-5), 5.0 if j == SHARED else 8.0)
+        tuning.tried[j] = 0.0
+        tuning.accepted[j] = 0.0

@@ -1,0 +1,137 @@
+"""The verbs that a prior and a likelihood answer. The moves are written against these and know no class of model.
+
+`b` is the bag, `c` the likelihood's own cache, `k` the row number of a pattern, `m` its number of owners, `i` an option,
+`d` a signed weight. Everything a move does is a change of the measure that puts weight w[k] on pattern k and s[i] on the
+pattern {i}. A `delta_*` verb returns the change of the log-likelihood, evaluated before anything is changed; the
+`apply_*` verb of the same name then updates the cache, again before the bag is changed.
+"""
+
+from thali._jit import generic
+
+# ------------------------------------------------------------------------------------------------------------- priors
+
+
+@generic
+def log_rate(prior, b, k, m):
+    """Log arrival rate of the pattern in row k (log probability, for a fixed number of columns)."""
+
+
+@generic
+def rate_between(prior, lo, hi):
+    """Total arrival rate of the patterns with lo to hi owners, per unit of alpha."""
+
+
+@generic
+def rate_single(prior, i):
+    """Arrival rate of the pattern {i}, per unit of alpha."""
+
+
+@generic
+def draw_pattern(prior, rng, b, k, lo, hi):
+    """Draw a pattern with lo to hi owners, in proportion to its rate, into row k; returns its number of owners."""
+
+
+@generic
+def is_exchangeable(prior):
+    """Whether the rate depends on the number of owners alone, and is then found in b.by_size."""
+
+
+@generic
+def keeps_empty(prior):
+    """Whether the number of columns is fixed, so that a column may lose its last owner and stay."""
+
+
+@generic
+def may_flip(prior):
+    """Whether ownership is random at all."""
+
+
+@generic
+def set_alpha(prior, b, alpha):
+    """Note a new concentration: b.real[ALPHA], and the rates that depend on it."""
+
+
+@generic
+def draw_alpha(prior, rng, b, columns, rate):
+    """Draw alpha given the columns, under its Gamma(1, 1) prior, and return it.
+
+    An infinite prior has seen `columns` columns arrive at `rate` per unit of alpha.
+    """
+
+
+# -------------------------------------------------------------------------------------------------------- likelihoods
+
+
+@generic
+def sees_full(likelihood):
+    """Whether a column that all options own matters."""
+
+
+@generic
+def is_scale_free(likelihood):
+    """Whether a common factor on all weights leaves the likelihood unchanged."""
+
+
+@generic
+def delta_own(likelihood, c, b, i, d):
+    """s[i] += d."""
+
+
+@generic
+def delta_member(likelihood, c, b, k, i, d):
+    """Option i joins pattern k (d = w[k]) or leaves it (d = -w[k])."""
+
+
+@generic
+def delta_weight(likelihood, c, b, k, m, d):
+    """The weight of pattern k grows by d."""
+
+
+@generic
+def delta_pool(likelihood, c, b, i, k, d):
+    """Mass d leaves {i} and pattern k and arrives at the pattern of both. Row k may be real-valued."""
+
+
+@generic
+def delta_carve(likelihood, c, b, k, m, d):
+    """The weight of pattern k grows by d, and s[i] falls by d for each of its owners."""
+
+
+@generic
+def apply_own(likelihood, c, b, i, d):
+    """See delta_own."""
+
+
+@generic
+def apply_member(likelihood, c, b, k, i, d):
+    """See delta_member."""
+
+
+@generic
+def apply_weight(likelihood, c, b, k, m, d):
+    """See delta_weight."""
+
+
+@generic
+def apply_pool(likelihood, c, b, i, k, d):
+    """See delta_pool."""
+
+
+@generic
+def apply_carve(likelihood, c, b, k, m, d):
+    """See delta_carve."""
+
+
+@generic
+def apply_scale(likelihood, c, b, factor):
+    """All weights are multiplied by the factor."""
+
+
+@generic
+def rebuild(likelihood, c, b):
+    """Fill the cache from the bag."""
+
+
+@generic
+def log_likelihood(likelihood, c, b):
+    """The log-likelihood of the whole data, in full precision, without constant terms."""

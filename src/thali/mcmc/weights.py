@@ -1,0 +1,52 @@
+"""Move 8: every weight takes a random walk on the logarithmic scale."""
+
+import math
+
+import numpy as np
+
+from thali._jit import scalar
+from thali.mcmc.bag import COLUMNS, NO_UNIQUE
+from thali.mcmc.chance import accept, weight
+from thali.mcmc.tuning import SHARED
+from thali.mcmc.unique import log_i0, log_unique_ratio, log_weight_ratio
+from thali.mcmc.verbs import apply_own, apply_weight, delta_own, delta_weight, sees_full
+
+
+@scalar
+def walk_unique(rng, model, c, b, tuning):
+    """All unique weights, each with a step of its own."""
+    if model.unique == NO_UNIQUE:
+        return
+    for i in range(b.Z.shape[1] - 1):
+        move = tuning.unique_step[i] * rng.standard_normal()
+        s = b.s[i] * math.exp(move)
+        d = s - b.s[i]
+        tuning.unique_tried[i] += 1
+        if 0.0 < s < np.inf:
+            ratio = delta_own(model.likelihood, c, b, i, d) + log_unique_ratio(model, b, i, s) + move
+            if accept(rng, ratio):
+                apply_own(model.likelihood, c, b, i, d)
+                b.s[i] = s
+                b.log_bessel[i] = log_i0(b.z[i] * s)
+                tuning.unique_accepted[i] += 1
+
+
+@scalar
+def walk_shared(rng, model, c, b, tuning):
+    """The weights of all columns; those that the likelihood cannot see are drawn from their prior."""
+    n = b.Z.shape[1] - 1
+    for k in range(b.whole[COLUMNS]):
+        m = b.m[k]
+        if m == 0 or (m == n and not sees_full(model.likelihood)):
+            b.w[k] = weight(rng, model)
+            continue
+        move = tuning.step[SHARED] * rng.standard_normal()
+        w = b.w[k] * math.exp(move)
+        d = w - b.w[k]
+        tuning.tried[SHARED] += 1
+        if 0.0 < w < np.inf:
+            ratio = delta_weight(model.likelihood, c, b, k, m, d) + log_weight_ratio(model, b.w[k], d) + move
+            if accept(rng, ratio):
+                apply_weight(model.likelihood, c, b, k, m, d)
+                b.w[k] = w
+                tuning.accepted[SHARED] += 1

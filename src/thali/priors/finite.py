@@ -1,0 +1,142 @@
+"""A fixed number of features with random owners: the beta-Bernoulli prior whose limit is the Indian buffet process."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import scalar
+from thali.errors import ArgumentError
+from thali.mcmc import verbs
+from thali.mcmc.bag import ALPHA, COLUMNS
+
+
+@dataclass(frozen=True)
+class FiniteFeatures:
+    r"""K features; feature k is owned by each option with probability pi_k ~ Beta(alpha/K, 1).
+
+    With pi integrated out a feature owned by the set h, m = |h|, has probability
+
+    .. math:: P(h) = \frac{\alpha}{K} \frac{\Gamma(m + \alpha/K)\,\Gamma(N - m + 1)}{\Gamma(N + 1 + \alpha/K)}
+
+    Parameters
+    ----------
+    n_features : int, at least 1
+
+    References
+    ----------
+    Griffiths & Ghahramani (2005), eq. 10; Görür, Jäkel & Rasmussen (2006), eq. 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thali.priors import FiniteFeatures
+    >>> FiniteFeatures(3).sample(4, alpha=2.0, rng=np.random.default_rng(5)).shape
+    (4, 3)
+    """
+
+    n_features: int
+    is_infinite = False
+    learns_alpha = True
+
+    def __post_init__(self):
+        if not (isinstance(self.n_features, int | np.integer) and self.n_features >= 1):
+            raise ArgumentError(f"The number of features must be a whole number of 1 or more; got {self.n_features!r}.")
+
+    def compiled(self, n: int) -> "Columns":
+        """The prior for n options, as the samplers read it."""
+        return Columns(int(self.n_features))
+
+    def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
+        """Draw a binary matrix, ndarray of bool of shape (n, n_features)."""
+        return rng.random((n, self.n_features)) < rng.beta(alpha / self.n_features, 1.0, self.n_features)
+
+    def log_prob(self, matrix, alpha: float) -> float:
+        """Log probability of the columns of a binary matrix of shape (N, n_features), in their order."""
+        matrix = np.asarray(matrix, bool)
+        return float(sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0)))
+
+
+class Columns(NamedTuple):
+    """K columns with random owners."""
+
+    count: int
+
+
+@scalar
+def log_column(a, n, m):
+    """log P(h) for |h| = m of n options; a = alpha / K."""
+    return math.log(a) + math.lgamma(m + a) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0 + a)
+
+
+@verbs.log_rate.register(Columns)
+def _log_rate(prior, b, k, m):
+    return b.by_size[m]
+
+
+@verbs.is_exchangeable.register(Columns)
+def _is_exchangeable(prior):
+    return True
+
+
+@verbs.keeps_empty.register(Columns)
+def _keeps_empty(prior):
+    return True
+
+
+@verbs.may_flip.register(Columns)
+def _may_flip(prior):
+    return True
+
+
+@verbs.rate_between.register(Columns)
+def _rate_between(prior, lo, hi):
+    return 0.0
+
+
+@verbs.rate_single.register(Columns)
+def _rate_single(prior, i):
+    return 0.0
+
+
+@verbs.set_alpha.register(Columns)
+def _set_alpha(prior, b, alpha):
+    b.real[ALPHA] = alpha
+    n = b.by_size.shape[0] - 1
+    for m in range(n + 1):
+        b.by_size[m] = log_column(alpha / prior.count, n, m)
+    for k in range(b.whole[COLUMNS]):
+        b.log_rate[k] = b.by_size[b.m[k]]
+
+
+@scalar
+def log_posterior_of_log_alpha(prior, b, log_alpha):
+    """Log density of log alpha given the owners, up to a constant: Gamma(1, 1) prior and its Jacobian included."""
+    alpha = math.exp(log_alpha)
+    n = b.by_size.shape[0] - 1
+    density = log_alpha - alpha
+    for k in range(b.whole[COLUMNS]):
+        density += log_column(alpha / prior.count, n, b.m[k])
+    return density
+
+
+@verbs.draw_alpha.register(Columns)
+def _draw_alpha(prior, rng, b, columns, rate):
+    # slice sampling with stepping out (Neal 2003) on log alpha, initial interval of width 1
+    now = math.log(b.real[ALPHA])
+    level = log_posterior_of_log_alpha(prior, b, now) - rng.standard_exponential()
+    left = now - rng.random()
+    right = left + 1.0
+    while log_posterior_of_log_alpha(prior, b, left) > level:
+        left -= 1.0
+    while log_posterior_of_log_alpha(prior, b, right) > level:
+        right += 1.0
+    while True:
+        new = left + rng.random() * (right - left)
+        if log_posterior_of_log_alpha(prior, b, new) > level:
+            return math.exp(new)
+        if new < now:
+            left = new
+        else:
+            right = new

@@ -1,0 +1,96 @@
+"""Features that are known beforehand: only their weights are learned."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.mcmc import verbs
+from thali.mcmc.bag import ALPHA
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A known binary matrix.
+
+    Parameters
+    ----------
+    matrix : array of 0/1, shape (N, K)
+        Options by features; K may be 0.
+    """
+
+    matrix: np.ndarray
+    is_infinite = False
+    learns_alpha = False
+
+    def __post_init__(self):
+        matrix = np.asarray(self.matrix)
+        if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
+            raise ArgumentError(
+                f"The aspects must be a matrix of 0 and 1, options by aspects; got shape {matrix.shape}"
+                + (f" with the value {matrix[~np.isin(matrix, (0, 1))][0]!r}." if matrix.ndim == 2 else ".")
+            )
+        object.__setattr__(self, "matrix", matrix.astype(bool))
+
+    def compiled(self, n: int) -> "GivenColumns":
+        """The prior for n options, as the samplers read it."""
+        if self.matrix.shape[0] != n:
+            raise ArgumentError(
+                f"The aspect matrix has {self.matrix.shape[0]} rows but the data have {n} options; give one row an option."
+            )
+        return GivenColumns(self.matrix.shape[1])
+
+    def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
+        """The matrix itself."""
+        return self.matrix
+
+    def log_prob(self, matrix, alpha: float) -> float:
+        """0 for the given matrix, minus infinity for any other."""
+        return 0.0 if np.array_equal(np.asarray(matrix, bool), self.matrix) else -np.inf
+
+
+class GivenColumns(NamedTuple):
+    """Known columns: nothing about them is random."""
+
+    count: int
+
+
+@verbs.log_rate.register(GivenColumns)
+def _log_rate(prior, b, k, m):
+    return 0.0
+
+
+@verbs.is_exchangeable.register(GivenColumns)
+def _is_exchangeable(prior):
+    return False
+
+
+@verbs.keeps_empty.register(GivenColumns)
+def _keeps_empty(prior):
+    return True
+
+
+@verbs.may_flip.register(GivenColumns)
+def _may_flip(prior):
+    return False
+
+
+@verbs.rate_between.register(GivenColumns)
+def _rate_between(prior, lo, hi):
+    return 0.0
+
+
+@verbs.rate_single.register(GivenColumns)
+def _rate_single(prior, i):
+    return 0.0
+
+
+@verbs.set_alpha.register(GivenColumns)
+def _set_alpha(prior, b, alpha):
+    b.real[ALPHA] = alpha
+
+
+@verbs.draw_alpha.register(GivenColumns)
+def _draw_alpha(prior, rng, b, columns, rate):
+    return b.real[ALPHA]
