@@ -26,6 +26,8 @@ class Elimination:
     ----------
     lapse : float in [0, 1)
         The probability epsilon of choosing at random.
+    unique : bool
+        Whether every option also owns one fixed aspect alone, which is not among the columns of f.
 
     References
     ----------
@@ -33,14 +35,18 @@ class Elimination:
     """
 
     lapse: float = 0.01
+    unique: bool = True
     sees_full = False
-    sees_unique = True
 
     def __post_init__(self):
         if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):
             raise ArgumentError(
                 f"lapse is the probability of choosing at random and must lie in [0, 1); got {self.lapse!r}."
             )
+
+    @property
+    def has_unique(self) -> bool:
+        return self.unique
 
     def compiled(self, data):
         """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache."""

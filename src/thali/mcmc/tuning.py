@@ -10,7 +10,7 @@ from thali._jit import scalar
 SHARED, CARVE = 0, 1  # weight walk of the columns, compensated weight move
 
 EVERY = 10  # sweeps between two adaptations
-UNIQUE_TARGET, TARGET = 0.44, 0.40  # acceptance rates aimed at
+UNIQUE_TARGET = 0.44  # acceptance rate aimed at
 
 
 class Tuning(NamedTuple):
@@ -22,10 +22,19 @@ class Tuning(NamedTuple):
     step: np.ndarray  # (2,) SHARED, CARVE
     tried: np.ndarray
     accepted: np.ndarray
+    target: np.ndarray  # (2,) acceptance rates aimed at
 
 
 def initial_tuning(n: int) -> Tuning:
-    return Tuning(np.full(n, 0.5), np.zeros(n), np.zeros(n), np.array([0.5, 1.0]), np.zeros(2), np.zeros(2))
+    return Tuning(
+        unique_step=np.full(n, 0.5),
+        unique_tried=np.zeros(n),
+        unique_accepted=np.zeros(n),
+        step=np.array([0.5, 1.0]),
+        tried=np.zeros(2),
+        accepted=np.zeros(2),
+        target=np.array([0.40, 0.40]),
+    )
 
 
 @scalar
@@ -42,7 +51,7 @@ def adapt(tuning, sweep, tune):
         tuning.unique_accepted[i] = 0.0
     for j in range(tuning.step.shape[0]):
         if tuning.tried[j] > 0:
-            adapted = tuning.step[j] * math.exp(gain * (tuning.accepted[j] / tuning.tried[j] - TARGET))
+            adapted = tuning.step[j] * math.exp(gain * (tuning.accepted[j] / tuning.tried[j] - tuning.target[j]))
             tuning.step[j] = min(max(adapted, 1e-5), 5.0 if j == SHARED else 8.0)
         tuning.tried[j] = 0.0
         tuning.accepted[j] = 0.0

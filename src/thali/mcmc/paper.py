@@ -1,0 +1,199 @@
+"""The published sampler for elimination by aspects: Algorithm 1 of Görür, Jäkel & Rasmussen (2006).
+
+For reproduction only. New features are truncated at K* = 5 candidates, which biases their number and the concentration
+downwards: three options whose posterior has 2.21 features on average get 1.67. `algorithm_1` visits the columns of every
+row in a fresh random order. `algorithm_1_as_printed` visits them in the order in which they are stored, new ones last;
+that does not leave the posterior invariant, because a column's place then tells who owned it, and it finds far too many.
+"""
+
+import math
+
+from thali._jit import kernel, scalar
+from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, copy_row
+from thali.mcmc.births import append
+from thali.mcmc.chance import accept, shuffle
+from thali.mcmc.concentration import draw_concentration
+from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
+from thali.mcmc.start import prepare
+from thali.mcmc.tuning import SHARED
+from thali.mcmc.verbs import (
+    apply_member,
+    apply_own,
+    apply_weight,
+    delta_member,
+    delta_own,
+    delta_weight,
+    log_rate,
+    rate_single,
+)
+
+CANDIDATES = 5  # K*
+
+
+@kernel
+def algorithm_1(rng, model, c, b, tuning, out, until, tune, thin):
+    """The published sampler with a valid scan."""
+    return run(rng, model, c, b, tuning, out, until, tune, thin, True)
+
+
+@kernel
+def algorithm_1_as_printed(rng, model, c, b, tuning, out, until, tune, thin):
+    """The published sampler with its storage-order scan. Invalid: it shows what the scan does."""
+    return run(rng, model, c, b, tuning, out, until, tune, thin, False)
+
+
+@scalar
+def run(rng, model, c, b, tuning, out, until, tune, thin, shuffled):
+    n = b.Z.shape[1] - 1
+    if b.whole[SWEEPS] == 0:
+        prepare(model, c, b)
+        tuning.target[SHARED] = 0.5
+    while True:
+        status = before_sweep(rng, model, c, b, out, until, tune, thin)
+        if status != GO_ON:
+            return status
+        for i in range(n):
+            update_row(rng, model, c, b, i, shuffled)
+            update_unique_features(rng, model, c, b, i)
+        update_weights(rng, model, c, b, tuning)
+        draw_concentration(rng, model, b)
+        after_sweep(model, c, b, tuning, tune)
+
+
+@scalar
+def update_row(rng, model, c, b, i, shuffled):
+    """Eq. 9: Gibbs updates of option i's ownership of every column that another option owns."""
+    columns = b.whole[COLUMNS]
+    for k in range(columns):
+        b.order[k] = k
+    if shuffled:
+        shuffle(rng, b.order, columns)
+    for t in range(columns):
+        k = b.order[t]
+        joins = b.Z[k, i] == 0.0
+        m = b.m[k] + 1 if joins else b.m[k] - 1
+        if m == 0:
+            continue
+        b.Z[k, i] = 1.0 - b.Z[k, i]
+        rate = log_rate(model.prior, b, k, m)
+        b.Z[k, i] = 1.0 - b.Z[k, i]
+        d = b.w[k] if joins else -b.w[k]
+        odds = rate - b.log_rate[k] + delta_member(model.likelihood, c, b, k, i, d)
+        if accept(rng, -math.log1p(math.exp(min(-odds, 700.0)))):
+            apply_member(model.likelihood, c, b, k, i, d)
+            b.Z[k, i] = 1.0 if joins else 0.0
+            b.m[k] = m
+            b.log_rate[k] = rate
+
+
+@scalar
+def update_unique_features(rng, model, c, b, i):
+    """Eq. 10: which of K* candidates option i owns alone, drawn from the joint posterior of all 2^K* combinations.
+
+    The candidates' weights are those of its present unique features, the first K* of them, and fresh ones from the prior.
+    """
+    odds = b.real[ALPHA] * rate_single(model.prior, i) / CANDIDATES  # p / (1 - p), p = (alpha/K*) / (N + alpha/K*)
+    known = 0
+    present = 0.0
+    for k in range(b.whole[COLUMNS]):
+        if b.m[k] == 1 and b.Z[k, i] != 0.0:
+            present += b.w[k]
+            b.m[k] = 0  # dropped below; those that are chosen again are appended again
+            if known < CANDIDATES:
+                b.block[known] = b.w[k]
+                known += 1
+    for j in range(known, CANDIDATES):
+        b.block[j] = rng.standard_exponential()
+    drop_empty(b)
+    chosen = draw_combination(rng, model, c, b, i, odds, present)
+    wanted = weight_of(b, chosen)
+    if wanted != present:
+        apply_own(model.likelihood, c, b, i, wanted - present)
+    for j in range(CANDIDATES):
+        if (chosen >> j) & 1 and b.whole[COLUMNS] < capacity(b):
+            k = b.whole[COLUMNS]
+            for other in range(b.Z.shape[1]):
+                b.Z[k, other] = 0.0
+            b.Z[k, i] = 1.0
+            append(model, b, 1, b.block[j])
+
+
+@scalar
+def draw_combination(rng, model, c, b, i, odds, present):
+    """A number whose bits say which candidates option i owns."""
+    combinations = 1 << CANDIDATES
+    top = -math.inf
+    for code in range(combinations):
+        owned = 0
+        for j in range(CANDIDATES):
+            owned += (code >> j) & 1
+        value = delta_own(model.likelihood, c, b, i, weight_of(b, code) - present) + owned * math.log(odds)
+        b.block[CANDIDATES + code] = value
+        top = max(top, value)
+    total = 0.0
+    for code in range(combinations):
+        b.block[CANDIDATES + code] = math.exp(b.block[CANDIDATES + code] - top)
+        total += b.block[CANDIDATES + code]
+    left = rng.random() * total
+    code = 0
+    while code < combinations - 1 and left >= b.block[CANDIDATES + code]:
+        left -= b.block[CANDIDATES + code]
+        code += 1
+    return code
+
+
+@scalar
+def weight_of(b, code):
+    """The sum of the candidates in a combination."""
+    total = 0.0
+    for j in range(CANDIDATES):
+        if (code >> j) & 1:
+            total += b.block[j]
+    return total
+
+
+@scalar
+def drop_empty(b):
+    """Remove the columns without owners; the others keep their order."""
+    kept = 0
+    for k in range(b.whole[COLUMNS]):
+        if b.m[k] > 0:
+            if kept != k:
+                copy_row(b, k, kept)
+                b.w[kept] = b.w[k]
+                b.m[kept] = b.m[k]
+                b.log_rate[kept] = b.log_rate[k]
+            kept += 1
+    b.whole[COLUMNS] = kept
+
+
+@scalar
+def update_weights(rng, model, c, b, tuning):
+    """Eq. 11 and 12, with the proposal Gamma(eta, eta / w), of mean w and standard deviation w / sqrt(eta), and its
+    Hastings ratio. eta = 1 / step^2 is adapted to an acceptance rate of one half."""
+    eta = tuning.step[SHARED] ** -2.0
+    for k in range(b.whole[COLUMNS]):
+        w = b.w[k] * rng.standard_gamma(eta) / eta
+        if w > 0.0:
+            ratio = delta_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k]) + proposal_ratio(eta, b.w[k], w)
+            tuning.tried[SHARED] += 1
+            if accept(rng, ratio):
+                apply_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k])
+                b.w[k] = w
+                tuning.accepted[SHARED] += 1
+    if model.unique != NO_UNIQUE:
+        for i in range(b.Z.shape[1] - 1):
+            s = b.s[i] * rng.standard_gamma(eta) / eta
+            if s > 0.0:
+                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(eta, b.s[i], s)
+                tuning.tried[SHARED] += 1
+                if accept(rng, ratio):
+                    apply_own(model.likelihood, c, b, i, s - b.s[i])
+                    b.s[i] = s
+                    tuning.accepted[SHARED] += 1
+
+
+@scalar
+def proposal_ratio(eta, w, new):
+    """log of p(new) Q(w | new) / (p(w) Q(new | w)) for the prior Exponential(1)."""
+    return (2.0 * eta - 1.0) * math.log(w / new) - eta * (w / new - new / w) - (new - w)

@@ -1,0 +1,78 @@
+"""Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model shares."""
+
+from typing import TYPE_CHECKING
+
+from thali.errors import ArgumentError
+from thali.mcmc.bag import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
+from thali.mcmc.chains import Task, run_chains
+from thali.models.arguments import one_of, positive, whole
+
+if TYPE_CHECKING:
+    from thali.mcmc.draws import ChainDraws
+
+THIN = 10  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
+
+
+def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, tune, thin) -> Task:
+    """Check everything and put it into the form that the chains read.
+
+    How the columns that a single option owns are represented is decided here, once for all samplers. With exponential
+    weights, an infinite prior and a likelihood that sees an option's unique weight, only their sum with the fixed unique
+    weight is carried. Otherwise they are columns like any other.
+    """
+    shape, rate = _checked_weight_prior(weight_prior)
+    sampler = one_of("sampler", sampler or "recommended", ("recommended", "paper"))
+    if alpha is not None:
+        alpha = positive("alpha", alpha, "the concentration of the prior over features")
+        if not prior.learns_alpha:
+            raise ArgumentError("alpha has no meaning for given features; leave it at None.")
+    draws, tune, thin = whole("draws", draws, 1), whole("tune", tune, 0), whole("thin", THIN if thin is None else thin, 1)
+    n = data.n_options
+    compiled_prior = prior.compiled(n)
+    compiled_likelihood, make_cache = likelihood.compiled(data)
+    explicit = likelihood.sees_full or not prior.is_infinite or sampler == "paper"
+    unique = FIXED_UNIQUE if likelihood.has_unique else NO_UNIQUE
+    if prior.is_infinite and unique and shape == 1.0 and sampler == "recommended":
+        unique = TOTAL_UNIQUE
+    least = 0 if not prior.is_infinite else 2 if unique == TOTAL_UNIQUE else 1
+    learned = prior.learns_alpha and alpha is None
+    most = n if explicit else n - 1
+    model = Model(compiled_prior, compiled_likelihood, shape, rate, least, most, unique, learned)
+    kernel = _kernel(sampler, prior, model)
+    start = alpha if alpha is not None else None if learned else float("nan")
+    return Task(kernel, model, prior, make_cache, n, start, draws, tune, thin)
+
+
+def _kernel(sampler: str, prior, model: Model):
+    if sampler == "paper":
+        from thali.mcmc import paper
+
+        if not prior.is_infinite:
+            raise ArgumentError("sampler='paper' is the published sampler for the Indian buffet process; leave sampler at None.")
+        if (model.shape, model.rate) != (1.0, 1.0):
+            raise ArgumentError("sampler='paper' needs the published weight prior Gamma(1, 1); leave weight_prior at (1, 1).")
+        return paper.algorithm_1
+    from thali.mcmc import recommended
+
+    return recommended.infinite if prior.is_infinite else recommended.fixed
+
+
+def _checked_weight_prior(weight_prior) -> tuple[float, float]:
+    try:
+        shape, rate = weight_prior
+    except (TypeError, ValueError):
+        raise ArgumentError(f"weight_prior must be the pair (shape, rate) of a Gamma distribution; got {weight_prior!r}.") from None
+    return (
+        positive("The shape in weight_prior", shape, "a parameter of a Gamma distribution"),
+        positive("The rate in weight_prior", rate, "a parameter of a Gamma distribution"),
+    )
+
+
+def run(task: Task, chains, cores, random_seed, progressbar) -> tuple[list["ChainDraws"], bool]:
+    """Run the chains under a progress bar; returns their draws and whether they were interrupted."""
+    from thali.progress import Progress
+
+    chains = whole("chains", chains, 1)
+    cores = cores if cores is None else whole("cores", cores, 1)
+    with Progress(progressbar, "sampling", chains * (task.tune + task.draws) * task.thin) as progress:
+        return run_chains(task, chains, cores, random_seed, progress)

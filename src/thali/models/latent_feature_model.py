@@ -1,0 +1,238 @@
+"""The open combination of a prior over features and a likelihood."""
+
+import json
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
+from thali.models.engine import build_task, run
+from thali.models.parameters import Parameters
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class LatentFeatureModel(Parameters):
+    r"""Any prior over features joined with any likelihood.
+
+    .. math:: P(Z, w \mid \text{data}) \propto P(\text{data} \mid Z, w)\, P(Z)\, \prod_k p(w_k)
+
+    Parameters
+    ----------
+    prior : one of `thali.priors`
+        Over the binary matrix Z, options by features.
+    likelihood : one of `thali.likelihoods`
+    weight_prior : (shape, rate), both above 0
+        Of the Gamma distribution of every weight. The sampler is fastest with shape 1; for other shapes features of a
+        single option are sampled like any others, without the moves that need exponential weights.
+    alpha : float above 0, optional
+        Concentration of the prior; None learns it under a Gamma(1, 1) prior.
+    sampler : {None, "recommended", "paper"}
+        "paper" is the published Algorithm 1 (Görür, Jäkel & Rasmussen 2006) with a valid scan, for reproduction only:
+        its truncation of new features biases their number downwards.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        After `fit`: the draws in the ArviZ schema.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+
+    References
+    ----------
+    Görür, Jäkel & Rasmussen (2006); Griffiths & Ghahramani (2005).
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(lapse=0.01))
+    >>> model = model.fit(th.datasets.paris_rome(expected=True), draws=50, tune=50, random_seed=1, progressbar=False)
+    >>> model.posterior_["posterior"].sizes["chain"]
+    4
+    """
+
+    def __init__(self, prior, likelihood, weight_prior=(1.0, 1.0), alpha=None, sampler=None):
+        self.prior = prior
+        self.likelihood = likelihood
+        self.weight_prior = weight_prior
+        self.alpha = alpha
+        self.sampler = sampler
+
+    def _parts(self, data) -> dict:
+        """Prior, likelihood and the settings of the sampler for these data."""
+        names = ("prior", "likelihood", "weight_prior", "alpha", "sampler")
+        return {name: getattr(self, name) for name in names}
+
+    def fit(
+        self,
+        data,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        thin: int | None = None,
+        cores: int | None = None,
+        random_seed=None,
+        progressbar: bool = True,
+    ):
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        data : PairedComparisons
+        draws, tune : int
+            States kept in each chain, and states discarded before them while step sizes adapt.
+        chains : int
+        thin : int, optional
+            Sweeps of the sampler for each state; None means 10.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside its range.
+        DataError
+            If the data cannot be used.
+
+        Warns
+        -----
+        DataWarning
+            If comparisons do not connect all options.
+        ConvergenceWarning
+            If the chains do not agree yet.
+        InterruptedWarning
+            If Ctrl-C ended the run; the draws so far are kept.
+        """
+        if not hasattr(data, "n_options"):
+            raise DataError(
+                f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. "
+                "Wrap a count matrix as PairedComparisons(counts)."
+            )
+        parts = self._parts(data)
+        task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+        data.warn_if_disconnected()
+        chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
+        self._keep(chain_draws, data, task, parts)
+        self.interrupted_ = interrupted
+        if interrupted:
+            kept = self.posterior_["posterior"].sizes["draw"]
+            warnings.warn(f"Stopped early; {kept} of {draws} draws a chain were kept.", InterruptedWarning, stacklevel=2)
+        self._warn_if_unconverged()
+        return self
+
+    def _keep(self, chain_draws, data, task, parts) -> None:
+        from thali.posterior.store import to_datatree
+
+        self.posterior_ = to_datatree(
+            chain_draws,
+            data,
+            lapse=parts["likelihood"].lapse,
+            unique=parts["likelihood"].has_unique,
+            learned_alpha=task.model.learn_alpha,
+            attrs={"thali_model": json.dumps(self._description()), "thin": task.thin, "tuning_steps": task.tune},
+        )
+
+    def _warn_if_unconverged(self) -> None:
+        from thali.posterior.summary import verdict
+
+        agree, sentence = verdict(self.summary())
+        if not agree:
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+
+    def _fitted(self) -> "xarray.DataTree":
+        if not hasattr(self, "posterior_"):
+            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+        return self.posterior_
+
+    def summary(self) -> "pandas.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
+
+        Rows: n_features, alpha (if learned), log_likelihood (of the whole data, binomial coefficients included), and
+        choice_probability[a, b] of every compared pair (up to 60 options).
+        """
+        from thali.posterior.summary import summarise
+
+        return summarise(self._fitted())
+
+    def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
+        """The features with their members, posterior probability (of at least one copy) and weight.
+
+        Parameters
+        ----------
+        min_probability : float in [0, 1]
+            Features less probable than this are left out.
+        """
+        from thali.posterior.features import features_table
+
+        return features_table(self._fitted(), min_probability)
+
+    def predict_proba(self, pairs) -> np.ndarray:
+        """Posterior mean probability that a is chosen over b, lapse included.
+
+        Parameters
+        ----------
+        pairs : list of (a, b)
+            Labels of options.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,)
+
+        Raises
+        ------
+        ArgumentError
+            If a label is unknown, or an entry is not a pair of different options.
+        """
+        from thali.posterior.columns import columns_of
+        from thali.posterior.probabilities import mean_probabilities
+
+        tree = self._fitted()
+        first, second = _positions(pairs, [str(x) for x in tree["posterior"]["option"].values])
+        return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"]["lapse"]))
+
+    def save(self, path) -> None:
+        """Write the model and its posterior to one netCDF file; `thali.load` reads it back.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from thali.posterior.store import save
+
+        save(self._fitted(), path)
+
+    def _description(self) -> dict:
+        """What `thali.load` needs to make the model again."""
+        from thali.models.saved import describe
+
+        return describe(self)
+
+
+def _positions(pairs, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the labels of pairs."""
+    where = {label: position for position, label in enumerate(labels)}
+    first, second = [], []
+    for number, pair in enumerate(pairs):
+        entries = list(pair) if isinstance(pair, tuple | list | np.ndarray) else [pair]
+        if len(entries) != 2:
+            raise ArgumentError(f"Entry {number} is {pair!r}; give pairs of labels, (a, b).")
+        a, b = (str(entry) for entry in entries)
+        for label in (a, b):
+            if label not in where:
+                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
+                raise ArgumentError(f"Pair {number} names {label!r}, which is not an option of the data; options are {known}.")
+        if a == b:
+            raise ArgumentError(f"Pair {number} compares {a!r} with itself; give two different options.")
+        first.append(where[a])
+        second.append(where[b])
+    return np.array(first, np.int64), np.array(second, np.int64)

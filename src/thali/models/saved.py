@@ -1,0 +1,96 @@
+"""Models as text, and back: what a saved posterior says about the model that made it."""
+
+import dataclasses
+import json
+
+import numpy as np
+
+from thali.errors import ArgumentError, DataError
+
+
+def describe(model) -> dict:
+    """The class and the parameters of a model, as far as JSON can hold them."""
+    return {"class": type(model).__name__, "parameters": {name: _plain(v) for name, v in model.get_params().items()}}
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if hasattr(value, "to_numpy"):  # a data frame of aspects
+        return {"table": value.to_numpy().tolist(), "index": [str(x) for x in value.index]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if dataclasses.is_dataclass(value) and type(value).__module__.startswith("thali."):
+        fields = {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {"part": type(value).__name__, "fields": fields}
+    if isinstance(value, dict):
+        return {"mapping": [[str(k), _plain(v)] for k, v in value.items()]}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return {"unknown": repr(value)}
+
+
+def _parsed(value):
+    import thali
+
+    if isinstance(value, list):
+        return [_parsed(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if "mapping" in value:
+        return {k: _parsed(v) for k, v in value["mapping"]}
+    if "table" in value:
+        import pandas as pd
+
+        return pd.DataFrame(value["table"], index=value["index"])
+    if "part" in value:
+        home = thali.priors if value["part"] in thali.priors.__all__ else thali.likelihoods
+        return getattr(home, value["part"])(**{k: _parsed(v) for k, v in value["fields"].items()})
+    raise ArgumentError(
+        f"The file was written by a model with {value.get('unknown')}, which is not part of thali; "
+        "open its draws with xarray.open_datatree instead."
+    )
+
+
+def load(path):
+    """Read a fitted model that `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    A fitted model of the class that was saved.
+
+    Raises
+    ------
+    DataError
+        If the file is absent or is not such a file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, thali as th
+    >>> model = th.EliminationByAspects(aspects="unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder) / "celebrities.nc")
+    ...     again = th.load(pathlib.Path(folder) / "celebrities.nc")
+    >>> again
+    EliminationByAspects(aspects='unique')
+    """
+    from thali.models.elimination_by_aspects import EliminationByAspects
+    from thali.models.latent_feature_model import LatentFeatureModel
+    from thali.posterior import store
+
+    tree = store.load(path)
+    classes = {c.__name__: c for c in (EliminationByAspects, LatentFeatureModel)}
+    saved = json.loads(tree.attrs["thali_model"])
+    if saved["class"] not in classes:
+        raise DataError(f"{path} holds a {saved['class']}, which this version of thali does not know; update thali.")
+    model = classes[saved["class"]](**{name: _parsed(v) for name, v in saved["parameters"].items()})
+    model.posterior_ = tree
+    model.interrupted_ = False
+    return model
