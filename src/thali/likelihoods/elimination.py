@@ -50,7 +50,9 @@ class Elimination:
 
     def compiled(self, data):
         """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache."""
-        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse))
+        pairs = lay_out(
+            data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), self.unique
+        )
         return pairs, empty_cache
 
 

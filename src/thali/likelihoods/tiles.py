@@ -18,7 +18,11 @@ LANES = 8
 # fields of a tile, LANES numbers each: weights that count for i and for the neighbour, choices of i and of the neighbour,
 # their log-likelihood, scratch. Constant distances in one array let the compiler see that they do not overlap.
 OWN, OTHER, WINS, LOSSES, LOGLIK, Z = range(0, 6 * LANES, LANES)
-FLOOR = 1e-14  # of a side's weight; where both are nothing the probability becomes 1/2
+
+# A side's weight counts as at least this much, so that two empty sides give probability 1/2. Where options have unique
+# aspects a side is never empty. Where they have not, the floor must lie above what rounding leaves behind when a side is
+# emptied, which is below 1e-12 after 200 sweeps; real weights are that small with probability 1e-9 only.
+FLOOR_WITH_UNIQUE, FLOOR_WITHOUT = 1e-14, 1e-9
 
 
 class Pairs(NamedTuple):
@@ -31,6 +35,7 @@ class Pairs(NamedTuple):
     losses: np.ndarray
     scale: float  # 1 - lapse
     base: float  # lapse / 2
+    floor: float  # least weight of a side
 
 
 class PairCache(NamedTuple):
@@ -53,8 +58,8 @@ def row_delta(pairs, c, b, k, i, a0, a1, b0, b1):
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(LANES):
             z = b.Z[k, pairs.neighbour[v, t]]
-            own = max(c.tile[v, OWN + t] + a0 + a1 * z, FLOOR)
-            other = max(c.tile[v, OTHER + t] + b0 + b1 * z, FLOOR)
+            own = max(c.tile[v, OWN + t] + a0 + a1 * z, pairs.floor)
+            other = max(c.tile[v, OTHER + t] + b0 + b1 * z, pairs.floor)
             term = log_term(own, other, c.tile[v, WINS + t], c.tile[v, LOSSES + t], pairs.scale, pairs.base)
             total += term - c.tile[v, LOGLIK + t]
     return total
@@ -72,8 +77,8 @@ def row_apply(pairs, c, b, k, i, a0, a1, b0, b1):
             c.tile[v, OWN + t] = own
             c.tile[v, OTHER + t] = other
             c.tile[v, LOGLIK + t] = log_term(
-                max(own, FLOOR),
-                max(other, FLOOR),
+                max(own, pairs.floor),
+                max(other, pairs.floor),
                 c.tile[v, WINS + t],
                 c.tile[v, LOSSES + t],
                 pairs.scale,
@@ -110,8 +115,8 @@ def fill(pairs, c, b, columns):
                 c.tile[v, OWN + t] = own
                 c.tile[v, OTHER + t] = other
                 c.tile[v, LOGLIK + t] = log_term(
-                    max(own, FLOOR),
-                    max(other, FLOOR),
+                    max(own, pairs.floor),
+                    max(other, pairs.floor),
                     c.tile[v, WINS + t],
                     c.tile[v, LOSSES + t],
                     pairs.scale,
@@ -129,8 +134,8 @@ def total(pairs, c):
             for t in range(LANES):
                 j = pairs.neighbour[v, t]
                 if i < j < n:
-                    own = max(c.tile[v, OWN + t], FLOOR)
-                    other = max(c.tile[v, OTHER + t], FLOOR)
+                    own = max(c.tile[v, OWN + t], pairs.floor)
+                    other = max(c.tile[v, OTHER + t], pairs.floor)
                     p = pairs.scale * own / (own + other) + pairs.base
                     q = pairs.scale * other / (own + other) + pairs.base
                     if c.tile[v, WINS + t] > 0.0:
@@ -140,7 +145,7 @@ def total(pairs, c):
     return result
 
 
-def lay_out(n: int, first, second, wins, losses, lapse: float) -> Pairs:
+def lay_out(n: int, first, second, wins, losses, lapse: float, unique: bool) -> Pairs:
     """Arrange pairs (first[p], second[p]) into tiles; vectorised, memory proportional to the pairs."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
@@ -172,6 +177,7 @@ def lay_out(n: int, first, second, wins, losses, lapse: float) -> Pairs:
         losses=spread(own_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
+        floor=FLOOR_WITH_UNIQUE if unique else FLOOR_WITHOUT,
     )
 
 

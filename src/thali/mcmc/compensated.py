@@ -79,14 +79,11 @@ def choose_columns(rng, b):
     """Up to BLOCK distinct random columns to the front of b.order; returns how many."""
     columns = b.whole[COLUMNS]
     size = min(columns, BLOCK)
+    for k in range(columns):
+        b.order[k] = k
     for t in range(size):
-        found = False
-        while not found:
-            b.order[t] = index(rng, columns)
-            found = True
-            for other in range(t):
-                if b.order[other] == b.order[t]:
-                    found = False
+        other = t + index(rng, columns - t)
+        b.order[t], b.order[other] = b.order[other], b.order[t]
     return size
 
 

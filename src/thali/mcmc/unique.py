@@ -18,7 +18,7 @@ from thali.mcmc.verbs import rate_single
 
 @lanes
 def log_i0(v):
-    """log I0(2 sqrt(v)), to 2e-7 (Abramowitz & Stegun 1964, eq. 9.8.1 and 9.8.2), without branches.
+    """log I0(2 sqrt(v)), to 5e-7 (Abramowitz & Stegun 1964, eq. 9.8.1 and 9.8.2), without branches.
 
     Both polynomials are computed and one logarithm is taken of the one that applies.
     """

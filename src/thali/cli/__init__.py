@@ -1,0 +1,164 @@
+"""The command line: `thali fit`, `thali datasets` and `thali cache`.
+
+This module holds what `thali --help` shows and nothing else; each command imports what it needs when it
+runs, so that help stays instant.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thali.cli.boundary import plain_messages
+
+app = typer.Typer(
+    help="Latent-feature models of choice.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
+    pretty_exceptions_enable=False,
+)
+cache = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
+app.add_typer(cache, name="cache")
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        # A label or a Greek letter that the terminal's encoding lacks becomes "?" instead of an error.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    app()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from thali import __version__
+
+        print(f"thali {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Latent-feature models of choice."""
+
+
+@app.command()
+def fit(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A table of paired comparisons (CSV, TSV, Excel or Parquet: a square count matrix, row"
+            " chosen over column, or one comparison a line), or the name of a bundled data set.",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[str, typer.Option(help="The model to fit.")] = "elimination-by-aspects",
+    aspects: Annotated[
+        str,
+        typer.Option(
+            metavar="ibp|unique|K|FILE",
+            help="Which aspects: ibp infers their number, unique gives each option its own and no other"
+            " (Bradley-Terry-Luce), an integer K allows K of them, FILE is a table of options and aspects.",
+        ),
+    ] = "ibp",
+    unique: Annotated[
+        bool,
+        typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides."),
+    ] = True,
+    draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
+    tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,
+    chains: Annotated[int, typer.Option(help="Independent chains.")] = 4,
+    thin: Annotated[
+        int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(help="Chains run at once.", show_default="all there are")
+    ] = None,
+    lapse: Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")] = 0.01,
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Concentration of the prior on aspects, above 0.", show_default="learned"),
+    ] = None,
+    sampler: Annotated[
+        str,
+        typer.Option(
+            metavar="recommended|paper", help="paper: slow and biased, to reproduce what was published."
+        ),
+    ] = "recommended",
+    seed: Annotated[
+        int | None, typer.Option(help="Same seed, same draws.", show_default="a fresh one")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write posterior.nc, summary.csv, features.csv and the pictures there."
+        ),
+    ] = None,
+) -> None:
+    """Fit a model to paired comparisons and print what was found."""
+    with plain_messages():
+        from thali.cli.fitting import run_fit
+
+        run_fit(
+            data,
+            model_name=model,
+            settings=dict(aspects=aspects, unique=unique, lapse=lapse, alpha=alpha, sampler=sampler),
+            budget=dict(draws=draws, tune=tune, chains=chains, thin=thin, cores=cores, random_seed=seed),
+            out=out,
+        )
+
+
+@app.command()
+def datasets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A bundled data set.", show_default="list them all")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write its table there, as CSV.", show_default="print it"),
+    ] = None,
+) -> None:
+    """List the bundled data sets, or export one.
+
+    An exported table is a count matrix, row chosen over column, which `thali fit` reads.
+    """
+    with plain_messages():
+        from thali.cli.bundled import export_dataset, list_datasets
+
+        if name is not None:
+            export_dataset(name, out)
+        elif out is not None:
+            raise typer.BadParameter("say which data set to write: thali datasets NAME --out FILE")
+        else:
+            list_datasets()
+
+
+@cache.command("info")
+def cache_info() -> None:
+    """Say where the compiled samplers lie and how large they are."""
+    with plain_messages():
+        from thali import _jit
+
+        info = _jit.cache_info()
+        print(f"{info.files:,} files, {info.bytes / 1e6:,.1f} MB")
+        for path in info.paths:
+            print(path)
+
+
+@cache.command("clear")
+def cache_clear() -> None:
+    """Remove the compiled samplers; the next fit compiles."""
+    with plain_messages():
+        from thali import _jit
+
+        print(f"removed {_jit.cache_clear():,} files")

@@ -1,0 +1,96 @@
+"""The value of `--aspects`: a word, a number, or a table that says which option has which aspect."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from thali.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str, list[str]]":
+    """What `EliminationByAspects(aspects=...)` takes, from what was typed.
+
+    Parameters
+    ----------
+    value : str
+        "ibp", "unique", an integer, or the path of a table with a header: either one row an option, with its
+        label first and a column of 0 and 1 for each aspect, or two columns, option and aspect, with one row
+        for each aspect that an option has.
+    labels : tuple of str
+        The options of the data; one that a two-column table does not mention has no aspect.
+
+    Returns
+    -------
+    str, int or dict
+        The word, the number, or the aspects of each option.
+
+    Raises
+    ------
+    ArgumentError
+        If it is neither a known word nor a number nor a file.
+    DataError
+        If the file is not such a table.
+
+    Example
+    -------
+    >>> parse_aspects("3", ("a", "b"))
+    3
+    """
+    if value in ("ibp", "unique"):
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        pass
+    if not Path(value).exists():
+        raise ArgumentError(f"`--aspects` must be ibp, unique, a whole number or a file; got {value!r}.")
+
+    from thali.data.tables import read_table
+
+    table = read_table(value)
+    if table.shape[1] < 2:
+        raise DataError(
+            f"{value}: aspects need a column of option labels and at least one column beside it; found"
+            f" {table.shape[1]} in all."
+        )
+    entries = table.iloc[:, 1:].astype(object)
+    is_binary = entries.isin([0, 1, "0", "1"]).to_numpy()
+    if is_binary.all():
+        return _from_columns(value, table.iloc[:, 0], entries.astype(float))
+    if table.shape[1] == 2:
+        return _from_list(value, table, labels)
+    row, column = (int(axis[0]) for axis in (~is_binary).nonzero())
+    raise DataError(
+        f"{value}: columns of aspects must hold 0 and 1 alone; row {row + 1} below the header"
+        f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, holds {entries.iloc[row, column]!r}."
+    )
+
+
+def _from_columns(path: str, options: "pandas.Series", entries: "pandas.DataFrame") -> dict[str, list[str]]:
+    from thali.data.check import checked_labels
+
+    names = checked_labels(entries.columns, f"{path}: the names of the aspects")
+    return {
+        label: [name for name, owned in zip(names, row, strict=True) if owned]
+        for label, row in zip(
+            checked_labels(options, f"{path}: the options in the first column"),
+            entries.to_numpy(),
+            strict=True,
+        )
+    }
+
+
+def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+    from thali.data.check import as_label
+
+    owned: dict[str, list[str]] = {label: [] for label in labels}
+    for row, (option, aspect) in enumerate(table.itertuples(index=False), start=1):
+        if not as_label(option) or not as_label(aspect):
+            raise DataError(
+                f"{path}: row {row} below the header must name an option and an aspect; got {option!r} and"
+                f" {aspect!r}."
+            )
+        owned.setdefault(as_label(option), []).append(as_label(aspect))  # the model refuses unknown options
+    return owned

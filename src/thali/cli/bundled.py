@@ -1,0 +1,51 @@
+"""`thali datasets`: list what is bundled, export one of them."""
+
+import sys
+from pathlib import Path
+
+from thali.cli.boundary import tell
+from thali.cli.files import all_or_nothing
+from thali.errors import ArgumentError
+
+
+def list_datasets() -> None:
+    """Print one paragraph for each bundled data set."""
+    from thali import datasets
+
+    for record in datasets.catalogue():
+        print(f"{record.name} ({record.kind})\n    {record.description}\n    {record.source}")
+
+
+def export_dataset(name: str, out: Path | None) -> None:
+    """Write a bundled data set as a square count matrix, row chosen over column; `thali fit` reads it back.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    out : Path or None
+        A file, replaced if it exists; None writes to stdout.
+
+    Raises
+    ------
+    DataError
+        If there is no such data set.
+    ArgumentError
+        If `out` is a folder, or lies in one that cannot be written to.
+    OSError
+        If the file cannot be written.
+    """
+    import pandas as pd
+
+    from thali import datasets
+
+    data = datasets.load(name)
+    table = pd.DataFrame(data.counts, index=pd.Index(data.labels, name="option"), columns=list(data.labels))
+    if out is None:
+        table.to_csv(sys.stdout, lineterminator="\n")
+        return
+    if out.is_dir():
+        raise ArgumentError(f"`--out` needs the name of a file; {out} is a folder. Try {out / name}.csv.")
+    with all_or_nothing(out.parent) as scratch:
+        table.to_csv(scratch / out.name, lineterminator="\n")
+    tell(f"wrote {name} to {out}.")

@@ -1,0 +1,118 @@
+"""The printed answer of a fit: plain text, aligned, nothing cut off."""
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_FEATURES = 20
+_BAR_WIDTH = 40
+
+
+def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame") -> str:
+    """The answer in words and numbers.
+
+    Parameters
+    ----------
+    model : EliminationByAspects
+        A fitted model.
+    summary, features : pandas.DataFrame
+        Its `summary()` and `features()`.
+
+    Returns
+    -------
+    str
+        Lines without a final line break: the number of aspects, the most probable aspects, α and the
+        log-likelihood, every row of the summary with its R-hat and effective sample sizes, and whether they
+        are good enough.
+    """
+    from thali.posterior.summary import verdict
+
+    good_enough, sentence = verdict(summary)
+    return "\n\n".join(
+        [
+            _number_of_aspects(model, summary),
+            _aspects(model, features),
+            _scalars(summary),
+            "Every quantity, its Monte Carlo error, and how well the chains agree on it\n" + _table(summary),
+            sentence if good_enough else f"WARNING: {sentence}",
+        ]
+    )
+
+
+def _number_of_aspects(model, summary) -> str:
+    from thali.posterior.summary import text_histogram
+
+    number = model.posterior_["posterior"]["n_features"].to_numpy().ravel()
+    title = "Number of latent aspects" + (" besides each option's own" if model.unique else "")
+    if (number == number[0]).all():
+        return f"{title}: {number[0]} in every draw"
+    return f"{title}: {_estimate(summary, 'n_features')}\n{text_histogram(number, _BAR_WIDTH)}"
+
+
+def _aspects(model, features) -> str:
+    if not len(features):
+        return "No latent aspect is present often enough to be listed."
+    rows = [("probability", "weight", _interval_name(), "members")]
+    shown = features.head(_MOST_FEATURES)
+    for row in shown.itertuples():
+        interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
+        rows.append((f"{row.probability:.3f}", f"{row.weight:.3f}", interval, ", ".join(row.members)))
+    text = "Most probable aspects, their weights and the options that have them\n" + _align(rows, left={3})
+    if len(features) > len(shown):
+        text += f"\n... and {len(features) - len(shown):,} less probable ones"
+    n_options = model.posterior_["posterior"].sizes["option"]
+    if shown["members"].map(len).isin([1, n_options]).any():
+        text += (
+            "\nNote: choices tell nothing of an aspect that all options have, and of the aspects of one"
+            " option alone only the sum."
+        )
+    return text
+
+
+def _scalars(summary) -> str:
+    lines = [f"Concentration α: {_estimate(summary, 'alpha')}"] if "alpha" in summary.index else []
+    likelihood = _estimate(summary, "log_likelihood")
+    lines.append(f"Log-likelihood of all the data, binomial coefficients included: {likelihood}")
+    return "\n".join(lines)
+
+
+def _estimate(summary, name: str) -> str:
+    from thali.posterior.summary import INTERVAL_COLUMNS
+
+    mean, low, high = (round(summary.loc[name, column], 3) for column in ("mean", *INTERVAL_COLUMNS))
+    return f"{mean:g} ({_interval_name()} {low:g} to {high:g})"
+
+
+def _interval_name() -> str:
+    from thali.posterior.summary import INTERVAL
+
+    return f"{100 * INTERVAL:g} % interval"
+
+
+def _table(summary) -> str:
+    rows = [("", *summary.columns)]
+    for name, values in zip(summary.index, summary.to_numpy(), strict=True):
+        rows.append((name, *map(_number, summary.columns, values)))
+    return _align(rows, left={0})
+
+
+def _number(column: str, value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    if column.startswith("ess"):
+        return f"{value:,.0f}"
+    return f"{value:.4f}" if column.startswith("mcse") else f"{value:.3f}"
+
+
+def _align(rows: list[tuple[str, ...]], left: set[int]) -> str:
+    """Columns of text, two blanks apart; those numbered in `left` start at the left, others at the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if number in left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )

@@ -1,0 +1,100 @@
+"""The checks that all data share: labels, counts, and names that were nearly right."""
+
+import difflib
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from thali.errors import DataError
+
+
+def as_label(value: Any) -> str:
+    """The text of a label: no blanks around it, no decimals of a whole number, "" where it is missing."""
+    if value is None:
+        return ""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        number = float(value)
+        if math.isnan(number):
+            return ""
+        return str(int(value)) if number.is_integer() else str(number)
+    return str(value).strip()
+
+
+def checked_labels(values: Iterable, what: str = "Labels") -> tuple[str, ...]:
+    """The values as distinct, non-empty labels; `what` names them in the error."""
+    labels = tuple(as_label(value) for value in values)
+    seen: dict[str, int] = {}
+    for position, label in enumerate(labels):
+        if not label:
+            raise DataError(f"{what} must all have a name; number {position + 1} of {len(labels)} is empty.")
+        if label in seen:
+            raise DataError(
+                f"{what} must all differ; numbers {seen[label] + 1} and {position + 1} are both {label!r}."
+            )
+        seen[label] = position
+    return labels
+
+
+def suggest(name: str, known: Sequence[str]) -> str:
+    """ " Did you mean 'x'?" for the known name nearest to `name`, or "" when none is near."""
+    folded: dict[str, str] = {}
+    for candidate in known:
+        folded.setdefault(candidate.casefold(), candidate)
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f" Did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def shorten(names: Sequence[str], most: int = 6) -> str:
+    """The names, quoted, of which at most `most` are written out."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def plural(number: float, noun: str) -> str:
+    """ "1 pair", "8,424 pairs"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def checked_counts(values: Any, where: Callable[[int], str], weights: bool = False) -> np.ndarray:
+    """The values as a flat array of counts: finite, 0 or more, and whole unless they are declared weights.
+
+    `where(k)` says in words where the k-th value stands.
+    """
+    values = np.asarray(values).ravel()
+    if values.dtype.kind in "biuf":
+        counts = values.astype(np.float64)
+    else:
+        counts = np.array([_number(value, k, where) for k, value in enumerate(values)], dtype=np.float64)
+    kind = "weights must be finite and 0 or more" if weights else "counts must be whole numbers, 0 or more"
+    if (k := _first(np.isnan(counts))) is not None:
+        raise DataError(f"The count {where(k)} is missing; write 0 where there was no such comparison.")
+    if (k := _first(np.isinf(counts))) is not None:
+        raise DataError(f"The count {where(k)} is infinite; {kind}.")
+    if (k := _first(counts < 0)) is not None:
+        raise DataError(f"The count {where(k)} is {counts[k]:g}, which is negative; {kind}.")
+    if not weights and (k := _first(counts != np.floor(counts))) is not None:
+        raise DataError(
+            f"The count {where(k)} is {counts[k]:g}, which is not whole; {kind}. "
+            "If fractional counts are meant, say so: weights=True, or a column called 'weight' in a file."
+        )
+    return counts
+
+
+def _number(value: Any, k: int, where: Callable[[int], str]) -> float:
+    if not as_label(value) or str(value) == "<NA>":
+        return math.nan
+    if isinstance(value, (np.str_, np.complexfloating)):
+        value = value.item()  # Python shows it as its owner wrote it, and refuses 1j where NumPy drops the j
+    try:
+        if isinstance(value, (np.datetime64, np.timedelta64)):
+            raise TypeError("a date, which float() would turn into nanoseconds")
+        return float(value)
+    except (TypeError, ValueError):
+        raise DataError(f"The count {where(k)} is {value!r}, which is not a number.") from None
+
+
+def _first(wrong: np.ndarray) -> int | None:
+    """Position of the first True."""
+    return int(wrong.argmax()) if wrong.any() else None

@@ -1,0 +1,212 @@
+"""From what a user passes (arrays, data frames, columns) to option numbers and checked counts."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from thali.data.check import as_label, checked_counts, checked_labels, plural, shorten, suggest
+from thali.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
+
+
+def square_cells(counts: Any, labels: Iterable | None, weights: bool) -> tuple[tuple[str, ...], Cells]:
+    """Labels, and the cells above 0, of an array, DataFrame or sparse matrix with row over column."""
+    if hasattr(counts, "columns") and hasattr(counts, "index"):
+        counts, labels = _square_frame(counts, labels)
+    sparse = hasattr(counts, "tocoo")
+    if not sparse:
+        counts = _array(counts)
+    _check_square(counts.shape)
+    names = checked_labels(range(counts.shape[0]) if labels is None else labels)
+    if len(names) != counts.shape[0]:
+        raise DataError(
+            f"`labels` must name every option once; got {plural(len(names), 'label')} for counts of "
+            f"{plural(counts.shape[0], 'option')}."
+        )
+    winner, loser, values = _sparse(counts, names, weights) if sparse else _dense(counts, names, weights)
+    if (diagonal := np.flatnonzero(winner == loser)).size:
+        k = int(diagonal[0])
+        raise DataError(
+            f"The diagonal is {values[k]:g} {_cell(names, int(winner[k]), int(loser[k]))}, but no option is "
+            "ever compared with itself; set the diagonal to 0."
+        )
+    return names, (winner, loser, values)
+
+
+def _cell(names: tuple[str, ...], row: int, column: int) -> str:
+    return f"in row {names[row]!r}, column {names[column]!r}"
+
+
+def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
+    n = len(names)
+    for k in range(n):  # an empty diagonal says the same as 0
+        if not as_label(counts[k, k]):
+            counts[k, k] = 0
+    values = checked_counts(counts, lambda k: _cell(names, k // n, k % n), weights).reshape(n, n)
+    winner, loser = np.nonzero(values)
+    return winner, loser, values[winner, loser]
+
+
+def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
+    entries = counts.tocoo()
+    winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
+    values = checked_counts(entries.data, lambda k: _cell(names, int(winner[k]), int(loser[k])), weights)
+    stored = values > 0
+    return winner[stored], loser[stored], values[stored]
+
+
+def _array(counts: Any) -> np.ndarray:
+    try:
+        return np.array(counts)
+    except ValueError:
+        raise DataError("`counts` must be square; its rows differ in length.") from None
+
+
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise DataError(
+            f"`counts` must be square, a row and a column for each option; got shape {tuple(shape)}. "
+            "Long tables are read by PairedComparisons.from_frame, (winner, loser) tuples by from_pairs."
+        )
+
+
+def _square_frame(frame: "pd.DataFrame", labels: Iterable | None) -> tuple[np.ndarray, Iterable | None]:
+    """Values with the rows in the order of the columns, and the labels of the columns."""
+    import pandas as pd
+
+    if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
+        raise DataError(
+            f"`counts` must be square; got shape {frame.shape}, whose first column holds labels: "
+            f"pass frame.set_index({frame.columns[0]!r})."
+        )
+    _check_square(frame.shape)
+
+    def named(index: pd.Index) -> bool:
+        return not (isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1)
+
+    values = frame.to_numpy()
+    own = None
+    if named(frame.columns):
+        own = checked_labels(frame.columns, "Column labels")
+    if named(frame.index):
+        rows = checked_labels(frame.index, "Row labels")
+        if own is None:
+            own = rows
+        elif set(rows) != set(own):
+            raise DataError(mismatch(rows, own))
+        else:
+            place = {name: k for k, name in enumerate(rows)}
+            values = values[[place[name] for name in own]]
+    if labels is not None:
+        labels = tuple(labels)
+        if own is not None and tuple(map(as_label, labels)) != own:
+            raise DataError("`labels` must be those of the DataFrame, in its order; leave them out.")
+    return values, own if labels is None else labels
+
+
+def mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
+    """The sentence that says which labels of a square table stand on one side only."""
+    rows, columns = list(rows), list(columns)
+    only_rows = [name for name in rows if name not in columns]
+    only_columns = [name for name in columns if name not in rows]
+    found = [f"only rows have {shorten(only_rows)}"] if only_rows else []
+    found += [f"only columns have {shorten(only_columns)}"] if only_columns else []
+    return f"Rows and columns must bear the same labels; {', '.join(found)}."
+
+
+def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
+    """The column of that name, or an error that lists those there are."""
+    if name not in frame.columns:
+        names = [str(each) for each in frame.columns]
+        raise DataError(
+            f"There is no column {name!r}; the columns are {shorten(names, 12) or 'none'}."
+            f"{suggest(str(name), names)}"
+        )
+    if list(frame.columns).count(name) > 1:
+        raise DataError(f"There are several columns {name!r}; rename all but one.")
+    return cast("pd.Series", frame[name])
+
+
+def count_column(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
+    """The column as counts, one for each row."""
+    found = column(frame, name)
+    # a nullable column spells a missing number as <NA>, which no array of floats holds
+    values = found.to_numpy(dtype=object) if found.hasnans else found.to_numpy()
+    return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
+
+
+def encode(
+    winners: "pd.Series",
+    losers: "pd.Series",
+    counts: np.ndarray,
+    labels: Iterable | None,
+    where: Callable[[int, bool], str],
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, both columns as positions among them, and the counts; `where(row, is_winner)` names a place."""
+    import pandas as pd
+
+    rows = len(winners)
+    if not rows:
+        raise DataError("There is not a single comparison; the table has no rows.")
+    codes_won, values_won = pd.factorize(winners)
+    codes_lost, values_lost = pd.factorize(losers)
+    codes = np.concatenate([codes_won, np.where(codes_lost < 0, -1, codes_lost + len(values_won))])
+    # 1, 1.0, "1" and " 1" are one label: from here on a value is its text
+    texts = [as_label(value) for values in (values_won, values_lost) for value in values]
+    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
+    if empty.any():
+        k = int(empty.argmax())
+        raise DataError(f"A label is missing {where(k % rows, k < rows)}; fill it in or remove the row.")
+    categories = [
+        as_label(value)
+        for side in (winners, losers)
+        if isinstance(side.dtype, pd.CategoricalDtype)
+        for value in side.cat.categories
+    ]
+    if labels is not None:
+        names = checked_labels(labels)
+    elif categories:
+        names = tuple(dict.fromkeys(categories + _in_order(codes, texts)))
+    else:
+        names = tuple(_in_order(codes, texts))
+    place = {name: k for k, name in enumerate(names)}
+    numbers = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+    if (numbers < 0).any():
+        k = int((numbers < 0).argmax())
+        text = texts[codes[k]]
+        raise DataError(f"{text!r} {where(k % rows, k < rows)} is not among `labels`.{suggest(text, names)}")
+    winner, loser = numbers[:rows], numbers[rows:]
+    if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
+        k = int(itself[0])
+        raise DataError(
+            f"{names[winner[k]]!r} is compared with itself {where(k, True)}; remove the row or mend a label."
+        )
+    return names, winner, loser, counts
+
+
+def _in_order(codes: np.ndarray, texts: list[str]) -> list[str]:
+    """The distinct texts: numbers by size, names as they first appear when the table is read row by row."""
+    try:
+        return sorted(set(texts), key=lambda text: (float(text), text))
+    except ValueError:
+        rows = len(codes) // 2
+        appears = np.full(len(texts), len(codes))
+        np.minimum.at(appears, codes, np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]))
+        return list(dict.fromkeys(texts[k] for k in np.argsort(appears, kind="stable")))
+
+
+def added_up(n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, ...]:
+    """First, second, wins and losses of every pair with a count above 0, row by row of the n x n table."""
+    compared = counts > 0
+    winner, loser, counts = winner[compared], loser[compared], counts[compared]
+    key = np.minimum(winner, loser).astype(np.int64) * n + np.maximum(winner, loser)
+    pairs, place = np.unique(key, return_inverse=True)
+    won = winner < loser
+    wins = np.bincount(place[won], weights=counts[won], minlength=len(pairs))
+    losses = np.bincount(place[~won], weights=counts[~won], minlength=len(pairs))
+    return pairs // n, pairs % n, wins, losses

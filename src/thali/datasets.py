@@ -1,0 +1,184 @@
+"""Data that come with thali, and generators of data whose answer is known; nothing is downloaded."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._random import streams
+from thali.data.check import shorten, suggest
+from thali.data.pairs import PairedComparisons
+from thali.errors import ArgumentError, DataError
+
+# Upper triangle by rows: times the row was chosen over the column, by 234 people.
+CELEBRITIES = {
+    "LBJ": (159, 163, 175, 183, 179, 173, 160, 142),
+    "HW": (138, 164, 172, 160, 156, 122, 122),
+    "CDG": (145, 157, 138, 140, 122, 120),
+    "JU": (176, 115, 124, 86, 61),
+    "CY": (77, 95, 72, 61),
+    "AJF": (134, 92, 71),
+    "BB": (67, 48),
+    "ET": (87,),
+    "SL": (),
+}
+
+
+class Dataset(NamedTuple):
+    """What `catalogue` tells of a data set."""
+
+    name: str
+    kind: str
+    description: str
+    source: str
+
+
+def celebrities() -> PairedComparisons:
+    """With whom of each two of nine celebrities 234 people would rather spend an hour of conversation.
+
+    Three politicians: LBJ (Lyndon B. Johnson), HW (Harold Wilson), CDG (Charles de Gaulle); three athletes:
+    JU (Johnny Unitas), CY (Carl Yastrzemski), AJF (A. J. Foyt); three movie stars: BB (Brigitte Bardot), ET
+    (Elizabeth Taylor), SL (Sophia Loren).
+
+    Returns
+    -------
+    PairedComparisons
+        9 options, 36 pairs, 234 comparisons a pair.
+
+    References
+    ----------
+    Rumelhart and Greeno (1971), Similarity between stimuli: an experimental test of the Luce and Restle
+    choice models. Journal of Mathematical Psychology 8.
+
+    Example
+    -------
+    >>> celebrities()
+    PairedComparisons(9 options, 36 pairs, 8,424 comparisons, 1 component)
+    """
+    counts = np.zeros((9, 9))
+    for i, above in enumerate(CELEBRITIES.values()):
+        counts[i, i + 1 :] = above
+        counts[i + 1 :, i] = 234 - np.array(above)
+    return PairedComparisons(counts, CELEBRITIES)
+
+
+def paris_rome(comparisons: int = 100, expected: bool = False, random_seed=None) -> PairedComparisons:
+    r"""Choices between trips to Paris and Rome, each with (+) and without a small bonus.
+
+    P and P+ share the aspect of Paris, R and R+ that of Rome, both of weight 1; P+ and R+ share the bonus, of
+    weight .01. Choices follow elimination by aspects, without lapses:
+
+    .. math:: p_{ij} = \frac{A_{ij}}{A_{ij} + A_{ji}}, \qquad A_{ij} = \sum_k w_k f_{ik} (1 - f_{jk})
+
+    Parameters
+    ----------
+    comparisons : int
+        Comparisons of each of the six pairs, 1 or more.
+    expected : bool
+        True: the expected counts, rounded to whole numbers; False: binomial draws.
+    random_seed : int, SeedSequence or Generator, optional
+        Of the draws.
+
+    Returns
+    -------
+    PairedComparisons
+        4 options in the order P+, P, R, R+; 6 pairs.
+
+    Raises
+    ------
+    ArgumentError
+        If `comparisons` is not a whole number of 1 or more.
+
+    References
+    ----------
+    Tversky (1972), Elimination by aspects. Psychological Review 79.
+    Görür, Jäkel and Rasmussen (2006), section 4.1 (their Table 1 is column over row, this is not).
+
+    Example
+    -------
+    >>> paris_rome(expected=True).counts
+    array([[  0, 100,  50,  50],
+           [  0,   0,  50,  50],
+           [ 50,  50,   0,   0],
+           [ 50,  50, 100,   0]])
+    """
+    if isinstance(comparisons, bool) or not isinstance(comparisons, (int, np.integer)) or comparisons < 1:
+        raise ArgumentError(f"`comparisons` must be a whole number of 1 or more; got {comparisons!r}.")
+    aspects = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 1]])  # Paris, Rome, bonus
+    advantage = (aspects * (1, 1, 0.01)) @ (1 - aspects).T
+    i, j = np.triu_indices(4, k=1)
+    p = advantage[i, j] / (advantage[i, j] + advantage[j, i])
+    wins = np.rint(comparisons * p) if expected else streams(random_seed, 1)[0].binomial(comparisons, p)
+    counts = np.zeros((4, 4))
+    counts[i, j], counts[j, i] = wins, comparisons - wins
+    return PairedComparisons(counts, ("P+", "P", "R", "R+"))
+
+
+_BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons]]] = {
+    record.name: (record, make)
+    for record, make in (
+        (
+            Dataset(
+                "celebrities",
+                "paired comparisons",
+                "9 celebrities, 36 pairs, 234 people: with whom would you rather converse for an hour?",
+                "Rumelhart and Greeno (1971)",
+            ),
+            celebrities,
+        ),
+        (
+            Dataset(
+                "paris_rome",
+                "paired comparisons",
+                "4 trips, 6 pairs, 100 expected choices a pair: Paris or Rome, with or without a small bonus",
+                "Tversky (1972); Görür, Jäkel and Rasmussen (2006)",
+            ),
+            lambda: paris_rome(expected=True),
+        ),
+    )
+}
+
+
+def catalogue() -> list[Dataset]:
+    """What is bundled: name, kind, description and source of each data set.
+
+    Returns
+    -------
+    list of Dataset
+
+    Example
+    -------
+    >>> [record.name for record in catalogue()]
+    ['celebrities', 'paris_rome']
+    """
+    return [record for record, _ in _BUNDLED.values()]
+
+
+def load(name: str) -> PairedComparisons:
+    """The bundled data set of that name; a generator gives the same data each time.
+
+    Parameters
+    ----------
+    name : str
+        One of the names in `catalogue()`.
+
+    Returns
+    -------
+    PairedComparisons
+
+    Raises
+    ------
+    DataError
+        If there is none of that name.
+
+    Example
+    -------
+    >>> load("paris_rome")
+    PairedComparisons(4 options, 6 pairs, 600 comparisons, 1 component)
+    """
+    if name not in _BUNDLED:
+        known = list(_BUNDLED)
+        raise DataError(
+            f"There is no bundled data set {name!r}; there are {shorten(known, 20)}.{suggest(name, known)}"
+        )
+    return _BUNDLED[name][1]()

@@ -1,0 +1,95 @@
+"""The most probable features as a matrix, options by features, shaded by weight."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.plots._style import SHADES, label_width, new_axes, short
+from thali.posterior.features import features_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Columns to the left of the first feature: the unique aspects and a gap.
+_LEFT = 1.6
+# More rows than this have no room for a label each.
+_MOST_LABELS = 120
+
+
+def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "Axes":
+    """Draw which options own the most probable features, shaded by weight.
+
+    Rows are options. Columns are distinct sets of owners, the most probable first, with the probability
+    of each above it; a coloured cell means that the option owns the feature, and the darker it is, the
+    larger the posterior mean of the weight, given that the feature is there. The aspect that each option
+    has alone stands apart on the left: the papers' diagonal block, folded into one column.
+
+    Parameters
+    ----------
+    model : fitted model
+        Anything with `posterior_`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+    max_features : int
+        The largest number of features to show.
+
+    Returns
+    -------
+    matplotlib axes
+
+    References
+    ----------
+    Görür, Jäkel & Rasmussen (2006), Figs. 1-3.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects([[1, 0], [1, 0], [0, 1], [0, 1]]).fit(
+    ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> ax = features(model)
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['P+', 'P', 'R', 'R+']
+    """
+    from matplotlib import colormaps
+
+    posterior = model.posterior_["posterior"]
+    labels = posterior["option"].values.tolist()
+    table = features_table(model.posterior_).head(max_features)
+    unique = bool(model.posterior_["constant_data"]["unique"])
+    n, k = len(labels), len(table)
+
+    weights = np.full((n, k), np.nan)
+    row_of = {label: row for row, label in enumerate(labels)}
+    for column, (members, weight) in enumerate(zip(table["members"], table["weight"], strict=True)):
+        weights[[row_of[member] for member in members], column] = weight
+    own = posterior["unique_weights"].mean(("chain", "draw")).values[:, None] if unique else np.empty((n, 0))
+    heaviest = np.nanmax(np.concatenate([weights, own], axis=1), initial=1e-12)
+
+    shown = short(labels)
+    if ax is None:
+        cell = min(0.24, 24 / n)
+        (ax,) = new_axes(label_width(shown) + max(2.0, 0.36 * (k + _LEFT)) + 1.6, max(2.4, cell * n + 0.9))
+    rows = np.arange(n + 1)
+    shades = colormaps[SHADES].with_extremes(bad="0.94")
+    outline = 0.8 if n <= _MOST_LABELS else 0.0
+    style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": "white", "linewidth": outline}
+    left = _LEFT if unique else 0.0
+    mesh = ax.pcolormesh(left + np.arange(k + 1), rows, weights, **style) if k else None
+    if unique:
+        mesh = ax.pcolormesh([0.0, 1.0], rows, own, **style)
+        ax.axvline((1 + _LEFT) / 2, color="0.6", linewidth=0.8)
+    ax.set(xlim=(0, left + max(k, 1)), ylim=(n, 0))
+    step = -(-n // _MOST_LABELS)
+    ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=9 if n <= 100 else 5)
+    centres = ([0.5] if unique else []) + [left + column + 0.5 for column in range(k)]
+    names = (["own"] if unique else []) + [f"{probability:.2f}" for probability in table["probability"]]
+    ax.set_xticks(centres, names, fontsize=8)
+    ax.set_xlabel("probability of the feature" if k else "no other feature is probable")
+    ax.xaxis.set_label_position("top")
+    ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    if mesh is not None:
+        inches = ax.get_position().height * ax.figure.get_figheight()
+        ax.figure.colorbar(mesh, ax=ax, label="mean weight, if present", shrink=min(1.0, 5 / inches))
+    return ax

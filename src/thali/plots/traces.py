@@ -1,0 +1,70 @@
+"""How the chains moved through the quantities that do not depend on the labels of features."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.plots._style import COLOURS, new_axes
+from thali.posterior.summary import label_free
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAMES = {
+    "log_likelihood": "log-likelihood\nof the whole data",
+    "n_features": "number of\nfeatures",
+    "alpha": "concentration\nα",
+}
+
+
+def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
+    """Draw the log-likelihood, the number of features and alpha over the draws, each chain in its colour.
+
+    Chains that have converged lie on top of each other and look alike. Quantities that never change are left
+    out, but for the log-likelihood, which includes the binomial coefficients.
+
+    Parameters
+    ----------
+    model : fitted model
+        Anything with `posterior_`.
+    axes : sequence of matplotlib axes, optional
+        Where to draw, one a quantity; a new figure if None.
+
+    Returns
+    -------
+    list of matplotlib axes
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> len(trace(model))
+    1
+    """
+    quantities = label_free(model.posterior_)
+    names = [
+        name
+        for name in _NAMES
+        if name in quantities and (name == "log_likelihood" or np.ptp(quantities[name]) > 0)
+    ]
+    if axes is None:
+        axes = new_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names))
+    for ax, name in zip(axes, names, strict=True):
+        for number, draws in enumerate(quantities[name]):
+            colour = COLOURS[number % len(COLOURS)]
+            ax.plot(draws, color=colour, linewidth=0.6, alpha=0.8, label=f"chain {number}")
+        ax.set(ylabel=_NAMES[name], xlim=(0, quantities[name].shape[1]))
+        ax.ticklabel_format(useOffset=False)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[-1].set_xlabel("draw")
+    chains = len(quantities["n_features"])
+    if chains <= len(COLOURS):  # more of them share colours
+        legend = axes[0].legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=chains, frameon=False, fontsize=8
+        )
+        for line in legend.get_lines():
+            line.set(linewidth=2, alpha=1)
+    return list(axes)

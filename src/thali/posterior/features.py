@@ -1,0 +1,94 @@
+"""The distinct features of a posterior, each with its probability and weight."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.posterior.columns import Columns, columns_of
+from thali.posterior.summary import INTERVAL
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
+    """The sets of options that own a feature together, the most probable first.
+
+    A draw may hold several features with the same owners; the choice probabilities see only the sum of their
+    weights, and so does this table. Choice probabilities do not change when all weights are multiplied by one
+    number, so the weights of one fit can be compared with each other, but not with those of another fit.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `thali.posterior.store.to_datatree` makes it.
+    min_probability : float in [0, 1]
+        Less probable sets are left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a distinct set of owners: `members` (tuple of labels), `probability` (of at least one such
+        feature in a draw), `copies` (expected number of such features), `weight` (mean of their summed
+        weight in the draws that have one), `weight_low` and `weight_high` (its equal-tailed interval with
+        probability .89).
+
+    Raises
+    ------
+    ArgumentError
+        `min_probability` is outside [0, 1].
+
+    Example
+    -------
+    >>> import thali as th
+    >>> given = [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> model = th.EliminationByAspects(given).fit(
+    ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> features_table(model.posterior_)[["members", "probability"]].values.tolist()
+    [[('P+', 'P'), 1.0], [('R', 'R+'), 1.0]]
+    """
+    import pandas as pd
+
+    if not 0 <= min_probability <= 1:
+        raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
+    labels = tree["posterior"].to_dataset()["option"].values.tolist()
+    columns = columns_of(tree)
+    patterns, pattern = _distinct(columns)
+    # One entry a pattern and draw in which it occurs, in the order of the patterns.
+    occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
+    weight = np.bincount(at, columns.weights, minlength=len(occurrence))
+    present = np.bincount(occurrence // columns.n_draws, minlength=len(patterns))
+    copies = np.bincount(pattern, minlength=len(patterns))
+    ends = np.cumsum(present)
+    tails = [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2]
+    rows = []
+    probable = np.flatnonzero(present >= min_probability * columns.n_draws)
+    # Ties in the order of the options, so that the table does not depend on the order of the draws.
+    for number in sorted(probable, key=lambda number: (-present[number], patterns[number].tolist())):
+        weights = weight[ends[number] - present[number] : ends[number]]
+        rows.append(
+            {
+                "members": tuple(labels[option] for option in patterns[number]),
+                "probability": present[number] / columns.n_draws,
+                "copies": copies[number] / columns.n_draws,
+                "weight": weights.mean(),
+                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)),
+            }
+        )
+    names = ["members", "probability", "copies", "weight", "weight_low", "weight_high"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _distinct(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct owner sets, and for each column the number of its set."""
+    number_of: dict[bytes, int] = {}
+    owners = columns.owners.astype(np.int32)
+    bounds = columns.first_owner.tolist()
+    keys = (owners[start:stop].tobytes() for start, stop in zip(bounds[:-1], bounds[1:], strict=True))
+    numbers = np.fromiter(
+        (number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes)
+    )
+    return [np.frombuffer(key, np.int32) for key in number_of], numbers

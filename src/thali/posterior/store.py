@@ -1,0 +1,336 @@
+"""The posterior as an ArviZ tree: made from the draws of the chains, written to a file, read back."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.errors import DataError
+from thali.posterior.columns import Columns, columns_of_chains
+from thali.posterior.probabilities import advantage_blocks, lapsing
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.data.pairs import PairedComparisons
+    from thali.mcmc.draws import ChainDraws
+
+# With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
+MOST_PAIRS = 2_000
+# Raised when a stored tree changes so that an older thali could not read it.
+SCHEMA = 1
+
+_DESCRIPTIONS = {
+    "n_features": "columns with at least one owner; the fixed unique ones are not counted",
+    "alpha": "concentration of the prior over features",
+    "log_likelihood": "whole data set, natural logarithm, binomial coefficients included",
+    "features": "whether an option owns a feature; padded with False",
+    "feature_size": "owners of a feature; padded with 0",
+    "owners": "option indices, feature after feature, feature_size of them each; padded with -1",
+    "weights": "weight of a feature; padded with 0; comparable within a fit only",
+    "unique_weights": "weight of the aspect that an option has alone; 0 where the model has none",
+    "choice_probability": "probability that option_a is chosen over option_b, lapse included",
+}
+
+
+def to_datatree(
+    chains: Sequence["ChainDraws"],
+    data: "PairedComparisons",
+    *,
+    lapse: float,
+    unique: bool,
+    learned_alpha: bool,
+    attrs: Mapping[str, object] | None = None,
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree in the ArviZ schema, with labels as coordinates.
+
+    Chains that were interrupted at different lengths are cut to the rectangle (chains × draws) that keeps the
+    most draws.
+
+    Parameters
+    ----------
+    chains : sequence of ChainDraws
+    data : PairedComparisons
+    lapse : float in [0, 1)
+    unique : bool
+        Whether every option has a fixed aspect of its own.
+    learned_alpha : bool
+        Whether `alpha` was learned; only then is it summarised.
+    attrs : mapping of strings and numbers, optional
+        Added to the attributes of the tree; `thali_model` is the JSON text that rebuilds the model.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups `posterior`, `log_likelihood` (of each compared pair), `observed_data`, `constant_data` and
+        `sample_stats`. Above 2,000 pairs of options there is no group `log_likelihood` and no
+        `choice_probability`, and the owners of features are kept as index lists (`feature_size`, `owners`)
+        instead of `features`.
+
+    Raises
+    ------
+    DataError
+        No chain holds a draw.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> from thali import PairedComparisons
+    >>> from thali.mcmc.draws import ChainDraws
+    >>> two_draws = ChainDraws(
+    ...     alpha=np.ones(2),
+    ...     log_likelihood=np.array([-2.1, -2.2]),
+    ...     unique_weights=np.ones((2, 2)),
+    ...     n_features=np.array([1, 0]),  # one feature in the first draw,
+    ...     weights=np.array([0.5]),
+    ...     sizes=np.array([1]),
+    ...     owners=np.array([0]),  # owned by tea
+    ... )
+    >>> data = PairedComparisons([[0, 2], [1, 0]], labels=["tea", "coffee"])
+    >>> tree = to_datatree([two_draws], data, lapse=0.0, unique=True, learned_alpha=False)
+    >>> tree["posterior"]["choice_probability"].values.tolist()
+    [[[0.6], [0.5]]]
+    """
+    import xarray as xr
+
+    kept, draws = _rectangle(chains)
+    columns = columns_of_chains(kept, draws)
+    shape = (len(kept), draws)
+    labels = np.asarray(data.labels, dtype=str)
+    dense = data.n_options * (data.n_options - 1) // 2 <= MOST_PAIRS
+    compared = _pair_coordinates("compared_pair", labels, data.first, data.second)
+    sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws)}
+    log_coefficient = _log_coefficients(data.wins, data.losses)
+
+    def over_draws(values):
+        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+
+    variables = {
+        "n_features": over_draws([chain.n_features for chain in kept]),
+        "alpha": over_draws([chain.alpha for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + log_coefficient.sum() for chain in kept]),
+        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1)),
+        **(_dense_features(columns, shape) if dense else _listed_features(columns, shape)),
+    }
+    coordinates = {**sampled, "option": labels}
+    groups = {}
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        probability, pointwise = _pair_draws(columns, i, j, data, lapse)
+        variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
+        coordinates |= _pair_coordinates("pair", labels, i, j)
+        pointwise = (pointwise + log_coefficient).reshape(*shape, -1)
+        # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
+        groups["log_likelihood"] = xr.Dataset(
+            {"wins": (("chain", "draw", "compared_pair"), pointwise)}, {**sampled, **compared}
+        )
+    posterior = xr.Dataset(variables, coordinates)
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    groups["posterior"] = posterior
+    groups["observed_data"] = xr.Dataset(
+        {"wins": ("compared_pair", data.wins), "losses": ("compared_pair", data.losses)}, compared
+    )
+    groups["constant_data"] = xr.Dataset(
+        {
+            "first": ("compared_pair", data.first),
+            "second": ("compared_pair", data.second),
+            "log_binomial_coefficient": ("compared_pair", log_coefficient),
+            "lapse": float(lapse),
+            "unique": bool(unique),
+            "learned_alpha": bool(learned_alpha),
+        },
+        {**compared, "option": labels},
+    )
+    stats = {name: over_draws([chain.stats[name] for chain in kept]) for name in kept[0].stats}
+    groups["sample_stats"] = xr.Dataset(stats, sampled)
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {**_origin(), **(attrs or {})}
+    return tree
+
+
+def save(tree: "xarray.DataTree", path: str | os.PathLike) -> None:
+    """Write a posterior to one netCDF file, under a temporary name first, so that no half file is ever left.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `to_datatree` makes it.
+    path : str or path
+        The file; one that exists is replaced.
+
+    Raises
+    ------
+    DataError
+        The path is a folder, or cannot be written.
+
+    Example
+    -------
+    >>> import tempfile, pathlib, thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model.posterior_, pathlib.Path(folder) / "posterior.nc")
+    ...     tree = load(pathlib.Path(folder) / "posterior.nc")
+    >>> tree["posterior"].sizes["draw"]
+    500
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise DataError(f"cannot write the posterior to '{path}': it is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise DataError(
+            f"cannot write the posterior to '{path}': there is no folder '{path.parent}'; make it first"
+        )
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    compress = {"zlib": True, "complevel": 1, "shuffle": True}
+    posterior = tree["posterior"].to_dataset()
+    bulky = {
+        name: compress for name in ("features", "owners", "feature_size", "weights") if name in posterior
+    }
+    try:
+        tree.to_netcdf(unfinished, engine="h5netcdf", encoding={"/posterior": bulky})
+        unfinished.replace(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise DataError(f"cannot write the posterior to '{path}': {reason}; choose another place") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def load(path: str | os.PathLike) -> "xarray.DataTree":
+    """Read a posterior that thali wrote; everything is in memory afterwards and the file is closed.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    xarray.DataTree
+
+    Raises
+    ------
+    DataError
+        The file is absent, is a folder, or was not written by `save`.
+
+    Example
+    -------
+    >>> load("absent.nc")
+    Traceback (most recent call last):
+    thali.errors.DataError: there is no file 'absent.nc'; give the name of a netCDF file that thali wrote
+    """
+    import xarray as xr
+
+    path = Path(path)
+    if path.is_dir():
+        raise DataError(f"'{path}' is a folder; give the name of a netCDF file that thali wrote")
+    if not path.exists():
+        raise DataError(f"there is no file '{path}'; give the name of a netCDF file that thali wrote")
+    try:
+        # One group at a time: the trees of older xarray versions cannot be loaded and closed as a whole.
+        with xr.open_datatree(path, engine="h5netcdf") as stored:
+            attrs = dict(stored.attrs)
+            groups = {name: node.to_dataset().load() for name, node in stored.children.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"'{path}' is not a posterior that thali wrote: it cannot be read as netCDF"
+        ) from error
+    if attrs.get("creation_library") != "thali" or "posterior" not in groups:
+        raise DataError(f"'{path}' is a netCDF file, but not a posterior that thali wrote")
+    if int(attrs["thali_schema"]) > SCHEMA:
+        version = attrs.get("creation_library_version")
+        raise DataError(
+            f"'{path}' was written by thali {version}, newer than this one; update thali to read it"
+        )
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = attrs
+    return tree
+
+
+def _rectangle(chains: Sequence["ChainDraws"]) -> tuple[list["ChainDraws"], int]:
+    """The chains and the number of draws of each that together keep the most draws."""
+    lengths = [len(chain.alpha) for chain in chains]
+    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0)
+    if draws == 0:
+        raise DataError(
+            "no draw was kept, so there is no posterior; let the fit run longer before stopping it"
+        )
+    return [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws], draws
+
+
+def _pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict:
+    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
+
+
+def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict:
+    features, weights = columns.dense(0, columns.n_draws)
+    return {
+        "features": (("chain", "draw", "feature", "option"), features.reshape(*shape, *features.shape[1:])),
+        "weights": (("chain", "draw", "feature"), weights.reshape(*shape, -1)),
+    }
+
+
+def _listed_features(columns: Columns, shape: tuple[int, int]) -> dict:
+    owners_per_draw = np.diff(columns.first_owner[columns.first_column])
+
+    def padded(values, counts, fill, dtype):
+        array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
+        array[np.arange(array.shape[1]) < counts[:, None]] = values
+        return array.reshape(*shape, -1)
+
+    by_feature, by_owner = ("chain", "draw", "feature"), ("chain", "draw", "owner")
+    return {
+        "weights": (by_feature, padded(columns.weights, columns.n_features, 0.0, float)),
+        "feature_size": (by_feature, padded(columns.sizes, columns.n_features, 0, np.int32)),
+        "owners": (by_owner, padded(columns.owners, owners_per_draw, -1, np.int32)),
+    }
+
+
+def _pair_draws(
+    columns: Columns, i: np.ndarray, j: np.ndarray, data, lapse: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """p̃ of all pairs i < j, and the log-likelihood of the compared ones without coefficient, draw by draw."""
+    from scipy.special import xlogy
+
+    compared = pair_index(data.first, data.second, data.n_options)
+    probability = np.empty((columns.n_draws, len(i)))
+    pointwise = np.empty((columns.n_draws, len(compared)))
+    for draws, ij, ji in advantage_blocks(columns, i, j):
+        probability[draws] = lapsing(ij, ji, lapse)
+        # The reverse probability from its own advantage: 1 - p would lose the digits of a small one.
+        reverse = lapsing(ji[:, compared], ij[:, compared], lapse)
+        pointwise[draws] = xlogy(data.wins, probability[draws][:, compared]) + xlogy(data.losses, reverse)
+    return probability, pointwise
+
+
+def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
+    """Position of each pair first < second among all pairs in row-major order."""
+    first, second = np.asarray(first), np.asarray(second)
+    return first * (2 * n_options - first - 1) // 2 + second - first - 1
+
+
+def _log_coefficients(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
+    """ln C(wins + losses, wins), through the gamma function because declared weights may be fractional."""
+    from scipy.special import gammaln
+
+    return gammaln(wins + losses + 1) - gammaln(wins + 1) - gammaln(losses + 1)
+
+
+def _origin() -> dict:
+    from datetime import UTC, datetime
+
+    from thali import __version__
+
+    return {
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "creation_library": "thali",
+        "creation_library_version": __version__,
+        "creation_library_language": "Python",
+        "inference_library": "thali",
+        "inference_library_version": __version__,
+        "thali_schema": SCHEMA,
+    }

@@ -1,0 +1,260 @@
+"""Means, intervals and diagnostics of the quantities that do not depend on the labels of features."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from thali.errors import ArgumentError
+from thali.posterior.store import pair_index
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+# Every interval that thali reports is equal-tailed and holds this much probability: ArviZ's own default.
+INTERVAL = 0.89
+INTERVAL_COLUMNS = ("eti89_lb", "eti89_ub")
+# What ArviZ's authors ask of a run before it is believed.
+HIGHEST_R_HAT = 1.01
+ESS_PER_CHAIN = 100
+# With more options than this the choice probabilities are not rows of the summary.
+MOST_OPTIONS = 60
+
+
+def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """The quantities of a posterior whose agreement between chains means something, by name.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `thali.posterior.store.to_datatree` makes it.
+
+    Returns
+    -------
+    dict of arrays (chain, draw)
+        `n_features`, `alpha` if it was learned, `log_likelihood`, and `choice_probability[a, b]` of every
+        compared pair, up to 60 options.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> label_free(model.posterior_)["log_likelihood"].shape
+    (4, 500)
+    """
+    posterior, constant = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    names = ["n_features", "alpha", "log_likelihood"]
+    if not constant["learned_alpha"]:
+        names.remove("alpha")
+    quantities = {name: posterior[name].values for name in names}
+    n_options = posterior.sizes["option"]
+    if n_options <= MOST_OPTIONS:
+        pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
+        compared = posterior["choice_probability"].isel(pair=pairs)
+        named = zip(compared["option_a"].values, compared["option_b"].values, strict=True)
+        for pair, (a, b) in enumerate(named):
+            quantities[f"choice_probability[{a}, {b}]"] = compared.values[..., pair]
+    return quantities
+
+
+def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """Mean, interval, Monte Carlo error and convergence diagnostics of every label-free quantity.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `thali.posterior.store.to_datatree` makes it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a quantity of `label_free`, in that order. The columns are those of ArviZ: `mean`, `sd`,
+        `eti89_lb` and `eti89_ub` (equal-tailed interval with probability .89), `mcse_mean` (standard error of
+        the mean), `ess_bulk` and `ess_tail` (effective sample sizes), `r_hat`. The last is NaN for a quantity
+        that never changes, for a single chain, and for fewer than 4 draws. `attrs["chains"]` and
+        `attrs["draws"]` say how many there were.
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Rank-normalization, folding, and localization.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> summarise(model.posterior_).index[:3].to_list()
+    ['n_features', 'log_likelihood', 'choice_probability[LBJ, HW]']
+    """
+    import pandas as pd
+
+    quantities = label_free(tree)
+    draws = np.stack(list(quantities.values())).astype(float)
+    frame = pd.DataFrame(_columns(draws), index=list(quantities))
+    frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2])
+    return frame
+
+
+def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
+    """The columns of the summary for draws (quantity, chain, draw)."""
+    # The array functions are the same in arviz-stats 0.8 and 1.x, and need no further package.
+    from arviz_stats.base.array import array_stats
+
+    constant = np.ptp(draws, axis=(1, 2)) == 0
+    low, high = np.moveaxis(array_stats.eti(draws.reshape(len(draws), -1), INTERVAL), -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):  # constant quantities, chains that never moved
+        columns = {
+            "mean": draws.mean(axis=(1, 2)),
+            "sd": draws.std(axis=(1, 2), ddof=1) if draws[0].size > 1 else np.full(len(draws), np.nan),
+            INTERVAL_COLUMNS[0]: low,
+            INTERVAL_COLUMNS[1]: high,
+            "mcse_mean": array_stats.mcse(draws, method="mean"),
+            "ess_bulk": array_stats.ess(draws, method="bulk"),
+            "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95)),
+            "r_hat": array_stats.rhat(draws),
+        }
+    # The mean of a thousand equal numbers may differ from them in the last digit.
+    columns["mean"][constant] = draws[constant, 0, 0]
+    columns["sd"][constant] = columns["mcse_mean"][constant] = 0.0
+    columns["r_hat"][constant] = np.nan
+    return columns
+
+
+def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
+    """Whether the chains agree and are long enough, in one plain sentence with what to do if not.
+
+    The standard is that of ArviZ's authors: R-hat at most 1.01, and both effective sample sizes at least 100
+    a chain, for every quantity that changes at all.
+
+    Parameters
+    ----------
+    summary : pandas.DataFrame
+        As `summarise` returns it.
+
+    Returns
+    -------
+    ok : bool
+    sentence : str
+        Names the worst row.
+
+    Raises
+    ------
+    ArgumentError
+        The frame does not say how many chains and draws there were.
+
+    References
+    ----------
+    Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), section 4.
+
+    Example
+    -------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sd": 1.0, "r_hat": 1.1, "ess_bulk": 90.0, "ess_tail": 300.0}, index=["alpha"])
+    >>> frame.attrs.update(chains=4, draws=1000)
+    >>> ok, sentence = verdict(frame)
+    >>> ok, sentence.split(":")[0]
+    (False, 'The 4 chains do not agree yet')
+    >>> sentence.split("; ")[1]
+    'fit again with draws=11000 (now 1000), and raise tune likewise.'
+    """
+    if not {"chains", "draws"} <= set(summary.attrs):
+        raise ArgumentError(
+            "`summary` lacks attrs 'chains' and 'draws'; pass the frame that summary() returned, unchanged"
+        )
+    chains, draws = summary.attrs["chains"], summary.attrs["draws"]
+    of_chains = f"The {chains} chains" if chains > 1 else "The one chain"
+    if draws < 4:
+        return False, f"{of_chains} cannot be judged by {draws} draws; fit again with draws=1000."
+    rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
+    if not rows:
+        return True, f"{of_chains} cannot disagree: no quantity ever changes."
+    wanted = ESS_PER_CHAIN * chains
+    # NaN though the quantity changes means a chain that stands still: as bad as can be.
+    smallest, kind, smallest_of = min(
+        (0.0 if math.isnan(row[kind]) else row[kind], kind, name)
+        for name, row in rows.items()
+        for kind in ("ess_bulk", "ess_tail")
+    )
+    largest, largest_of = max(
+        (math.inf if math.isnan(row["r_hat"]) else row["r_hat"], name) for name, row in rows.items()
+    )
+    short, disagree = smallest < wanted, chains > 1 and largest > HIGHEST_R_HAT
+    longer = wanted / max(smallest, 1.0)
+    faults = []
+    if disagree:
+        shown = f"{largest:.3f}" if largest < 100 else "above 100"
+        faults.append(f"R-hat of {largest_of} is {shown} (wanted: at most {HIGHEST_R_HAT})")
+        # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
+        longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
+    if short:
+        faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
+    fault, advice = " and ".join(faults), _advice(draws, longer)
+    if chains == 1:
+        alone = "with one chain there is no R-hat, and nothing shows that another would agree; take chains=4"
+        if short:
+            return False, f"{of_chains} is too short: {fault}; {advice}. Also, {alone}."
+        return False, f"{of_chains} is long enough ({kind} of {smallest_of} is {smallest:,.0f}), but {alone}."
+    if disagree:
+        return False, f"{of_chains} do not agree yet: {fault}; {advice}."
+    if short:
+        return False, f"{of_chains} agree but are too short: {fault}; {advice}."
+    return True, (
+        f"{of_chains} agree: R-hat is at most {largest:.3f} ({largest_of}; wanted: at most {HIGHEST_R_HAT}) "
+        f"and the effective sample size at least {smallest:,.0f} ({kind} of {smallest_of}; wanted: at least "
+        f"{wanted:,})."
+    )
+
+
+def _advice(draws: int, longer: float) -> str:
+    """How many draws to take, in two digits, if `longer` times as many would do."""
+    if longer > 100:
+        return "look with plots.trace for chains that stay in different places before running much longer"
+    draws_wanted = draws * max(2.0, longer)
+    unit = 10 ** max(0, math.floor(math.log10(draws_wanted)) - 1)
+    more = math.ceil(draws_wanted / unit) * unit
+    return f"fit again with draws={more} (now {draws}), and raise tune likewise"
+
+
+def text_histogram(values: npt.ArrayLike, width: int = 40) -> str:
+    """A histogram in plain characters, one line a value, or a group of neighbouring values if there are many.
+
+    Parameters
+    ----------
+    values : int array
+        At least one.
+    width : int
+        Characters of the longest bar.
+
+    Returns
+    -------
+    str
+        At most 20 lines without a final line break: the value, its bar, its share of all draws.
+
+    Example
+    -------
+    >>> print(text_histogram([1, 2, 2, 2, 3, 3], width=6))
+    1 | ##      17 %
+    2 | ######  50 %
+    3 | ####    33 %
+    """
+    values = np.asarray(values).ravel()
+    low, high = int(values.min()), int(values.max())
+    step = math.ceil((high - low + 1) / 20)
+    counts = np.bincount((values.astype(np.int64) - low) // step)
+    starts = [low + step * group for group in range(len(counts))]
+    names = [str(start) if step == 1 else f"{start}-{start + step - 1}" for start in starts]
+    name_width = max(map(len, names))
+    bars = ["#" * round(width * count / counts.max()) for count in counts]
+    return "\n".join(
+        f"{name:>{name_width}} | {bar:<{width}}  {_percent(count / counts.sum())}"
+        for name, bar, count in zip(names, bars, counts, strict=True)
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{'<1' if 0 < share < 0.01 else format(100 * share, '.0f'):>2} %"

@@ -1,0 +1,166 @@
+"""How far a long run has come: a bar on a terminal, a few plain lines elsewhere, nothing for a short run."""
+
+import sys
+import threading
+import time
+
+_PATIENCE = 1.0  # seconds that a run must last before anything is shown
+
+
+class Progress:
+    """Show how far a run has come, on stderr, once it has lasted a second.
+
+    On a terminal, and in a notebook that has ipywidgets, this is a bar with the elapsed and the remaining
+    time. Elsewhere (a log file, a pipe) it is one line when the run turns out to be long and one at its end,
+    without control characters.
+
+    Parameters
+    ----------
+    enabled : bool
+        False shows nothing at all.
+    description : str
+        What is being done, in two or three words.
+    total : int
+        Number of steps of the whole run, at least 0.
+
+    Example
+    -------
+    >>> with Progress(enabled=False, description="sampling", total=2000) as progress:
+    ...     progress.note("compiling, once")
+    ...     progress.update(2000)
+    """
+
+    def __init__(self, enabled: bool, description: str, total: int):
+        self._enabled = enabled
+        self._description = description
+        self._total = total
+        self._done = 0
+        self._note = ""
+        self._display = None
+        # The display is opened by a timer, because the first thing a run does may be a compilation that keeps
+        # the main thread busy for seconds. The lock orders it against the main thread's calls.
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> "Progress":
+        self._began = time.monotonic()
+        if self._enabled:
+            self._timer = threading.Timer(_PATIENCE, self._open)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        if not self._enabled:
+            return
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._display is not None:
+                self._display.close()
+
+    def note(self, text: str) -> None:
+        """Say what is happening now; it is shown until the next `update`.
+
+        Parameters
+        ----------
+        text : str
+            A few words, such as "compiling, once".
+        """
+        with self._lock:
+            self._note = text
+            if self._display is not None:
+                self._display.show(self._done, text)
+
+    def update(self, done: int) -> None:
+        """Say how many steps are done; call it from the main thread only.
+
+        Parameters
+        ----------
+        done : int
+            Steps done since the beginning, 0 to `total`.
+        """
+        with self._lock:
+            self._done = done
+            self._note = ""
+            if self._display is not None:
+                self._display.show(done, "")
+
+    def _open(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            display = _Bar if _can_draw() else _Lines
+            self._display = display(self._description, self._total, self._began)
+            self._display.show(self._done, self._note)
+
+
+def _can_draw() -> bool:
+    """True where a bar can be redrawn in place."""
+    from importlib.util import find_spec
+
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if console.is_jupyter:
+        return find_spec("ipywidgets") is not None
+    return console.is_terminal and not console.is_dumb_terminal
+
+
+class _Bar:
+    """A bar that rich draws and keeps moving from a thread of its own."""
+
+    def __init__(self, description: str, total: int, began: float):
+        from rich import progress as rich_progress
+        from rich.console import Console
+
+        self._description = description
+        self._bar = rich_progress.Progress(
+            rich_progress.TextColumn("{task.description}"),
+            rich_progress.BarColumn(bar_width=None),
+            rich_progress.TaskProgressColumn(),
+            rich_progress.TimeElapsedColumn(),
+            rich_progress.TextColumn("elapsed,"),
+            rich_progress.TimeRemainingColumn(),
+            rich_progress.TextColumn("left"),
+            console=Console(stderr=True),
+            get_time=time.monotonic,
+            expand=True,
+        )
+        self._task = self._bar.add_task(description, total=total)
+        self._bar.tasks[0].start_time = began
+        self._bar.start()
+
+    def show(self, done: int, note: str) -> None:
+        description = f"{self._description}: {note}" if note else self._description
+        # A note is drawn at once: what it announces may keep the bar's own thread from running.
+        self._bar.update(self._task, completed=done, description=description, refresh=bool(note))
+
+    def close(self) -> None:
+        self._bar.stop()
+
+
+class _Lines:
+    """A line for each thing worth knowing, for places where nothing can be redrawn."""
+
+    def __init__(self, description: str, total: int, began: float):
+        self._description = description
+        self._total = total
+        self._began = began
+        self._done = 0
+        self._said = ""
+        self._say(f"{description} ...")
+
+    def show(self, done: int, note: str) -> None:
+        self._done = done
+        if note and note != self._said:
+            self._say(f"{self._description}: {note}")
+            self._said = note
+
+    def close(self) -> None:
+        seconds = time.monotonic() - self._began
+        self._say(f"{self._description}: {self._done:,} of {self._total:,} steps in {seconds:,.0f} s")
+
+    @staticmethod
+    def _say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)

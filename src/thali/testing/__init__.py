@@ -1,0 +1,16 @@
+"""Checks that a sampler is right, for thali's own and for yours.
+
+- `exact`: follow both outcomes of every random draw of the real code, and see whether the posterior is left invariant.
+- `joint`: alternate between sampler and simulated data; every quantity must keep its prior distribution.
+- `naive`: slow and obvious evaluations that fast code must agree with.
+"""
+
+from importlib import import_module
+
+__all__ = ["exact", "joint", "naive"]
+
+
+def __getattr__(name: str):
+    if name not in __all__:
+        raise AttributeError(f"module 'thali.testing' has no attribute {name!r}")
+    return import_module(f"thali.testing.{name}")

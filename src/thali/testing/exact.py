@@ -1,0 +1,214 @@
+"""Exact invariance: the transition matrix of real sampler code, without a seed and without noise.
+
+A `BranchingRandom` stands in for the random generator. Its draws are intervals, not numbers: when the code compares one
+with a number, or turns it into a whole number, every outcome is followed, with its probability. Run over all states that
+can be reached, this gives the transition matrix P of the code, and `invariance_error` says how far pi P is from pi.
+
+The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose verbs are plain Python, as thali's are.
+Continuous parameters must be held fixed.
+"""
+
+import copy
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+__all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
+
+
+class _Branch(Exception):
+    """Raised when the script of a run ends at a draw that has several outcomes."""
+
+
+class Draw:
+    """A random number a + b X of which only an interval is known yet; X has distribution function `cdf`."""
+
+    __array_ufunc__ = None  # NumPy numbers leave arithmetic and comparisons to this class
+
+    def __init__(self, source, cdf, low, high, number=None, a=0.0, b=1.0, interval=None):
+        self.source, self.cdf, self.number, self.a, self.b = source, cdf, number, a, b
+        self.interval = [low, high] if interval is None else interval  # shared by all affine images
+
+    def _affine(self, a, b):
+        return Draw(self.source, self.cdf, 0.0, 0.0, self.number, a, b, self.interval)
+
+    def __mul__(self, x):
+        return self._affine(self.a * x, self.b * x)
+
+    def __add__(self, x):
+        return self._affine(self.a + x, self.b)
+
+    def __sub__(self, x):
+        return self._affine(self.a - x, self.b)
+
+    def __neg__(self):
+        return self._affine(-self.a, -self.b)
+
+    __rmul__, __radd__ = __mul__, __add__
+
+    def __truediv__(self, x):
+        return float(self) / x
+
+    def __float__(self):
+        if self.number is None:
+            raise TypeError("This move uses a random number itself, so that its outcomes cannot be enumerated.")
+        return self.number
+
+    def _below(self, x) -> bool:
+        """Whether the value is below x; both answers are followed where both are possible."""
+        cut = (x - self.a) / self.b
+        low, high = self.interval
+        if math.isnan(cut):
+            return False
+        inside = min(max(cut, low), high)
+        mass = self.cdf(high) - self.cdf(low)
+        share = (self.cdf(inside) - self.cdf(low)) / mass
+        under = self.source.follow([share, 1.0 - share]) == 0
+        self.interval[1 if under else 0] = inside
+        return under if self.b > 0 else not under
+
+    def __lt__(self, x):
+        return self._below(x)
+
+    def __le__(self, x):
+        return self._below(x)
+
+    def __gt__(self, x):
+        return x == x and not self._below(x)
+
+    def __ge__(self, x):
+        return x == x and not self._below(x)
+
+    def __int__(self):
+        low, high = (self.a + self.b * end for end in self.interval)
+        first, last = math.floor(low), math.ceil(high) - 1
+        if last - first > 10_000:
+            raise TypeError("A draw with too many whole-number outcomes to enumerate.")
+        for value in range(first, last):
+            if self._below(value + 1):
+                return value
+        return last
+
+
+class BranchingRandom:
+    """Stands in for numpy.random.Generator where every outcome is to be followed.
+
+    Parameters
+    ----------
+    script : sequence of int
+        The outcomes of the first branches.
+    number : float, optional
+        What an exponential draw is where it is used as a number: weights drawn from the prior all become this.
+    """
+
+    def __init__(self, script=(), number: float | None = None):
+        self.script, self.number = tuple(script), number
+        self.position, self.probability, self.options = 0, 1.0, 0
+
+    def follow(self, probabilities) -> int:
+        possible = [k for k, p in enumerate(probabilities) if p > 0.0]
+        if len(possible) == 1:
+            return possible[0]
+        if self.position == len(self.script):
+            self.options = possible
+            raise _Branch
+        chosen = self.script[self.position]
+        self.position += 1
+        self.probability *= probabilities[chosen]
+        return chosen
+
+    def random(self):
+        return Draw(self, lambda x: x, 0.0, 1.0)
+
+    def standard_exponential(self):
+        return Draw(self, lambda x: -math.expm1(-x), 0.0, math.inf, self.number)
+
+
+def outcomes(step: Callable, state, number: float | None = None) -> list[tuple[float, object]]:
+    """All outcomes of `step(rng, state)`, which changes a copy of the state in place, with their probabilities."""
+    found, scripts = [], [()]
+    while scripts:
+        script = scripts.pop()
+        rng = BranchingRandom(script, number)
+        after = copy.deepcopy(state)
+        try:
+            step(rng, after)
+        except _Branch:
+            scripts.extend(script + (option,) for option in rng.options)
+        else:
+            found.append((rng.probability, after))
+    return found
+
+
+def transition_matrix(step: Callable, start, key: Callable, number: float | None = None, limit: int = 5000):
+    """The states that can be reached from `start` and the matrix of transition probabilities among them.
+
+    Parameters
+    ----------
+    step : callable (rng, state) -> None
+        Changes the state in place; the state must survive copy.deepcopy.
+    start : state
+    key : callable state -> hashable
+        Equal for states that are the same.
+    number : float, optional
+        See `BranchingRandom`.
+    limit : int
+        More states than this raise a RuntimeError.
+
+    Returns
+    -------
+    states : list
+    matrix : ndarray, shape (states, states)
+        Rows sum to one.
+    """
+    states, numbers, rows = [start], {key(start): 0}, []
+    while len(rows) < len(states):
+        row: dict[int, float] = {}
+        for probability, after in outcomes(step, states[len(rows)], number):
+            name = key(after)
+            if name not in numbers:
+                if len(states) == limit:
+                    raise RuntimeError(f"More than {limit} states can be reached; choose a smaller problem.")
+                numbers[name] = len(states)
+                states.append(after)
+            row[numbers[name]] = row.get(numbers[name], 0.0) + probability
+        rows.append(row)
+    matrix = np.zeros((len(states), len(states)))
+    for i, row in enumerate(rows):
+        matrix[i, list(row)] = list(row.values())
+    return states, matrix
+
+
+def invariance_error(step: Callable, start, key: Callable, log_target: Callable, number: float | None = None) -> float:
+    """How far a step is from leaving a distribution invariant: max |pi P - pi|, 0 up to rounding if it does.
+
+    Parameters
+    ----------
+    log_target : callable state -> float
+        Log probability of a state, up to a constant.
+
+    Raises
+    ------
+    ValueError
+        If the step never leaves its first state, so that nothing would be tested.
+
+    Examples
+    --------
+    A coin that is turned over with Metropolis' probability:
+
+    >>> import math
+    >>> def step(rng, coin):
+    ...     proposal = 1 - coin[0]
+    ...     if math.log(2.0) * (proposal - coin[0]) > -rng.standard_exponential():
+    ...         coin[0] = proposal
+    >>> invariance_error(step, [0], key=tuple, log_target=lambda coin: math.log(2.0) * coin[0]) < 1e-15
+    True
+    """
+    states, matrix = transition_matrix(step, start, key, number)
+    if len(states) == 1:
+        raise ValueError("The step never left its first state; start from a state that it can change.")
+    logs = np.array([log_target(state) for state in states])
+    target = np.exp(logs - logs.max())
+    target /= target.sum()
+    return float(np.abs(target @ matrix - target).max())

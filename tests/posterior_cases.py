@@ -1,0 +1,56 @@
+"""Seeded draws of made-up chains, for the tests of what comes after sampling."""
+
+import numpy as np
+
+from thali.data.pairs import PairedComparisons
+from thali.mcmc.draws import ChainDraws
+
+
+def comparisons(n_options, seed=0, per_pair=20, share=1.0, labels=None):
+    """Counts of a Bradley-Terry-Luce chooser; only a share of the pairs is compared."""
+    rng = np.random.default_rng(seed)
+    strength = rng.gamma(2.0, size=n_options)
+    counts = np.zeros((n_options, n_options), dtype=int)
+    for i in range(n_options):
+        for j in range(i + 1, n_options):
+            if j == i + 1 or rng.random() < share:
+                counts[i, j] = rng.binomial(per_pair, strength[i] / (strength[i] + strength[j]))
+                counts[j, i] = per_pair - counts[i, j]
+    return PairedComparisons(counts, labels=labels)
+
+
+def chain(n_options, draws=200, seed=0, mean_features=4.0, common=(), unique=True):
+    """Independent draws; each pattern in `common` is present in 70 % of them, the others are random."""
+    rng = np.random.default_rng(seed)
+    n_features, weights, sizes, owners = [], [], [], []
+    for _ in range(draws):
+        patterns = [np.array(pattern) for pattern in common if rng.random() < 0.7]
+        for _ in range(rng.poisson(mean_features)):
+            size = rng.integers(1, n_options + 1)
+            patterns.append(np.sort(rng.choice(n_options, size=size, replace=False)))
+        n_features.append(len(patterns))
+        weights.append(rng.gamma(1.0, size=len(patterns)))
+        sizes += [len(pattern) for pattern in patterns]
+        owners += patterns
+    return ChainDraws(
+        alpha=rng.gamma(3.0, size=draws),
+        log_likelihood=rng.normal(-100.0, 2.0, size=draws),
+        unique_weights=rng.gamma(1.0, size=(draws, n_options)) * unique,
+        n_features=np.array(n_features, dtype=np.int64),
+        weights=np.concatenate([np.zeros(0), *weights]),
+        sizes=np.array(sizes, dtype=np.int64),
+        owners=np.concatenate([np.zeros(0, dtype=np.int32), *owners]).astype(np.int32),
+        stats={"acceptance": rng.random(draws)},
+    )
+
+
+def features_of(draws):
+    """The features of one chain, draw by draw, as lists of (owners, weight): slow and obvious."""
+    column, owner = 0, 0
+    for count in draws.n_features:
+        features = []
+        for _ in range(count):
+            size = draws.sizes[column]
+            features.append((tuple(draws.owners[owner : owner + size].tolist()), draws.weights[column]))
+            column, owner = column + 1, owner + size
+        yield features

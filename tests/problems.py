@@ -1,0 +1,56 @@
+"""Small problems that several tests share."""
+
+import numpy as np
+
+from thali.data.pairs import PairedComparisons
+from thali.likelihoods.elimination import Elimination
+from thali.mcmc.bag import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_bag
+from thali.mcmc.start import prepare
+from thali.priors.ibp import IndianBuffet
+
+
+def three_options() -> PairedComparisons:
+    """The three options of the specification's exact values (6.D)."""
+    return PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["1", "2", "3"])
+
+
+def random_comparisons(n: int, seed: int, most: int = 6, missing: float = 0.0) -> PairedComparisons:
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, most + 1, (n, n))
+    counts[rng.random((n, n)) < missing] = 0
+    np.fill_diagonal(counts, 0)
+    return PairedComparisons(counts)
+
+
+def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shape=1.0, rate=1.0, learn=False):
+    """A model of elimination as the samplers read it, and a function that makes a cache."""
+    prior = prior or IndianBuffet()
+    likelihood, make_cache = Elimination(lapse, unique=unique != NO_UNIQUE).compiled(data)
+    n = data.n_options
+    model = Model(prior.compiled(n), likelihood, shape, rate, lo, n - 1 if hi is None else hi, unique, learn)
+    return model, make_cache
+
+
+def state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):
+    """A bag with the given columns and its cache, in plain Python."""
+    matrix = np.asarray(matrix, bool)
+    n, columns = matrix.shape
+    bag = empty_bag(n, rows)
+    bag.Z[:columns, :n] = matrix.T
+    bag.w[:columns] = weights
+    bag.m[:columns] = matrix.sum(0)
+    bag.s[:n] = unique
+    bag.whole[COLUMNS] = columns
+    bag.real[ALPHA] = alpha
+    cache = make_cache(model.likelihood)
+    prepare(model, cache, bag)
+    return bag, cache
+
+
+def contents(bag):
+    """Matrix (options by columns), weights and unique weights of a bag."""
+    columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
+    return bag.Z[:columns, :n].T.astype(bool), bag.w[:columns].copy(), bag.s[:n].copy()
+
+
+__all__ = ["FIXED_UNIQUE", "NO_UNIQUE", "TOTAL_UNIQUE", "build", "contents", "random_comparisons", "state", "three_options"]

@@ -1,0 +1,149 @@
+"""Every change of the likelihood that a move evaluates equals the difference of two naive evaluations."""
+
+import numpy as np
+import pytest
+from problems import FIXED_UNIQUE, build, contents, random_comparisons, state
+from scipy.special import i0e
+
+from thali._jit import kernel, scalar
+from thali.mcmc import verbs
+from thali.mcmc.bag import COLUMNS
+from thali.mcmc.logarithm import fast_log
+from thali.mcmc.unique import log_i0
+from thali.testing import naive
+
+OWN, MEMBER, WEIGHT, POOL, CARVE, SCALE = range(6)
+
+
+@scalar
+def change(rng, model, c, b, which, i, k, d, commit):
+    """Evaluate one change and, if asked to, make it in the cache; returns its delta."""
+    m = b.m[k]
+    delta = 0.0
+    if which == OWN:
+        delta = verbs.delta_own(model.likelihood, c, b, i, d)
+        if commit:
+            verbs.apply_own(model.likelihood, c, b, i, d)
+    elif which == MEMBER:
+        delta = verbs.delta_member(model.likelihood, c, b, k, i, d)
+        if commit:
+            verbs.apply_member(model.likelihood, c, b, k, i, d)
+    elif which == WEIGHT:
+        delta = verbs.delta_weight(model.likelihood, c, b, k, m, d)
+        if commit:
+            verbs.apply_weight(model.likelihood, c, b, k, m, d)
+    elif which == POOL:
+        delta = verbs.delta_pool(model.likelihood, c, b, i, k, d)
+        if commit:
+            verbs.apply_pool(model.likelihood, c, b, i, k, d)
+    elif which == CARVE:
+        delta = verbs.delta_carve(model.likelihood, c, b, k, m, d)
+        if commit:
+            verbs.apply_carve(model.likelihood, c, b, k, m, d)
+    else:
+        verbs.apply_scale(model.likelihood, c, b, d)
+    return delta
+
+
+@kernel
+def compiled_change(rng, model, c, b, which, i, k, d, commit):
+    return change(rng, model, c, b, which, i, k, d, commit)
+
+
+def changed(which, matrix, weights, unique, i, k, d):
+    """The same change made to plain arrays."""
+    matrix, weights, unique = matrix.copy(), weights.copy(), unique.copy()
+    if which == OWN:
+        unique[i] += d
+    elif which == MEMBER:
+        matrix[i, k] = d > 0
+    elif which == WEIGHT:
+        weights[k] += d
+    elif which == POOL:  # i joins or leaves k and pays from, or into, its unique weight
+        matrix[i, k] = d > 0
+        unique[i] -= d
+    elif which == CARVE:
+        weights[k] += d
+        unique[matrix[:, k]] -= d
+    else:
+        weights, unique = weights * d, unique * d
+    return matrix, weights, unique
+
+
+def write_back(bag, matrix, weights, unique):
+    columns = int(bag.whole[COLUMNS])
+    bag.Z[:columns, :-1] = matrix.T
+    bag.w[:columns] = weights
+    bag.m[:columns] = matrix.sum(0)
+    bag.s[:-1] = unique
+
+
+@pytest.mark.parametrize("call", [change, compiled_change], ids=["python", "compiled"])
+@pytest.mark.parametrize("n, missing", [(2, 0.0), (5, 0.3), (9, 0.0), (21, 0.2)])
+@pytest.mark.parametrize("lapse", [0.0, 0.01])
+def test_changes_of_elimination(call, n, missing, lapse):
+    rng = np.random.default_rng(n)
+    data = random_comparisons(n, n, missing=missing)
+    model, make = build(data, lapse=lapse, unique=FIXED_UNIQUE)
+    columns = 4
+    matrix = rng.random((n, columns)) < 0.5
+    bag, cache = state(model, make, matrix, rng.gamma(2.0, size=columns), 3.0 + rng.random(n))
+    for _ in range(60):
+        which, i, k = int(rng.integers(6)), int(rng.integers(n)), int(rng.integers(columns))
+        before = contents(bag)
+        matrix, weights, unique = before
+        toward = -1.0 if matrix[i, k] else 1.0
+        d = {
+            OWN: (rng.random() - 0.5) * unique[i],
+            MEMBER: toward * weights[k],
+            WEIGHT: (rng.random() - 0.5) * weights[k],
+            POOL: toward * weights[k],
+            CARVE: (rng.random() - 0.5) * min(weights[k], 1.0),
+            SCALE: 0.8 + 0.4 * rng.random(),
+        }[which]
+        after = changed(which, *before, i, k, d)
+        if after[2].min() <= 0.0:
+            continue
+        expected = naive.log_likelihood(data, *after, lapse) - naive.log_likelihood(data, *before, lapse)
+        assert call(None, model, cache, bag, which, i, k, d, True) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        write_back(bag, *after)
+    fresh = make(model.likelihood)
+    verbs.rebuild(model.likelihood, fresh, bag)
+    real = model.likelihood.neighbour.ravel() < n
+    for field in (0, 8, 32):  # own side, other side, log-likelihood
+        kept = cache.tile[:, field : field + 8].ravel()[real]
+        assert kept == pytest.approx(fresh.tile[:, field : field + 8].ravel()[real], rel=1e-9, abs=1e-9)
+    total = verbs.log_likelihood(model.likelihood, cache, bag)
+    assert total == pytest.approx(naive.log_likelihood(data, *contents(bag), lapse), rel=1e-10)
+
+
+def test_a_real_valued_row_pools_several_columns():
+    n = 6
+    rng = np.random.default_rng(1)
+    data = random_comparisons(n, 1)
+    model, make = build(data)
+    matrix = rng.random((n, 3)) < 0.5
+    matrix[2] = False
+    bag, cache = state(model, make, matrix, [0.5, 0.7, 0.2], 3.0 + rng.random(n))
+    before = contents(bag)
+    after = before[0].copy(), before[1], before[2].copy()
+    after[0][2, :2] = True
+    after[2][2] -= 1.2
+    bag.Z[-1, :-1] = matrix[:, :2] @ [0.5, 0.7]
+    expected = naive.log_likelihood(data, *after, 0.01) - naive.log_likelihood(data, *before, 0.01)
+    assert verbs.delta_pool(model.likelihood, cache, bag, 2, bag.Z.shape[0] - 1, 1.0) == pytest.approx(expected, rel=1e-9)
+
+
+def test_fast_logarithm():
+    x = np.concatenate([np.geomspace(1e-300, 1e300, 2001), 1.0 + np.linspace(-0.3, 0.5, 2001), [1.0, 0.5, 2.0]])
+    ours = np.array([fast_log(v) for v in x])
+    assert np.abs(ours - np.log(x)).max() <= 2e-13  # at |log x| = 690 a float is 1.1e-13 from the next
+    near = np.abs(np.log(x)) < 1
+    assert np.abs(ours - np.log(x))[near].max() <= 2e-14
+
+
+def test_log_bessel():
+    v = np.concatenate([[0.0], np.geomspace(1e-12, 1e8, 4001)])
+    x = 2.0 * np.sqrt(v)
+    exact = np.log(i0e(x)) + x
+    assert np.abs(np.array([log_i0(u) for u in v]) - exact).max() < 5e-7  # 1.9e-7 on values of at least 0.3989

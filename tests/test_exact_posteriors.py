@@ -1,0 +1,71 @@
+"""Long runs agree with posteriors that are known by quadrature."""
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arviz_stats.base import array_stats
+
+import thali as th
+from thali.errors import ThaliWarning
+
+CASES = json.loads((Path(__file__).parent / "cases" / "elimination.json").read_text())["cases"]
+DRAWS = {3: 40_000, 15: 12_000, 40: 6_000}
+
+
+def fit(case, **more):
+    data = th.PairedComparisons(case["counts"])
+    draws = DRAWS.get(data.n_options, 40_000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)  # of options that were never compared
+        model = th.EliminationByAspects(**case["model"], **more)
+        return model.fit(data, draws=draws, tune=500, random_seed=20061, progressbar=False)
+
+
+def mean_and_error(draws):
+    draws = np.asarray(draws, float)
+    if draws.std() == 0.0:
+        return draws.mean(), 0.0
+    return draws.mean(), draws.std() / np.sqrt(array_stats.ess(draws, method="mean"))
+
+
+def copies(posterior, owners):
+    """How many columns are owned by exactly these options, for every draw."""
+    wanted = np.isin(np.arange(posterior.sizes["option"]), owners)
+    return (posterior["features"].values == wanted).all(-1).sum(-1)
+
+
+def quantity(model, name):
+    posterior = model.posterior_["posterior"]
+    if name.startswith("p["):
+        i, j = name[2:-1].split(",")
+        return posterior["choice_probability"].sel(pair=(posterior.option_a == i) & (posterior.option_b == j)).values[..., 0]
+    values = posterior[name].values
+    if name == "log_likelihood":
+        values = values - float(model.posterior_["constant_data"]["log_binomial_coefficient"].sum())
+    return values
+
+
+@pytest.mark.parametrize("case", CASES, ids=[c["name"] for c in CASES])
+def test_posterior_means(case):
+    model = fit(case)
+    for name, expected in case["expected"].items():
+        mean, error = mean_and_error(quantity(model, name))
+        assert error <= 0.005 * abs(expected), name
+        assert abs(mean - expected) <= 4.0 * error + 6e-6 * abs(expected), (name, mean, expected, error)
+    for owners, expected in case["features"].items():
+        mean, error = mean_and_error(copies(model.posterior_["posterior"], [int(i) for i in owners.split(",")]))
+        assert error <= 0.02 * expected, owners
+        assert abs(mean - expected) <= 4.0 * error + 6e-6, (owners, mean, expected, error)
+
+
+def test_the_published_sampler_is_biased_by_its_truncation():
+    """Three options, alpha learned: 2.21 features, of which K* = 5 finds 1.67."""
+    case = next(c for c in CASES if c["name"] == "three options, alpha learned")
+    model = fit(case, sampler="paper")
+    mean, _ = mean_and_error(quantity(model, "n_features"))
+    assert 1.60 < mean < 1.73
+    mean, _ = mean_and_error(quantity(model, "alpha"))
+    assert 0.92 < mean < 0.96

@@ -1,0 +1,171 @@
+"""Every discrete update leaves the posterior invariant: pi P = pi, over all outcomes of the real code."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, contents, random_comparisons, state, three_options
+
+from thali.data.pairs import PairedComparisons
+from thali.mcmc import births, compensated, flips, paper, transfer
+from thali.mcmc.bag import ALPHA
+from thali.mcmc.unique import log_i0
+from thali.priors.finite import FiniteFeatures
+from thali.priors.ibp import IndianBuffet
+from thali.testing import naive
+from thali.testing.exact import invariance_error
+
+EXACT = 1e-12
+
+
+def key(pair):
+    bag, _ = pair
+    matrix, weights, unique = contents(bag)
+    return matrix.tobytes(), matrix.shape, tuple(np.round(weights, 9)), tuple(np.round(unique, 9))
+
+
+def log_unique(model, bag):
+    """Prior density of the unique weights, by the formulas and not by the samplers' cache."""
+    _, _, unique = contents(bag)
+    total = -model.rate * unique.sum()
+    if model.unique == TOTAL_UNIQUE:
+        n = unique.size
+        total += sum(log_i0(bag.real[ALPHA] / n * model.rate * s) for s in unique)
+    return total
+
+
+def target(model, data, prior, lapse=0.01):
+    """Log posterior of a state whose number of columns is fixed."""
+
+    def log_target(pair):
+        bag, _ = pair
+        matrix, weights, unique = contents(bag)
+        total = naive.log_likelihood(data, matrix, weights, unique, lapse)
+        total += prior.log_prob(matrix, float(bag.real[ALPHA])) + log_unique(model, bag)
+        return total - model.rate * weights.sum()
+
+    return log_target
+
+
+def on(move, model):
+    return lambda rng, pair: move(rng, model, pair[1], pair[0])
+
+
+DATA = three_options()
+MATRIX = [[1, 0], [1, 1], [0, 1]]
+
+
+PAIR = PairedComparisons([[0, 3], [1, 0]])
+
+
+def flip_one(model, k, i):
+    return lambda rng, pair: flips.try_flip(rng, model, pair[1], pair[0], k, i)
+
+
+def test_whole_flip_pass_of_the_buffet():
+    # within the pass columns may have any number of owners from 1 to n
+    model, make = build(PAIR, unique=FIXED_UNIQUE, lo=1, hi=2)
+    start = state(model, make, [[1, 0], [0, 1]], [0.7, 1.3], [0.5, 1.0])
+    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, IndianBuffet())) < EXACT
+
+
+@pytest.mark.parametrize("unique", [FIXED_UNIQUE, NO_UNIQUE])
+def test_whole_flip_pass_of_the_finite_prior(unique):
+    prior = FiniteFeatures(2)
+    model, make = build(PAIR, prior, unique=unique, lo=0, hi=2)
+    start = state(model, make, [[1, 0], [0, 1]], [0.7, 1.3], [0.5, 1.0] if unique else [0.0, 0.0])
+    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, prior)) < EXACT
+
+
+@pytest.mark.parametrize("prior, lo", [(IndianBuffet(), 1), (FiniteFeatures(2), 0)])
+@pytest.mark.parametrize("k, i", [(0, 0), (0, 2), (1, 1)])
+def test_each_flip(prior, lo, k, i):
+    model, make = build(DATA, prior, unique=FIXED_UNIQUE, lo=lo, hi=3)
+    start = state(model, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
+    assert invariance_error(flip_one(model, k, i), start, key, target(model, DATA, prior)) < EXACT
+
+
+@pytest.mark.parametrize("unique", [FIXED_UNIQUE, TOTAL_UNIQUE])
+def test_compensated_flip(unique):
+    data = random_comparisons(4, seed=3)
+    lo, hi = (2, 3) if unique == TOTAL_UNIQUE else (1, 3)
+    model, make = build(data, unique=unique, lo=lo, hi=hi)
+    start = state(model, make, [[1, 0], [1, 1], [0, 1], [0, 0]], [0.3, 0.4], [0.5, 1.0, 0.8, 0.9])
+    assert invariance_error(on(compensated.compensated_flip, model), start, key, target(model, data, IndianBuffet())) < EXACT
+
+
+def test_compensated_flip_of_the_finite_prior():
+    prior = FiniteFeatures(2)
+    model, make = build(DATA, prior, unique=FIXED_UNIQUE, lo=0, hi=3)
+    start = state(model, make, MATRIX, [0.3, 0.4], [0.5, 1.0, 0.8])
+    assert invariance_error(on(compensated.compensated_flip, model), start, key, target(model, DATA, prior)) < EXACT
+
+
+def test_row_block():
+    data = random_comparisons(4, seed=5)
+    model, make = build(data)
+    # small unique weights keep the number of states that can be reached small
+    matrix = [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]]
+    start = state(model, make, matrix, [0.31, 0.43, 0.27], [0.05, 0.052, 0.06, 0.03])
+    assert invariance_error(on(compensated.row_block, model), start, key, target(model, data, IndianBuffet())) < EXACT
+
+
+@pytest.mark.parametrize("lo", [1, 2])
+def test_transfer(lo):
+    data = random_comparisons(5, seed=7)
+    model, make = build(data, unique=TOTAL_UNIQUE if lo == 2 else NO_UNIQUE, lo=lo)
+    matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
+    start = state(model, make, matrix, [0.3, 0.9, 0.5], [0.5, 1.0, 0.8, 0.2, 0.1] if lo == 2 else np.zeros(5))
+    assert invariance_error(on(transfer.transfer, model), start, key, target(model, data, IndianBuffet())) < EXACT
+
+
+def bag_key(pair):
+    """Columns as an unordered bag."""
+    matrix, _, _ = contents(pair[0])
+    return tuple(sorted(tuple(column) for column in matrix.T.astype(int)))
+
+
+@pytest.mark.parametrize("lo, unique, rows", [(2, TOTAL_UNIQUE, 4), (1, NO_UNIQUE, 3)])
+def test_birth_and_death(lo, unique, rows):
+    # every weight is 1; births beyond the room for columns are rejected, which restricts the posterior to that room
+    data = DATA
+    model, make = build(data, unique=unique, lo=lo)
+    alpha = 1.5
+    start = state(model, make, np.zeros((3, 0)), [], [0.5, 1.0, 0.8] if unique else np.zeros(3), alpha, rows)
+    table = IndianBuffet().compiled(3)
+    rate = table.harmonic[2] - table.harmonic[lo - 1]
+
+    def step(rng, pair):
+        births.birth_or_death(rng, model, pair[1], pair[0], rate)
+
+    def log_target(pair):
+        bag, _ = pair
+        matrix, weights, uniques = contents(bag)
+        copies = Counter(bag_key(pair)).values()
+        total = naive.log_likelihood(data, matrix, weights, uniques, 0.01)
+        total += sum(math.log(alpha) + table.log_rate[m] for m in matrix.sum(0))
+        return total - sum(math.lgamma(c + 1) for c in copies)
+
+    assert invariance_error(step, start, bag_key, log_target, number=1.0) < EXACT
+
+
+def test_row_of_the_published_sampler():
+    model, make = build(DATA, unique=FIXED_UNIQUE, lo=1, hi=3)
+    start = state(model, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
+
+    def step(rng, pair):
+        paper.update_row(rng, model, pair[1], pair[0], 1, True)
+
+    assert invariance_error(step, start, key, target(model, DATA, IndianBuffet())) < EXACT
+
+
+def test_a_planted_error_is_seen():
+    """The check can fail: columns of a single owner come a third too often."""
+    model, make = build(DATA, unique=FIXED_UNIQUE, lo=1, hi=3)
+    table = model.prior.log_rate + np.array([0.0, 0.3, 0.0, 0.0])
+    wrong = model._replace(prior=model.prior._replace(log_rate=table))
+    start = state(wrong, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
+    assert invariance_error(flip_one(wrong, 0, 0), start, key, target(model, DATA, IndianBuffet())) > 1e-3
+
+

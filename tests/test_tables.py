@@ -1,0 +1,235 @@
+"""Files as people have them: encodings, separators, Excel, and the layouts that are recognised."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from thali.data.pairs import PairedComparisons
+from thali.data.tables import read_comparisons, read_table
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+EXPECTED = PairedComparisons([[0, 3, 4], [5, 0, 6], [7, 8, 0]], "ABC")
+UNLABELLED = PairedComparisons(EXPECTED.counts)
+SIZE = "3 options, 3 pairs, 33 comparisons"
+SQUARE = f"square count matrix, row over column: {SIZE}"
+
+PLAIN = ",A,B,C\nA,0,3,4\nB,5,0,6\nC,7,8,0\n"
+SEMICOLON = PLAIN.replace(",", ";")
+
+SQUARES = {
+    "plain": PLAIN,
+    "byte order mark": "\ufeff" + PLAIN,
+    "Windows line ends": PLAIN.replace("\n", "\r\n"),
+    "old Mac line ends": PLAIN.replace("\n", "\r"),
+    "no line end at the end": PLAIN.rstrip(),
+    "tabs": PLAIN.replace(",", "\t"),
+    "Excel's Unicode text": PLAIN.replace(",", "\t").encode("utf-16"),
+    "semicolons": SEMICOLON,
+    "semicolons and decimal commas": SEMICOLON.replace("3;4", "3,0;4,00"),
+    "separator named": "sep=;\n" + SEMICOLON,
+    "quoted": '"","A","B","C"\n"A","0","3","4"\n"B",5,0,6\n"C",7,8,0\n',
+    "index named by pandas": "Unnamed: 0" + PLAIN,
+    "empty rows and columns": ",A,B,C,,\nA,0,3,4,,\n,,,,,\nB,5,0,6,,\nC,7,8,0,,\n\n,,,,,\n  ,,,\n",
+    "empty columns in the header alone": ",A,B,C,,\nA,0,3,4\nB,5,0,6\nC,7,8,0,\n",
+    "write.table of R": '"A" "B" "C"\n"A" 0 3 4\n"B" 5 0 6\n"C" 7 8 0\n',
+    "write.table of R, tabs": "A\tB\tC\nA\t0\t3\t4\nB\t5\t0\t6\nC\t7\t8\t0\n",
+    "aligned by blanks": "    A   B   C\nA   0   3   4\nB   5   0   6\nC   7   8   0\n",
+    "empty diagonal": ",A,B,C\nA,,3,4\nB,5,-,6\nC,7,8,NA\n",
+    "rows in another order": ",A,B,C\nC,7,8,0\nA,0,3,4\nB,5,0,6\n",
+    "labels in the header alone": "A,B,C\n0,3,4\n5,0,6\n7,8,0\n",
+    "blanks around cells": " , A , B , C \n A , 0, 3 ,4\n B,5,0,6\nC ,7,8,0 \n",
+}
+
+
+def in_file(folder, content, name="data.csv"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("content", SQUARES.values(), ids=SQUARES.keys())
+def test_square_tables(content, tmp_path):
+    assert read_comparisons(in_file(tmp_path, content)) == (EXPECTED, SQUARE)
+
+
+@pytest.mark.parametrize(
+    "content", ["0,3,4\n5,0,6\n7,8,0\n", "0.0e+00 3.0e+00 4.0e+00\n5 0 6\n7 8 0\n", "\n0;3;4\n5;0;6\n7;8;0\n"]
+)
+def test_square_without_labels(content, tmp_path):
+    assert read_comparisons(in_file(tmp_path, content)) == (UNLABELLED, SQUARE)
+
+
+def test_square_without_labels_whose_first_row_repeats_a_number(tmp_path):
+    data, _ = read_comparisons(in_file(tmp_path, "0,50,50\n50,0,50\n50,50,0\n"))
+    assert data.counts.tolist() == [[0, 50, 50], [50, 0, 50], [50, 50, 0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "labels"),
+    [
+        (",1,2\n1,0,3\n2,4,0\n", ("1", "2")),
+        (",001,010\n001,0,3\n010,4,0\n", ("001", "010")),
+        (",0.50,1.00\n0.50,0,3\n1.00,4,0\n", ("0.5", "1")),
+        (";0,50;1,00\n0,50;0;3\n1,00;4;0\n", ("0.5", "1")),
+        (",NA,I\nNA,0,3\nI,4,0\n", ("NA", "I")),
+    ],
+)
+def test_labels_that_look_like_numbers_or_gaps(content, labels, tmp_path):
+    data, _ = read_comparisons(in_file(tmp_path, content))
+    assert data == PairedComparisons([[0, 3], [4, 0]], labels)
+
+
+def test_options_called_i_j_and_n_are_still_a_square(tmp_path):
+    frame = pd.DataFrame([[0, 3, 4], [5, 0, 6], [7, 8, 0]], index=list("IJN"), columns=list("IJN"))
+    for index in (True, False):
+        frame.to_csv(tmp_path / "letters.csv", index=index)
+        assert read_comparisons(tmp_path / "letters.csv")[1] == SQUARE
+
+
+LONG = [
+    ("chosen,rejected", "one comparison a row", [("A", "B"), ("A", "B"), ("B", "A")]),
+    ("Winner,LOSER", "one comparison a row", [("A", "B"), ("A", "B"), ("B", "A")]),
+    ("preferred,other,n", "counted by 'n'", [("A", "B", 2), ("B", "A", 1)]),
+    ("preferred,not preferred,times", "counted by 'times'", [("A", "B", 2), ("B", "A", 1)]),
+    ("i,j,Freq", "counted by 'Freq'", [("A", "B", 2), ("B", "A", 1)]),
+    ("top_item,bottom_item,Count", "counted by 'Count'", [("A", "B", 2), ("B", "A", 1)]),
+    ("won,lost,weight", "counted by 'weight'", [("A", "B", 1.5), ("A", "B", 0.5), ("B", "A", 1)]),
+]
+
+
+@pytest.mark.parametrize(("header", "how", "rows"), LONG, ids=[case[0] for case in LONG])
+def test_long_tables(header, how, rows, tmp_path):
+    text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
+    data, told = read_comparisons(in_file(tmp_path, text))
+    assert data == PairedComparisons([[0, 2], [1, 0]], "AB")
+    chosen, rejected = header.split(",")[:2]
+    assert told == (
+        f"long table, {chosen!r} chosen over {rejected!r}, {how}: 2 options, 1 pair, 3 comparisons"
+    )
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "a,b,a_over_b,b_over_a",
+        "item1,item2,wins1,wins2",
+        "home.team,away.team,home.wins,away.wins",
+        "i,j,n_ij,n_ji",
+        "option_a,option_b,a_wins,b_wins",
+        "first,second,wins,losses",
+    ],
+)
+def test_tables_of_pairs(header, tmp_path):
+    data, told = read_comparisons(in_file(tmp_path, f"{header}\nA,B,3,5\nA,C,4,7\nB,C,6,8\n"))
+    a, b, over, under = header.split(",")
+    assert data == EXPECTED
+    assert told == f"table of pairs, {a!r} over {b!r} counted by {over!r}, the reverse by {under!r}: {SIZE}"
+
+
+def test_columns_not_used_are_named(tmp_path):
+    _, told = read_comparisons(in_file(tmp_path, "judge,winner,loser,ties\n1,A,B,0\n"))
+    assert told.endswith("1 comparison; columns not used: 'judge', 'ties'")
+
+
+def test_labels_keep_their_accents_and_separators(tmp_path):
+    text = 'winner;loser\n"Café; noir";Thé, vert\nThé, vert;Eau\n'
+    for encoding in ("utf-8", "utf-8-sig", "latin-1", "utf-16"):
+        data, _ = read_comparisons(in_file(tmp_path, text.encode(encoding)))
+        assert data.labels == ("Café; noir", "Thé, vert", "Eau")
+
+
+def test_excel_square_below_and_beside_empty_cells(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "empty"
+    sheet = book.create_sheet("data")
+    for row in ["", "A", "B", "C"], ["A", None, 3, 4], ["B", 5.0, "-", "6"], ["C", 7, 8, None]:
+        sheet.append([None, *row])
+    sheet.insert_rows(1, 3)
+    book.save(tmp_path / "data.xlsx")
+    assert read_comparisons(tmp_path / "data.xlsx") == (EXPECTED, SQUARE)
+    book.create_sheet("notes")["B2"] = "collected in May"
+    book.save(tmp_path / "data.csv")  # recognised by its content, not by its name
+    assert read_comparisons(tmp_path / "data.csv")[1] == f"{SQUARE}; sheet 'data' (not read: 'notes')"
+
+
+def test_excel_sheet_that_states_a_wrong_size(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    book = openpyxl.Workbook()
+    for row in [None, "A", "B", "C"], ["A", 0, 3, 4], ["B", 5, 0, 6], ["C", 7, 8, 0]:
+        book.active.append(row)
+    book.save(tmp_path / "right.xlsx")
+    with ZipFile(tmp_path / "right.xlsx") as right, ZipFile(tmp_path / "wrong.xlsx", "w") as wrong:
+        for name in right.namelist():
+            part = right.read(name)
+            assert name != "xl/worksheets/sheet1.xml" or b'<dimension ref="A1:D4"' in part
+            wrong.writestr(name, part.replace(b'<dimension ref="A1:D4"', b'<dimension ref="A1"'))
+    assert read_comparisons(tmp_path / "wrong.xlsx")[0] == EXPECTED
+
+
+def test_an_option_may_bear_the_name_of_a_column(tmp_path):
+    data, _ = read_comparisons(in_file(tmp_path, "winner,loser\nloser,b\nb,c\nc,winner\n"))
+    assert data.labels == ("loser", "b", "c", "winner")
+
+
+def test_excel_and_parquet_of_a_data_frame(tmp_path):
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
+    frame = pd.DataFrame(EXPECTED.counts, index=list("ABC"), columns=list("ABC"))
+    frame.to_excel(tmp_path / "square.xlsx")
+    frame.iloc[[2, 0, 1]].to_parquet(tmp_path / "square.parquet")
+    EXPECTED.to_frame().to_excel(tmp_path / "long.xlsx")
+    EXPECTED.to_frame().to_parquet(tmp_path / "long.parquet")
+    for name in ("square.xlsx", "square.parquet", "long.xlsx", "long.parquet"):
+        assert read_comparisons(tmp_path / name)[0] == EXPECTED
+
+
+def test_read_table_types(tmp_path):
+    text = "name;code;whole;gaps;real;text\nNA;001; 1 ;;0,5;x\nb;10;-2;NA;1;3\n"
+    frame = read_table(in_file(tmp_path, text))
+    assert frame.index.tolist() == [0, 1]
+    assert frame["name"].tolist() == ["NA", "b"]
+    assert frame["code"].tolist() == ["001", "10"]
+    assert frame["whole"].dtype == np.int64 and frame["whole"].tolist() == [1, -2]
+    assert frame["real"].tolist() == [0.5, 1.0]
+    assert frame["gaps"].isna().tolist() == [True, False]
+    assert frame["text"].tolist() == ["x", "3"]
+
+
+def test_read_table_names_columns_without_a_name(tmp_path):
+    frame = read_table(in_file(tmp_path, ",x,,y\na,1,2,3\n"))
+    assert frame.columns.tolist() == ["column 1", "x", "column 3", "y"]
+
+
+def test_read_table_reads_numbers_to_the_last_bit(tmp_path):
+    values = np.random.default_rng(0).normal(size=1000) * 10.0 ** np.arange(-5, 5).repeat(100)
+    frame = pd.DataFrame({"a": values, "b": -values})
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    assert read_table(tmp_path / "numbers.csv").equals(frame)
+
+
+READABLE = {
+    "celebrities/choices.csv": "square count matrix, row over column: 9 options, 36 pairs, 8,424 comparisons",
+    "paired_eba/drugrisk_all.csv": "row over column: 6 options, 15 pairs, 2,881 comparisons",
+    "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
+    "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counted by 'home.wins'",
+    "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
+    "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison a row: 12 options",
+}
+
+
+@pytest.mark.parametrize(("file", "told"), READABLE.items())
+def test_real_tables(file, told):
+    if not SHARED.is_dir():
+        pytest.skip("the shared data folder is not beside this project")
+    assert told in read_comparisons(SHARED / file)[1]
+
+
+def test_citations_are_refused_for_their_diagonal():
+    if not SHARED.is_dir():
+        pytest.skip("the shared data folder is not beside this project")
+    with pytest.raises(ValueError, match="diagonal is 714 in row 'Biometrika'"):
+        read_comparisons(SHARED / "paired_bradleyterry2" / "citations.csv")
