@@ -1,9 +1,14 @@
 """Seeded draws of made-up chains, for the tests of what comes after sampling."""
 
+import json
+
 import numpy as np
 
 from thali.data.pairs import PairedComparisons
 from thali.mcmc.draws import ChainDraws
+from thali.posterior.store import to_datatree
+
+LAPSE = 0.01
 
 
 def comparisons(n_options, seed=0, per_pair=20, share=1.0, labels=None):
@@ -54,3 +59,22 @@ def features_of(draws):
             features.append((tuple(draws.owners[owner : owner + size].tolist()), draws.weights[column]))
             column, owner = column + 1, owner + size
         yield features
+
+
+def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs):
+    """The posterior tree, of a model with the defaults of `EliminationByAspects` unless said."""
+    return to_datatree(chains, data, lapse=lapse, unique=unique, learned_alpha=learned_alpha, attrs=attrs)
+
+
+def small_fit():
+    """Chains, data and tree of 5 options, 3 chains of 40 draws, some pairs never compared."""
+    data = comparisons(5, share=0.5, labels=["tea", "coffee", "milk", "água", "Wasser, still"])
+    chains = [chain(5, draws=40, seed=seed, common=[(0, 2), (1, 3, 4)]) for seed in range(3)]
+    return chains, data, tree_of(chains, data, thali_model=json.dumps({"aspects": "ibp"}))
+
+
+def large_fit():
+    """Chains, data and tree of 70 options, which have 2,415 pairs: too many for dense features."""
+    data = comparisons(70, share=0.1)
+    chains = [chain(70, draws=15, seed=seed, common=[(3, 50, 69)]) for seed in range(2)]
+    return chains, data, tree_of(chains, data)

@@ -53,4 +53,13 @@ def contents(bag):
     return bag.Z[:columns, :n].T.astype(bool), bag.w[:columns].copy(), bag.s[:n].copy()
 
 
-__all__ = ["FIXED_UNIQUE", "NO_UNIQUE", "TOTAL_UNIQUE", "build", "contents", "random_comparisons", "state", "three_options"]
+__all__ = [
+    "FIXED_UNIQUE",
+    "NO_UNIQUE",
+    "TOTAL_UNIQUE",
+    "build",
+    "contents",
+    "random_comparisons",
+    "state",
+    "three_options",
+]

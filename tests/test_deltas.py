@@ -105,7 +105,9 @@ def test_changes_of_elimination(call, n, missing, lapse):
         if after[2].min() <= 0.0:
             continue
         expected = naive.log_likelihood(data, *after, lapse) - naive.log_likelihood(data, *before, lapse)
-        assert call(None, model, cache, bag, which, i, k, d, True) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert call(None, model, cache, bag, which, i, k, d, True) == pytest.approx(
+            expected, rel=1e-9, abs=1e-9
+        )
         write_back(bag, *after)
     fresh = make(model.likelihood)
     verbs.rebuild(model.likelihood, fresh, bag)
@@ -131,11 +133,15 @@ def test_a_real_valued_row_pools_several_columns():
     after[2][2] -= 1.2
     bag.Z[-1, :-1] = matrix[:, :2] @ [0.5, 0.7]
     expected = naive.log_likelihood(data, *after, 0.01) - naive.log_likelihood(data, *before, 0.01)
-    assert verbs.delta_pool(model.likelihood, cache, bag, 2, bag.Z.shape[0] - 1, 1.0) == pytest.approx(expected, rel=1e-9)
+    assert verbs.delta_pool(model.likelihood, cache, bag, 2, bag.Z.shape[0] - 1, 1.0) == pytest.approx(
+        expected, rel=1e-9
+    )
 
 
 def test_fast_logarithm():
-    x = np.concatenate([np.geomspace(1e-300, 1e300, 2001), 1.0 + np.linspace(-0.3, 0.5, 2001), [1.0, 0.5, 2.0]])
+    x = np.concatenate(
+        [np.geomspace(1e-300, 1e300, 2001), 1.0 + np.linspace(-0.3, 0.5, 2001), [1.0, 0.5, 2.0]]
+    )
     ours = np.array([fast_log(v) for v in x])
     assert np.abs(ours - np.log(x)).max() <= 2e-13  # at |log x| = 690 a float is 1.1e-13 from the next
     near = np.abs(np.log(x)) < 1
@@ -146,4 +152,6 @@ def test_log_bessel():
     v = np.concatenate([[0.0], np.geomspace(1e-12, 1e8, 4001)])
     x = 2.0 * np.sqrt(v)
     exact = np.log(i0e(x)) + x
-    assert np.abs(np.array([log_i0(u) for u in v]) - exact).max() < 5e-7  # 1.9e-7 on values of at least 0.3989
+    assert (
+        np.abs(np.array([log_i0(u) for u in v]) - exact).max() < 5e-7
+    )  # 1.9e-7 on values of at least 0.3989

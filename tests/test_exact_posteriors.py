@@ -41,7 +41,11 @@ def quantity(model, name):
     posterior = model.posterior_["posterior"]
     if name.startswith("p["):
         i, j = name[2:-1].split(",")
-        return posterior["choice_probability"].sel(pair=(posterior.option_a == i) & (posterior.option_b == j)).values[..., 0]
+        return (
+            posterior["choice_probability"]
+            .sel(pair=(posterior.option_a == i) & (posterior.option_b == j))
+            .values[..., 0]
+        )
     values = posterior[name].values
     if name == "log_likelihood":
         values = values - float(model.posterior_["constant_data"]["log_binomial_coefficient"].sum())
@@ -56,7 +60,9 @@ def test_posterior_means(case):
         assert error <= 0.005 * abs(expected), name
         assert abs(mean - expected) <= 4.0 * error + 6e-6 * abs(expected), (name, mean, expected, error)
     for owners, expected in case["features"].items():
-        mean, error = mean_and_error(copies(model.posterior_["posterior"], [int(i) for i in owners.split(",")]))
+        mean, error = mean_and_error(
+            copies(model.posterior_["posterior"], [int(i) for i in owners.split(",")])
+        )
         assert error <= 0.02 * expected, owners
         assert abs(mean - expected) <= 4.0 * error + 6e-6, (owners, mean, expected, error)
 

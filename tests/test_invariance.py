@@ -5,7 +5,16 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, contents, random_comparisons, state, three_options
+from problems import (
+    FIXED_UNIQUE,
+    NO_UNIQUE,
+    TOTAL_UNIQUE,
+    build,
+    contents,
+    random_comparisons,
+    state,
+    three_options,
+)
 
 from thali.data.pairs import PairedComparisons
 from thali.mcmc import births, compensated, flips, paper, transfer
@@ -67,7 +76,10 @@ def test_whole_flip_pass_of_the_buffet():
     # within the pass columns may have any number of owners from 1 to n
     model, make = build(PAIR, unique=FIXED_UNIQUE, lo=1, hi=2)
     start = state(model, make, [[1, 0], [0, 1]], [0.7, 1.3], [0.5, 1.0])
-    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, IndianBuffet())) < EXACT
+    assert (
+        invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, IndianBuffet()))
+        < EXACT
+    )
 
 
 @pytest.mark.parametrize("unique", [FIXED_UNIQUE, NO_UNIQUE])
@@ -92,14 +104,22 @@ def test_compensated_flip(unique):
     lo, hi = (2, 3) if unique == TOTAL_UNIQUE else (1, 3)
     model, make = build(data, unique=unique, lo=lo, hi=hi)
     start = state(model, make, [[1, 0], [1, 1], [0, 1], [0, 0]], [0.3, 0.4], [0.5, 1.0, 0.8, 0.9])
-    assert invariance_error(on(compensated.compensated_flip, model), start, key, target(model, data, IndianBuffet())) < EXACT
+    assert (
+        invariance_error(
+            on(compensated.compensated_flip, model), start, key, target(model, data, IndianBuffet())
+        )
+        < EXACT
+    )
 
 
 def test_compensated_flip_of_the_finite_prior():
     prior = FiniteFeatures(2)
     model, make = build(DATA, prior, unique=FIXED_UNIQUE, lo=0, hi=3)
     start = state(model, make, MATRIX, [0.3, 0.4], [0.5, 1.0, 0.8])
-    assert invariance_error(on(compensated.compensated_flip, model), start, key, target(model, DATA, prior)) < EXACT
+    assert (
+        invariance_error(on(compensated.compensated_flip, model), start, key, target(model, DATA, prior))
+        < EXACT
+    )
 
 
 def test_row_block():
@@ -108,7 +128,10 @@ def test_row_block():
     # small unique weights keep the number of states that can be reached small
     matrix = [[1, 0, 0], [1, 1, 1], [1, 1, 0], [0, 0, 1]]
     start = state(model, make, matrix, [0.31, 0.43, 0.27], [0.05, 0.052, 0.06, 0.03])
-    assert invariance_error(on(compensated.row_block, model), start, key, target(model, data, IndianBuffet())) < EXACT
+    assert (
+        invariance_error(on(compensated.row_block, model), start, key, target(model, data, IndianBuffet()))
+        < EXACT
+    )
 
 
 @pytest.mark.parametrize("lo", [1, 2])
@@ -117,7 +140,10 @@ def test_transfer(lo):
     model, make = build(data, unique=TOTAL_UNIQUE if lo == 2 else NO_UNIQUE, lo=lo)
     matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
     start = state(model, make, matrix, [0.3, 0.9, 0.5], [0.5, 1.0, 0.8, 0.2, 0.1] if lo == 2 else np.zeros(5))
-    assert invariance_error(on(transfer.transfer, model), start, key, target(model, data, IndianBuffet())) < EXACT
+    assert (
+        invariance_error(on(transfer.transfer, model), start, key, target(model, data, IndianBuffet()))
+        < EXACT
+    )
 
 
 def bag_key(pair):
@@ -167,5 +193,3 @@ def test_a_planted_error_is_seen():
     wrong = model._replace(prior=model.prior._replace(log_rate=table))
     start = state(wrong, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
     assert invariance_error(flip_one(wrong, 0, 0), start, key, target(model, DATA, IndianBuffet())) > 1e-3
-
-

@@ -90,6 +90,6 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
     if mesh is not None:
-        inches = ax.get_position().height * ax.figure.get_figheight()
+        inches = ax.get_window_extent().height / ax.figure.dpi
         ax.figure.colorbar(mesh, ax=ax, label="mean weight, if present", shrink=min(1.0, 5 / inches))
     return ax

@@ -195,7 +195,9 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike) -> None:
         tree.to_netcdf(unfinished, engine="h5netcdf", encoding={"/posterior": bulky})
         unfinished.replace(path)
     except OSError as error:
-        reason = error.strerror or error
+        reason = (
+            os.strerror(error.errno) if error.errno else error
+        )  # h5py's own text names the temporary file
         raise DataError(f"cannot write the posterior to '{path}': {reason}; choose another place") from error
     finally:
         unfinished.unlink(missing_ok=True)

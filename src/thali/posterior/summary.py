@@ -74,9 +74,9 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
     pandas.DataFrame
         One row a quantity of `label_free`, in that order. The columns are those of ArviZ: `mean`, `sd`,
         `eti89_lb` and `eti89_ub` (equal-tailed interval with probability .89), `mcse_mean` (standard error of
-        the mean), `ess_bulk` and `ess_tail` (effective sample sizes), `r_hat`. The last is NaN for a quantity
-        that never changes, for a single chain, and for fewer than 4 draws. `attrs["chains"]` and
-        `attrs["draws"]` say how many there were.
+        the mean), `ess_bulk` and `ess_tail` (effective sample sizes; the latter at the quantiles .11 and .89,
+        ArviZ's default), `r_hat`. The last is NaN for a quantity that never changes, for a single chain, and
+        for fewer than 4 draws. `attrs["chains"]` and `attrs["draws"]` say how many there were.
 
     References
     ----------
@@ -115,7 +115,7 @@ def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
             INTERVAL_COLUMNS[1]: high,
             "mcse_mean": array_stats.mcse(draws, method="mean"),
             "ess_bulk": array_stats.ess(draws, method="bulk"),
-            "ess_tail": array_stats.ess(draws, method="tail", prob=(0.05, 0.95)),
+            "ess_tail": array_stats.ess(draws, method="tail", prob=INTERVAL),
             "r_hat": array_stats.rhat(draws),
         }
     # The mean of a thousand equal numbers may differ from them in the last digit.
