@@ -58,7 +58,7 @@ def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str,
     entries = table.iloc[:, 1:].astype(object)
     is_binary = entries.isin([0, 1, "0", "1"]).to_numpy()
     if is_binary.all():
-        return _from_columns(value, table.iloc[:, 0], entries.astype(float))
+        return _from_columns(value, table.iloc[:, 0], entries.astype(float), labels)
     if table.shape[1] == 2:
         return _from_list(value, table, labels)
     row, column = (int(axis[0]) for axis in (~is_binary).nonzero())

@@ -11,7 +11,7 @@ import numpy as np
 from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, least_unique, scratch
 from thali.mcmc.chance import accept, index
-from thali.mcmc.unique import log_carve_ratio, log_unique_ratio, log_weight_ratio, refresh_bessel, shift_unique
+from thali.mcmc.unique import log_carve_ratio, log_unique_ratio, log_weight_ratio, set_unique, shift_unique
 from thali.mcmc.verbs import apply_carve, apply_pool, delta_carve, delta_pool, log_rate
 
 BLOCK = 3  # columns in a row block
@@ -36,8 +36,7 @@ def compensated_flip(rng, model, c, b):
             b.Z[k, i] = 1.0 - b.Z[k, i]
             b.m[k] = m
             b.log_rate[k] = rate
-            b.s[i] = s
-            refresh_bessel(model, b)
+            set_unique(b, i, s)
 
 
 @scalar
@@ -70,8 +69,7 @@ def row_block(rng, model, c, b):
             b.m[k] += 1 if b.Z[k, i] == 0.0 else -1
             b.Z[k, i] = 1.0 - b.Z[k, i]
             b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
-    b.s[i] -= paid
-    refresh_bessel(model, b)
+    set_unique(b, i, b.s[i] - paid)
 
 
 @scalar

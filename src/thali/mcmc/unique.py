@@ -88,6 +88,13 @@ def log_carve_ratio(model, b, k, m, d):
 
 
 @scalar
+def set_unique(b, i, s):
+    """s[i] = s."""
+    b.s[i] = s
+    b.log_bessel[i] = log_i0(b.z[i] * s)
+
+
+@scalar
 def shift_unique(model, b, k, d):
     """s[i] -= d for the owners of pattern k."""
     for i in range(b.z.shape[0]):

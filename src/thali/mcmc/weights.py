@@ -8,7 +8,7 @@ from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, NO_UNIQUE
 from thali.mcmc.chance import accept, weight
 from thali.mcmc.tuning import SHARED
-from thali.mcmc.unique import log_i0, log_unique_ratio, log_weight_ratio
+from thali.mcmc.unique import log_unique_ratio, log_weight_ratio, set_unique
 from thali.mcmc.verbs import apply_own, apply_weight, delta_own, delta_weight, sees_full
 
 
@@ -26,8 +26,7 @@ def walk_unique(rng, model, c, b, tuning):
             ratio = delta_own(model.likelihood, c, b, i, d) + log_unique_ratio(model, b, i, s) + move
             if accept(rng, ratio):
                 apply_own(model.likelihood, c, b, i, d)
-                b.s[i] = s
-                b.log_bessel[i] = log_i0(b.z[i] * s)
+                set_unique(b, i, s)
                 tuning.unique_accepted[i] += 1
 
 
