@@ -244,6 +244,8 @@ BAD = {
     "aspects without columns": (["fit", "tea.csv", "--aspects", "one.parquet"], "at least one column"),
     "aspects without a label": (["fit", "tea.csv", "--aspects", "gap.csv"], "row 2 below the header"),
     "an option twice": (["fit", "tea.csv", "--aspects", "twice.csv"], "'tea'"),
+    "an option left out": (["fit", "tea.csv", "--aspects", "short.csv"], "no row for the option 'coffee'"),
+    "a negative seed": (["fit", "tea.csv", "--seed", "-5"], "--seed"),
     "a number that is none": (["fit", "tea.csv", "--draws", "many"], "--draws"),
     "an unknown option": (["fit", "tea.csv", "--drawz", "3"], "--drawz"),
     "a file where a folder must be": (["fit", "tea.csv", "--out", "tea.csv/results"], "tea.csv is a file"),
@@ -262,6 +264,7 @@ def test_bad_input(run, fake, folder, words, told):
     pd.DataFrame({"option": ["tea", "milk"]}).to_parquet(folder / "one.parquet")
     (folder / "gap.csv").write_text("option,aspect\ntea,hot\nmilk,\n")
     (folder / "twice.csv").write_text("option,hot,cold\ntea,1,0\ntea,0,1\n")
+    (folder / "short.csv").write_text("option,hot,cold\ntea,1,0\nmilk,0,1\n")
     before = sorted(os.listdir(folder))
     words = [*words, "--out", "results"] if words[0] == "fit" and "--out" not in words else words
     result = run(*words)

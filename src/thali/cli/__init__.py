@@ -96,7 +96,7 @@ def fit(
         ),
     ] = "recommended",
     seed: Annotated[
-        int | None, typer.Option(help="Same seed, same draws.", show_default="a fresh one")
+        int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")
     ] = None,
     out: Annotated[
         Path | None,

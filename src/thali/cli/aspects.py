@@ -45,7 +45,10 @@ def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str,
     except ValueError:
         pass
     if not Path(value).exists():
-        raise ArgumentError(f"`--aspects` must be ibp, unique, a whole number or a file; got {value!r}.")
+        raise ArgumentError(
+            f"`--aspects` must be ibp, unique, a whole number or the path of a table; there is no file"
+            f" {value!r}."
+        )
 
     from thali.data.tables import read_table
 
@@ -68,17 +71,21 @@ def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str,
     )
 
 
-def _from_columns(path: str, options: "pandas.Series", entries: "pandas.DataFrame") -> dict[str, list[str]]:
+def _from_columns(
+    path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
+) -> dict[str, list[str]]:
     from thali.data.check import checked_labels
 
     names = checked_labels(entries.columns, f"{path}: the names of the aspects")
+    rows = checked_labels(options, f"{path}: the options in the first column")
+    for label in labels:
+        if label not in rows:
+            raise DataError(
+                f"{path}: there is no row for the option {label!r}; one of zeros means no aspect."
+            )
     return {
         label: [name for name, owned in zip(names, row, strict=True) if owned]
-        for label, row in zip(
-            checked_labels(options, f"{path}: the options in the first column"),
-            entries.to_numpy(),
-            strict=True,
-        )
+        for label, row in zip(rows, entries.to_numpy(), strict=True)
     }
 
 

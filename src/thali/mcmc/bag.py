@@ -43,7 +43,8 @@ class Bag(NamedTuple):
     singles: np.ndarray  # (n,) int64 number of columns that only option i owns, drawn with alpha
     order: np.ndarray  # (rows,) int64 scratch: an order of the columns
     who: np.ndarray  # (n,) int64 scratch: an order of the options
-    block: np.ndarray  # (64,) scratch
+    block: np.ndarray  # (32,) scratch: log posterior of the outcomes of a joint draw
+    candidates: np.ndarray  # (5,) scratch: weights
     real: np.ndarray  # (1,) ALPHA
     whole: np.ndarray  # (3,) int64 COLUMNS, FULL (columns that all options own, drawn with alpha), SWEEPS
 
@@ -63,7 +64,8 @@ def empty_bag(n: int, capacity: int) -> Bag:
         singles=np.zeros(n, np.int64),
         order=np.zeros(rows, np.int64),
         who=np.zeros(n, np.int64),
-        block=np.zeros(64),
+        block=np.zeros(32),
+        candidates=np.zeros(5),
         real=np.zeros(1),
         whole=np.zeros(3, np.int64),
     )

@@ -45,6 +45,21 @@ def shuffle(rng, items, n):
 
 
 @scalar
+def draw_code(rng, b, codes, top):
+    """One of 0, ..., codes - 1 with probability proportional to exp(b.block[code]), of which `top` is the greatest."""
+    total = 0.0
+    for code in range(codes):
+        b.block[code] = math.exp(b.block[code] - top)
+        total += b.block[code]
+    left = rng.random() * total
+    for code in range(codes):
+        left -= b.block[code]
+        if left < 0.0:
+            return code
+    return 0
+
+
+@scalar
 def bessel_count(rng, x, shift):
     """A count n >= 0 with P(n) proportional to x^n / (n! (n + shift)!), for shift 0 or 1.
 

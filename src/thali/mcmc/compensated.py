@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, least_unique, scratch
-from thali.mcmc.chance import accept, index
+from thali.mcmc.chance import accept, draw_code, index
 from thali.mcmc.unique import log_carve_ratio, log_unique_ratio, log_weight_ratio, set_unique, shift_unique
 from thali.mcmc.verbs import apply_carve, apply_pool, delta_carve, delta_pool, log_rate
 
@@ -41,35 +41,41 @@ def compensated_flip(rng, model, c, b):
 
 @scalar
 def row_block(rng, model, c, b):
-    """Move 6: all memberships of a random option in up to three random columns, drawn from their conditional."""
-    n = b.Z.shape[1] - 1
+    """Move 6: all memberships of a random option in up to three random columns, drawn from their conditional.
+
+    Bit t of a code says whether the option's membership in the t-th chosen column is flipped. The codes are visited in
+    Gray order, one flip at a time; the scratch row then holds the signed sum of the columns flipped.
+    """
     size = choose_columns(rng, b)
-    i = index(rng, n)
+    i = index(rng, b.Z.shape[1] - 1)
     mixed = scratch(b)
-    top = -np.inf
-    for code in range(1 << size):
+    for j in range(b.Z.shape[1]):
+        b.Z[mixed, j] = 0.0
+    b.block[0] = 0.0
+    code = 0
+    top = 0.0
+    for visit in range(1, 1 << size):
+        bit = 0
+        while not (visit >> bit) & 1:
+            bit += 1
+        code ^= 1 << bit
+        mix(b, i, b.order[bit], 1.0 if (code >> bit) & 1 else -1.0)
         b.block[code] = log_of_code(model, c, b, i, size, code)
         top = max(top, b.block[code])
-    total = 0.0
-    for code in range(1 << size):
-        b.block[code] = math.exp(b.block[code] - top)
-        total += b.block[code]
-    left = rng.random() * total
-    code = 0
-    while code < (1 << size) - 1 and left >= b.block[code]:
-        left -= b.block[code]
-        code += 1
-    if code == 0:  # nothing changes
+    chosen = draw_code(rng, b, 1 << size, top)
+    if chosen == 0:
         return
-    paid = mix(b, i, size, code)
+    for bit in range(size):
+        if ((code ^ chosen) >> bit) & 1:
+            mix(b, i, b.order[bit], 1.0 if (chosen >> bit) & 1 else -1.0)
     apply_pool(model.likelihood, c, b, i, mixed, 1.0)
-    for t in range(size):
-        if (code >> t) & 1:
-            k = b.order[t]
+    set_unique(b, i, b.s[i] - paid(b, i, size, chosen))
+    for bit in range(size):
+        if (chosen >> bit) & 1:
+            k = b.order[bit]
             b.m[k] += 1 if b.Z[k, i] == 0.0 else -1
             b.Z[k, i] = 1.0 - b.Z[k, i]
             b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
-    set_unique(b, i, b.s[i] - paid)
 
 
 @scalar
@@ -86,38 +92,44 @@ def choose_columns(rng, b):
 
 
 @scalar
-def mix(b, i, size, code):
-    """The signed sum of the columns that option i joins or leaves, into the scratch row; returns what i pays."""
+def price(b, i, k):
+    """What option i pays for a flip of its membership in column k."""
+    return b.w[k] if b.Z[k, i] == 0.0 else -b.w[k]
+
+
+@scalar
+def paid(b, i, size, code):
+    """What option i pays for all flips of a code."""
+    total = 0.0
+    for bit in range(size):
+        if (code >> bit) & 1:
+            total += price(b, i, b.order[bit])
+    return total
+
+
+@scalar
+def mix(b, i, k, sign):
+    """Add the flip of option i in column k to the scratch row, or take it out again."""
+    d = sign * price(b, i, k)
     mixed = scratch(b)
     for j in range(b.Z.shape[1]):
-        b.Z[mixed, j] = 0.0
-    paid = 0.0
-    for t in range(size):
-        if (code >> t) & 1:
-            k = b.order[t]
-            d = b.w[k] if b.Z[k, i] == 0.0 else -b.w[k]
-            paid += d
-            for j in range(b.Z.shape[1]):
-                b.Z[mixed, j] += d * b.Z[k, j]
-    return paid
+        b.Z[mixed, j] += d * b.Z[k, j]
 
 
 @scalar
 def log_of_code(model, c, b, i, size, code):
-    """Log posterior, up to a constant, of flipping option i in the columns whose bits are set in the code."""
-    if code == 0:
-        return 0.0
+    """Log posterior, up to a constant, after the flips of a code; the scratch row is mixed accordingly."""
     prior = 0.0
-    for t in range(size):
-        if (code >> t) & 1:
-            k = b.order[t]
+    for bit in range(size):
+        if (code >> bit) & 1:
+            k = b.order[bit]
             m = b.m[k] + 1 if b.Z[k, i] == 0.0 else b.m[k] - 1
             if m < model.lo or m > model.hi:
                 return -np.inf
             b.Z[k, i] = 1.0 - b.Z[k, i]
             prior += log_rate(model.prior, b, k, m) - b.log_rate[k]
             b.Z[k, i] = 1.0 - b.Z[k, i]
-    s = b.s[i] - mix(b, i, size, code)
+    s = b.s[i] - paid(b, i, size, code)
     if s <= 0.0:
         return -np.inf
     return prior + log_unique_ratio(model, b, i, s) + delta_pool(model.likelihood, c, b, i, scratch(b), 1.0)

@@ -11,7 +11,7 @@ import math
 from thali._jit import kernel, scalar
 from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, copy_row
 from thali.mcmc.births import append
-from thali.mcmc.chance import accept, shuffle
+from thali.mcmc.chance import accept, draw_code, shuffle
 from thali.mcmc.concentration import draw_concentration
 from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
 from thali.mcmc.start import prepare
@@ -100,10 +100,10 @@ def update_unique_features(rng, model, c, b, i):
             present += b.w[k]
             b.m[k] = 0  # dropped below; those that are chosen again are appended again
             if known < CANDIDATES:
-                b.block[known] = b.w[k]
+                b.candidates[known] = b.w[k]
                 known += 1
     for j in range(known, CANDIDATES):
-        b.block[j] = rng.standard_exponential()
+        b.candidates[j] = rng.standard_exponential()
     drop_empty(b)
     chosen = draw_combination(rng, model, c, b, i, odds, present)
     wanted = weight_of(b, chosen)
@@ -115,7 +115,7 @@ def update_unique_features(rng, model, c, b, i):
             for other in range(b.Z.shape[1]):
                 b.Z[k, other] = 0.0
             b.Z[k, i] = 1.0
-            append(model, b, 1, b.block[j])
+            append(model, b, 1, b.candidates[j])
 
 
 @scalar
@@ -128,18 +128,9 @@ def draw_combination(rng, model, c, b, i, odds, present):
         for j in range(CANDIDATES):
             owned += (code >> j) & 1
         value = delta_own(model.likelihood, c, b, i, weight_of(b, code) - present) + owned * math.log(odds)
-        b.block[CANDIDATES + code] = value
+        b.block[code] = value
         top = max(top, value)
-    total = 0.0
-    for code in range(combinations):
-        b.block[CANDIDATES + code] = math.exp(b.block[CANDIDATES + code] - top)
-        total += b.block[CANDIDATES + code]
-    left = rng.random() * total
-    code = 0
-    while code < combinations - 1 and left >= b.block[CANDIDATES + code]:
-        left -= b.block[CANDIDATES + code]
-        code += 1
-    return code
+    return draw_code(rng, b, combinations, top)
 
 
 @scalar
@@ -148,7 +139,7 @@ def weight_of(b, code):
     total = 0.0
     for j in range(CANDIDATES):
         if (code >> j) & 1:
-            total += b.block[j]
+            total += b.candidates[j]
     return total
 
 
