@@ -10,7 +10,7 @@ from thali.models.arguments import one_of, positive, whole
 if TYPE_CHECKING:
     from thali.mcmc.draws import ChainDraws
 
-THIN = 10  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
+THIN = 25  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds, and 10 are too few for R-hat
 
 
 def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, tune, thin) -> Task:

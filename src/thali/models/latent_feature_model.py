@@ -86,7 +86,7 @@ class LatentFeatureModel(Parameters):
             States kept in each chain, and states discarded before them while step sizes adapt.
         chains : int
         thin : int, optional
-            Sweeps of the sampler for each state; None means 10.
+            Sweeps of the sampler for each state; None means 25.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional

@@ -1,0 +1,135 @@
+"""Elimination on pairs in plain arithmetic: the library's verbs with `math.log` and without vector instructions.
+
+What a straightforward implementation of the same caches would do; used to tell what the algorithm gains and what the
+arithmetic gains.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import scalar
+from thali.likelihoods.elimination import Elimination
+from thali.mcmc import verbs
+from thali.mcmc.bag import COLUMNS
+
+FLOOR = 1e-14
+
+
+class PlainPairs(NamedTuple):
+    start: np.ndarray  # (n + 1,) pairs of option i
+    neighbour: np.ndarray  # (slots,)
+    mirror: np.ndarray  # (slots,)
+    wins: np.ndarray
+    losses: np.ndarray
+    lapse: float
+
+
+class PlainCache(NamedTuple):
+    own: np.ndarray
+    other: np.ndarray
+    term: np.ndarray
+
+
+class PlainElimination(Elimination):
+    def compiled(self, data):
+        owner = np.concatenate([data.first, data.second])
+        order = np.argsort(owner, kind="stable")
+        rank = np.argsort(order)
+        count = data.first.size
+        pairs = PlainPairs(
+            np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=data.n_options))]),
+            np.concatenate([data.second, data.first])[order],
+            np.concatenate([rank[count:], rank[:count]])[order],
+            np.concatenate([data.wins, data.losses])[order],
+            np.concatenate([data.losses, data.wins])[order],
+            float(self.lapse),
+        )
+        return pairs, lambda pairs: PlainCache(*np.zeros((3, 2 * count)))
+
+
+@scalar
+def term(pairs, v, own, other):
+    own, other = max(own, FLOOR), max(other, FLOOR)
+    p = (1.0 - pairs.lapse) * own / (own + other) + 0.5 * pairs.lapse
+    return pairs.wins[v] * math.log(p) + pairs.losses[v] * math.log(1.0 - p)
+
+
+@scalar
+def row(pairs, c, b, k, i, a0, a1, b0, b1, commit):
+    total = 0.0
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        z = b.Z[k, pairs.neighbour[v]]
+        own, other = c.own[v] + a0 + a1 * z, c.other[v] + b0 + b1 * z
+        new = term(pairs, v, own, other)
+        total += new - c.term[v]
+        if commit:
+            there = pairs.mirror[v]
+            c.own[v], c.other[v], c.term[v] = own, other, new
+            c.own[there], c.other[there], c.term[there] = other, own, new
+    return total
+
+
+@scalar
+def cut(pairs, c, b, k, d, commit):
+    total = 0.0
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[k, i] != 0.0:
+            total += row(pairs, c, b, k, i, d, -d, 0.0, 0.0, commit)
+    return total
+
+
+@scalar
+def inside(pairs, c, b, k, d, commit):
+    total = 0.0
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[k, i] != 0.0:
+            for v in range(pairs.start[i], pairs.start[i + 1]):
+                if b.Z[k, pairs.neighbour[v]] != 0.0:
+                    new = term(pairs, v, c.own[v] - d, c.other[v] - d)
+                    total += 0.5 * (new - c.term[v])
+                    if commit:
+                        c.own[v], c.other[v], c.term[v] = c.own[v] - d, c.other[v] - d, new
+    return total
+
+
+verbs.sees_full.register(PlainPairs)(lambda pairs: False)
+verbs.is_scale_free.register(PlainPairs)(lambda pairs: True)
+verbs.delta_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False))
+verbs.apply_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True))
+verbs.delta_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, False))
+verbs.apply_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, True))
+verbs.delta_pool.register(PlainPairs)(lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, False))
+verbs.apply_pool.register(PlainPairs)(lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, True))
+verbs.delta_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, False))
+verbs.apply_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, True))
+verbs.delta_carve.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, False))
+verbs.apply_carve.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, True))
+
+
+@verbs.apply_scale.register(PlainPairs)
+def _apply_scale(pairs, c, b, factor):
+    for v in range(c.own.shape[0]):
+        c.own[v] *= factor
+        c.other[v] *= factor
+
+
+@verbs.rebuild.register(PlainPairs)
+def _rebuild(pairs, c, b):
+    for i in range(b.Z.shape[1] - 1):
+        for v in range(pairs.start[i], pairs.start[i + 1]):
+            j = pairs.neighbour[v]
+            own, other = b.s[i], b.s[j]
+            for k in range(b.whole[COLUMNS]):
+                own += b.w[k] * b.Z[k, i] * (1.0 - b.Z[k, j])
+                other += b.w[k] * b.Z[k, j] * (1.0 - b.Z[k, i])
+            c.own[v], c.other[v], c.term[v] = own, other, term(pairs, v, own, other)
+
+
+@verbs.log_likelihood.register(PlainPairs)
+def _log_likelihood(pairs, c, b):
+    total = 0.0
+    for v in range(c.own.shape[0]):
+        total += 0.5 * term(pairs, v, c.own[v], c.other[v])
+    return total
