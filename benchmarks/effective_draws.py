@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from arviz_stats.base import array_stats
+from arviz_stats.base.array import array_stats
 
 sys.path.insert(0, str(Path(__file__).parent))
 from plain_pairs import PlainElimination
@@ -58,10 +58,17 @@ def measure(data, likelihood, sampler, draws, thin):
 
 
 if __name__ == "__main__":
-    for name, data in (("celebrities", th.datasets.celebrities()), ("paris_rome", th.datasets.paris_rome(expected=True))):
+    for name, data in (
+        ("celebrities", th.datasets.celebrities()),
+        ("paris_rome", th.datasets.paris_rome(expected=True)),
+    ):
         ours, ours_sweep = measure(data, Elimination(), None, 100_000, 1)
         fast, fast_sweep = measure(data, Elimination(), "paper", 20_000, 20)
         plain, plain_sweep = measure(data, PlainElimination(), "paper", 20_000, 20)
         print(f"{name}: worst effective draws per CPU second, recommended / published")
-        print(f"  published with fast arithmetic : {ours / fast:6.1f}   (time of a sweep {ours_sweep / fast_sweep:.2f})")
-        print(f"  published with plain arithmetic: {ours / plain:6.1f}   (time of a sweep {ours_sweep / plain_sweep:.2f})")
+        print(
+            f"  published with fast arithmetic : {ours / fast:6.1f}   (time of a sweep {ours_sweep / fast_sweep:.2f})"
+        )
+        print(
+            f"  published with plain arithmetic: {ours / plain:6.1f}   (time of a sweep {ours_sweep / plain_sweep:.2f})"
+        )

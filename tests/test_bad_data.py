@@ -13,13 +13,9 @@ from thali.errors import DataError
 
 NAN, INF = float("nan"), float("inf")
 WHOLE = "counts must be whole numbers, 0 or more."
-FRACTION = (
-    f"which is not whole; {WHOLE} If fractional counts are meant, say so: weights=True, or a column called"
-)
+FRACTION = f"which is not whole; {WHOLE} If fractional counts are meant, say so: weights=True, or a column called"
 FRACTION += " 'weight' in a file."
-SQUARE = (
-    "a row and a column for each option; got shape {}. Long tables are read by PairedComparisons.from_frame,"
-)
+SQUARE = "a row and a column for each option; got shape {}. Long tables are read by PairedComparisons.from_frame,"
 SQUARE += " (winner, loser) tuples by from_pairs."
 
 
@@ -52,8 +48,7 @@ ARRAYS = [
     (
         [[0, 1], [1, 4]],
         "AB",
-        "The diagonal is 4 in row 'B', column 'B', but no option is ever compared with itself; "
-        "set the diagonal to 0.",
+        "The diagonal is 4 in row 'B', column 'B', but no option is ever compared with itself; set the diagonal to 0.",
     ),
     (np.zeros((3, 2)), None, "`counts` must be square, " + SQUARE.format("(3, 2)")),
     ([1, 2, 3], None, "`counts` must be square, " + SQUARE.format("(3,)")),
@@ -73,8 +68,7 @@ ARRAYS = [
     (
         coo_array(([1], ([1], [1])), shape=(2, 2)),
         "AB",
-        "The diagonal is 1 in row 'B', column 'B', but no option is ever compared with itself; set the "
-        "diagonal to 0.",
+        "The diagonal is 1 in row 'B', column 'B', but no option is ever compared with itself; set the diagonal to 0.",
     ),
     (coo_array((2, 3)), None, "`counts` must be square, " + SQUARE.format("(2, 3)")),
     (
@@ -95,8 +89,7 @@ ARRAYS = [
     (
         framed([["A", 0, 1], ["B", 1, 0]], "xy", "oAB"),
         None,
-        "`counts` must be square; got shape (2, 3), whose first column holds labels: pass "
-        "frame.set_index('o').",
+        "`counts` must be square; got shape (2, 3), whose first column holds labels: pass frame.set_index('o').",
     ),
 ]
 
@@ -244,9 +237,7 @@ PARTS = [
 
 @pytest.mark.parametrize(("part", "sentence"), PARTS)
 def test_parts(part, sentence):
-    data = PairedComparisons.from_pairs(
-        [("tea", "coffee"), ("milk", "tea")], labels=["tea", "coffee", "milk"]
-    )
+    data = PairedComparisons.from_pairs([("tea", "coffee"), ("milk", "tea")], labels=["tea", "coffee", "milk"])
     with pytest.raises(DataError) as caught:
         part(data)
     assert str(caught.value) == sentence
@@ -300,8 +291,7 @@ FILES = [
     ),
     (
         ",A,B\nA,0,1\nB,1,7\n",
-        "The diagonal is 7 in row 'B', column 'B', but no option is ever compared with itself; "
-        "set the diagonal to 0.",
+        "The diagonal is 7 in row 'B', column 'B', but no option is ever compared with itself; set the diagonal to 0.",
     ),
     (";A;B\nA;0;1,5\nB;1;0\n", f"The count in row 'A', column 'B' is 1.5, {FRACTION}"),
     (",A,B\nA,0,one\nB,1,0\n", "The count in row 'A', column 'B' is 'one', which is not a number."),

@@ -59,8 +59,7 @@ class FakeModel:
         type(self).data = data
         self.happens()
         chains = [
-            chain(data.n_options, budget["draws"], seed, self.beside, self.common)
-            for seed in range(budget["chains"])
+            chain(data.n_options, budget["draws"], seed, self.beside, self.common) for seed in range(budget["chains"])
         ]
         self.posterior_ = store.to_datatree(
             chains, data, lapse=0.01, unique=self.unique, learned_alpha=self.learned_alpha
@@ -363,9 +362,7 @@ def program(*words):
 
 def test_the_program_fits_and_writes(folder):
     words = ["celebrities", "--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1, "--out", "results"]
-    result = subprocess.run(
-        program("fit", *words), capture_output=True, text=True, encoding="utf-8", timeout=300
-    )
+    result = subprocess.run(program("fit", *words), capture_output=True, text=True, encoding="utf-8", timeout=300)
     assert result.returncode == 0, result.stderr
     assert len(re.findall(r"^choice_probability\[", result.stdout, re.MULTILINE)) == 36
     assert "\x1b" not in result.stdout + result.stderr and "\r" not in result.stderr
@@ -375,9 +372,7 @@ def test_the_program_fits_and_writes(folder):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 def test_ctrl_c_keeps_what_was_drawn(folder):
-    subprocess.run(
-        program("fit", "celebrities", "--draws", 4, "--tune", 1), check=True, timeout=300
-    )  # compiles
+    subprocess.run(program("fit", "celebrities", "--draws", 4, "--tune", 1), check=True, timeout=300)  # compiles
     words = "celebrities --draws 1_000_000 --tune 10 --chains 2 --thin 1000 --out results".replace("_", "")
     with subprocess.Popen(
         program("fit", *words.split()),

@@ -78,6 +78,5 @@ def test_unknown_name():
     with pytest.raises(DataError) as caught:
         datasets.load("celebrites")
     assert str(caught.value) == (
-        "There is no bundled data set 'celebrites'; there are 'celebrities', 'paris_rome'. "
-        "Did you mean 'celebrities'?"
+        "There is no bundled data set 'celebrites'; there are 'celebrities', 'paris_rome'. Did you mean 'celebrities'?"
     )

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import FIXED_UNIQUE, build, contents, random_comparisons, state
+from problems import FIXED_UNIQUE, NO_UNIQUE, build, contents, random_comparisons, state
 from scipy.special import i0e
 
 from thali._jit import kernel, scalar
@@ -105,9 +105,7 @@ def test_changes_of_elimination(call, n, missing, lapse):
         if after[2].min() <= 0.0:
             continue
         expected = naive.log_likelihood(data, *after, lapse) - naive.log_likelihood(data, *before, lapse)
-        assert call(None, model, cache, bag, which, i, k, d, True) == pytest.approx(
-            expected, rel=1e-9, abs=1e-9
-        )
+        assert call(None, model, cache, bag, which, i, k, d, True) == pytest.approx(expected, rel=1e-9, abs=1e-9)
         write_back(bag, *after)
     fresh = make(model.likelihood)
     verbs.rebuild(model.likelihood, fresh, bag)
@@ -117,6 +115,25 @@ def test_changes_of_elimination(call, n, missing, lapse):
         assert kept == pytest.approx(fresh.tile[:, field : field + 8].ravel()[real], rel=1e-9, abs=1e-9)
     total = verbs.log_likelihood(model.likelihood, cache, bag)
     assert total == pytest.approx(naive.log_likelihood(data, *contents(bag), lapse), rel=1e-10)
+
+
+def test_without_unique_aspects_two_empty_sides_are_chosen_equally_often():
+    data = random_comparisons(4, 4)
+    model, make = build(data, unique=NO_UNIQUE)
+    matrix = np.array([[1, 0], [1, 0], [0, 0], [0, 0]], bool)
+    bag, cache = state(model, make, matrix, [0.7, 1.1], np.zeros(4))
+    for k, i in [(1, 2), (1, 3), (0, 0), (0, 1), (1, 2), (1, 3)]:  # in the end nobody owns anything
+        before = contents(bag)
+        d = bag.w[k] if bag.Z[k, i] == 0.0 else -bag.w[k]
+        after = changed(MEMBER, *before, i, k, d)
+        expected = naive.log_likelihood(data, *after, 0.01) - naive.log_likelihood(data, *before, 0.01)
+        assert change(None, model, cache, bag, MEMBER, i, k, d, True) == pytest.approx(
+            expected, abs=1e-5
+        )  # counts times 1e-9 / weight / lapse
+        write_back(bag, *after)
+    assert not bag.Z.any()
+    total = verbs.log_likelihood(model.likelihood, cache, bag)
+    assert total == pytest.approx(data.n_comparisons * np.log(0.5), rel=1e-12)
 
 
 def test_a_real_valued_row_pools_several_columns():
@@ -139,9 +156,7 @@ def test_a_real_valued_row_pools_several_columns():
 
 
 def test_fast_logarithm():
-    x = np.concatenate(
-        [np.geomspace(1e-300, 1e300, 2001), 1.0 + np.linspace(-0.3, 0.5, 2001), [1.0, 0.5, 2.0]]
-    )
+    x = np.concatenate([np.geomspace(1e-300, 1e300, 2001), 1.0 + np.linspace(-0.3, 0.5, 2001), [1.0, 0.5, 2.0]])
     ours = np.array([fast_log(v) for v in x])
     assert np.abs(ours - np.log(x)).max() <= 2e-13  # at |log x| = 690 a float is 1.1e-13 from the next
     near = np.abs(np.log(x)) < 1
@@ -152,6 +167,4 @@ def test_log_bessel():
     v = np.concatenate([[0.0], np.geomspace(1e-12, 1e8, 4001)])
     x = 2.0 * np.sqrt(v)
     exact = np.log(i0e(x)) + x
-    assert (
-        np.abs(np.array([log_i0(u) for u in v]) - exact).max() < 5e-7
-    )  # 1.9e-7 on values of at least 0.3989
+    assert np.abs(np.array([log_i0(u) for u in v]) - exact).max() < 5e-7  # 1.9e-7 on values of at least 0.3989

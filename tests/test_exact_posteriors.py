@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arviz_stats.base import array_stats
+from arviz_stats.base.array import array_stats
 
 import thali as th
 from thali.errors import ThaliWarning
@@ -60,9 +60,7 @@ def test_posterior_means(case):
         assert error <= 0.005 * abs(expected), name
         assert abs(mean - expected) <= 4.0 * error + 6e-6 * abs(expected), (name, mean, expected, error)
     for owners, expected in case["features"].items():
-        mean, error = mean_and_error(
-            copies(model.posterior_["posterior"], [int(i) for i in owners.split(",")])
-        )
+        mean, error = mean_and_error(copies(model.posterior_["posterior"], [int(i) for i in owners.split(",")]))
         assert error <= 0.02 * expected, owners
         assert abs(mean - expected) <= 4.0 * error + 6e-6, (owners, mean, expected, error)
 

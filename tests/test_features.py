@@ -43,9 +43,7 @@ def test_features_agree_with_counting(case, request):
         assert row["probability"] == pytest.approx(len(sums) / len(draws), rel=1e-12)
         assert row["copies"] == pytest.approx(sum(map(len, weights)) / len(draws), rel=1e-12)
         assert row["weight"] == pytest.approx(np.mean(sums), rel=1e-12)
-        assert (row["weight_low"], row["weight_high"]) == pytest.approx(
-            np.quantile(sums, [0.055, 0.945]), rel=1e-12
-        )
+        assert (row["weight_low"], row["weight_high"]) == pytest.approx(np.quantile(sums, [0.055, 0.945]), rel=1e-12)
 
 
 def test_improbable_features_are_left_out(small):

@@ -57,9 +57,7 @@ def ask(rng, likelihood):
 @pytest.fixture
 def copy_of_thali(tmp_path):
     """A copy of the package that may be edited, and a function that runs scripts with it."""
-    shutil.copytree(
-        Path(thali.__file__).parent, tmp_path / "thali", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(Path(thali.__file__).parent, tmp_path / "thali", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "tiny.py").write_text(TINY)
 
     def run(text, name="script.py"):
@@ -84,9 +82,7 @@ def test_a_second_process_compiles_nothing_and_an_edited_callee_is_compiled_anew
     assert (compiled, hits, misses) == ("True", "1", "0")
     assert first == second
     callee = folder / "thali" / "mcmc" / "chance.py"
-    callee.write_text(
-        callee.read_text().replace("return int(rng.random() * n)", "return 100 + int(rng.random() * n)")
-    )
+    callee.write_text(callee.read_text().replace("return int(rng.random() * n)", "return 100 + int(rng.random() * n)"))
     compiled, hits, misses, third = run(RUN)
     assert (compiled, hits, misses) == ("False", "0", "1")
     assert int(third) == 100 + int(first)

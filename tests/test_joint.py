@@ -25,9 +25,7 @@ def harmonic(n):
 class Successive:
     """Sweep and data in turn, on one chain."""
 
-    def __init__(
-        self, prior, n, unique=True, weight_prior=(1.0, 1.0), alpha=None, sampler=None, most=2, missing=0.0
-    ):
+    def __init__(self, prior, n, unique=True, weight_prior=(1.0, 1.0), alpha=None, sampler=None, most=2, missing=0.0):
         data = random_comparisons(n, seed=n, most=most, missing=missing)
         self.rng = np.random.default_rng(77)
         self.task = build_task(
@@ -69,9 +67,7 @@ class Successive:
 
 
 def run(successive, expected, rounds):
-    scores = joint_distribution_test(
-        successive.sweep, successive.resample, successive.quantities, expected, rounds
-    )
+    scores = joint_distribution_test(successive.sweep, successive.resample, successive.quantities, expected, rounds)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores
 
 
@@ -123,9 +119,7 @@ def test_finite_prior(unique):
         def integrand(alpha):
             m = np.arange(least, most + 1)
             a = alpha / columns
-            log_p = (
-                np.log(a) + special.gammaln(m + a) + special.gammaln(n - m + 1) - special.gammaln(n + 1 + a)
-            )
+            log_p = np.log(a) + special.gammaln(m + a) + special.gammaln(n - m + 1) - special.gammaln(n + 1 + a)
             return np.exp(-alpha) * columns * np.sum(special.comb(n, m) * np.exp(log_p))
 
         return integrate.quad(integrand, 0.0, np.inf)[0]

@@ -87,13 +87,8 @@ def readme():
 
 
 def test_the_readme_installs_and_runs_in_two_lines():
-    assert (
-        "\npython3 -m venv .venv && .venv/bin/pip install . && .venv/bin/thali fit celebrities\n" in readme()
-    )
-    assert (
-        "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n"
-        in readme()
-    )
+    assert "\npython3 -m venv .venv && .venv/bin/pip install . && .venv/bin/thali fit celebrities\n" in readme()
+    assert "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n" in readme()
 
 
 def test_the_readme_runs():

@@ -181,9 +181,7 @@ def test_warns_of_what_is_not_connected(drinks):
 def test_a_long_warning_is_shortened():
     pairs = [(2 * k, 2 * k + 1) for k in range(1000)]
     data = PairedComparisons.from_pairs(pairs, labels=range(3000))
-    with pytest.warns(
-        DataWarning, match=r"1,000 groups .*; and 996 more.* and 994 more were never"
-    ) as caught:
+    with pytest.warns(DataWarning, match=r"1,000 groups .*; and 996 more.* and 994 more were never") as caught:
         data.warn_if_disconnected()
     assert len(str(caught[0].message)) < 500
 

@@ -63,9 +63,7 @@ def no_figure_stays_open():
 def drawn_texts(figure, monkeypatch):
     """What is written in a figure, with its box in pixels; ticks outside the axes exist but are not drawn."""
     drawn, draw = {}, Text.draw
-    monkeypatch.setattr(
-        Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), draw(text, renderer))
-    )
+    monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), draw(text, renderer)))
     figure.canvas.draw()
     for text in drawn.values():
         if text.get_visible() and text.get_text().strip():
@@ -98,9 +96,7 @@ def test_feature_matrix_shows_the_table(celebrities):
     assert [tick.get_text() for tick in ax.get_yticklabels()] == CELEBRITIES
     names = [tick.get_text() for tick in ax.get_xticklabels()]
     assert names == ["own", *(f"{probability:.2f}" for probability in table["probability"])]
-    weights, own = (
-        np.ma.asarray(mesh.get_array()).filled(np.nan).reshape(9, -1) for mesh in ax.collections[:2]
-    )
+    weights, own = (np.ma.asarray(mesh.get_array()).filled(np.nan).reshape(9, -1) for mesh in ax.collections[:2])
     for column, (members, weight) in enumerate(zip(table["members"], table["weight"], strict=True)):
         owns = [label in members for label in CELEBRITIES]
         np.testing.assert_array_equal(np.isfinite(weights[:, column]), owns)

@@ -67,9 +67,7 @@ def test_small_tree_has_the_documented_shape(small):
     assert (owned.sum("feature") == posterior["n_features"]).all()
     assert (posterior["weights"].where(~owned, 0) == 0).all()
     np.testing.assert_array_equal(posterior["alpha"], [draws.alpha for draws in chains])
-    np.testing.assert_array_equal(
-        tree["sample_stats"]["acceptance"], [draws.stats["acceptance"] for draws in chains]
-    )
+    np.testing.assert_array_equal(tree["sample_stats"]["acceptance"], [draws.stats["acceptance"] for draws in chains])
     assert json.loads(tree.attrs["thali_model"]) == {"aspects": "ibp"}
     assert set(tree.children) == {
         "posterior",
@@ -100,9 +98,7 @@ def test_log_likelihoods_have_the_binomial_coefficients(small):
     expected = binom.logpmf(data.wins, data.wins + data.losses, probability)
     np.testing.assert_allclose(tree["log_likelihood"]["wins"], expected, rtol=1e-10)
     added = tree["posterior"]["log_likelihood"].values - np.stack([draws.log_likelihood for draws in chains])
-    coefficients = sum(
-        math.log(math.comb(int(x + y), int(x))) for x, y in zip(data.wins, data.losses, strict=True)
-    )
+    coefficients = sum(math.log(math.comb(int(x + y), int(x))) for x, y in zip(data.wins, data.losses, strict=True))
     np.testing.assert_allclose(added, coefficients, rtol=1e-12)
 
 
@@ -130,9 +126,7 @@ def test_no_lapse_and_a_certain_choice_give_no_nan():
 
 
 def test_tiny_reverse_probabilities_keep_their_digits():
-    chosen = dataclasses.replace(
-        chain(2, draws=1, mean_features=0.0), unique_weights=np.array([[1.0, 1e-30]])
-    )
+    chosen = dataclasses.replace(chain(2, draws=1, mean_features=0.0), unique_weights=np.array([[1.0, 1e-30]]))
     data = PairedComparisons(np.array([[0, 9], [1, 0]]))
     pointwise = tree_of([chosen], data, lapse=0.0)["log_likelihood"]["wins"]
     np.testing.assert_allclose(pointwise, math.log(1e-30) + math.log(10), rtol=1e-12)

@@ -47,9 +47,7 @@ def test_probabilities_are_those_of_the_paper(lapse, unique):
         [naive_probability(features, unique_weights, a, b, lapse) for a, b in zip(i, j, strict=True)]
         for features, unique_weights in zip(features_of(draws), draws.unique_weights, strict=True)
     ]
-    np.testing.assert_allclose(
-        tree["posterior"].to_dataset()["choice_probability"].values[0], expected, rtol=1e-13
-    )
+    np.testing.assert_allclose(tree["posterior"].to_dataset()["choice_probability"].values[0], expected, rtol=1e-13)
 
 
 def test_few_pairs_of_many_options_agree_with_all_pairs():
@@ -105,9 +103,7 @@ def test_blocks_cover_every_draw_once(monkeypatch, small):
         seen[draws] += 1
         probability[draws] = lapsing(ij, ji, LAPSE)
     assert (seen == 1).all()
-    np.testing.assert_allclose(
-        probability.reshape(3, 40, 10), tree["posterior"]["choice_probability"], rtol=1e-13
-    )
+    np.testing.assert_allclose(probability.reshape(3, 40, 10), tree["posterior"]["choice_probability"], rtol=1e-13)
 
 
 def test_mean_probabilities_of_dense_and_listed_features(small, large):

@@ -27,8 +27,7 @@ def test_summary_has_the_documented_rows_and_columns(small):
     chains, data, tree = small
     summary = summarise(tree)
     pairs = [
-        f"choice_probability[{data.labels[i]}, {data.labels[j]}]"
-        for i, j in zip(data.first, data.second, strict=True)
+        f"choice_probability[{data.labels[i]}, {data.labels[j]}]" for i, j in zip(data.first, data.second, strict=True)
     ]
     assert summary.index.to_list() == ["n_features", "alpha", "log_likelihood", *pairs]
     assert summary.columns.to_list() == COLUMNS
@@ -43,9 +42,7 @@ def test_summary_has_the_documented_rows_and_columns(small):
     # ArviZ's own function, and ArviZ's default quantiles.
     tails = [array_stats.ess(alpha, method="quantile", prob=quantile) for quantile in (0.11, 0.89)]
     assert summary.loc["alpha", "ess_tail"] == pytest.approx(min(tails), rel=1e-12)
-    probability = tree["posterior"]["choice_probability"].values[
-        ..., pair_index(data.first[-1], data.second[-1], 5)
-    ]
+    probability = tree["posterior"]["choice_probability"].values[..., pair_index(data.first[-1], data.second[-1], 5)]
     assert summary.iloc[-1]["mean"] == pytest.approx(probability.mean(), rel=1e-12)
 
 
@@ -92,8 +89,7 @@ def test_constant_quantities_are_quiet_and_ignored():
 def test_everything_constant_is_no_disagreement():
     draws = chain(2, draws=10, mean_features=0.0)
     still = {
-        name: np.repeat(getattr(draws, name)[:1], 10, axis=0)
-        for name in ("alpha", "log_likelihood", "unique_weights")
+        name: np.repeat(getattr(draws, name)[:1], 10, axis=0) for name in ("alpha", "log_likelihood", "unique_weights")
     }
     summary = summarise(tree_of([dataclasses.replace(draws, **still)] * 2, comparisons(2)))
     assert verdict(summary) == (True, "The 2 chains cannot disagree: no quantity ever changes.")
@@ -120,9 +116,7 @@ def test_one_shifted_chain_is_caught_and_named():
 
 
 def test_too_few_draws_are_told_how_many_to_take():
-    summary = pd.DataFrame(
-        {"sd": 1.0, "r_hat": 1.001, "ess_bulk": 900.0, "ess_tail": [300.0, 90.0]}, index=["x", "y"]
-    )
+    summary = pd.DataFrame({"sd": 1.0, "r_hat": 1.001, "ess_bulk": 900.0, "ess_tail": [300.0, 90.0]}, index=["x", "y"])
     summary.attrs.update(chains=4, draws=1000)
     assert verdict(summary) == (
         False,
@@ -148,9 +142,7 @@ def test_a_few_draws_are_too_few_to_judge():
         assert not verdict(summarise(tree_of([chain(3, draws=draws)], comparisons(3))))[0]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            summary = summarise(
-                tree_of([chain(3, draws=draws, seed=seed) for seed in range(2)], comparisons(3))
-            )
+            summary = summarise(tree_of([chain(3, draws=draws, seed=seed) for seed in range(2)], comparisons(3)))
         ok, sentence = verdict(summary)
         assert not ok
         assert "cannot be judged by" in sentence

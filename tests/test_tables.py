@@ -106,9 +106,7 @@ def test_long_tables(header, how, rows, tmp_path):
     data, told = read_comparisons(in_file(tmp_path, text))
     assert data == PairedComparisons([[0, 2], [1, 0]], "AB")
     chosen, rejected = header.split(",")[:2]
-    assert told == (
-        f"long table, {chosen!r} chosen over {rejected!r}, {how}: 2 options, 1 pair, 3 comparisons"
-    )
+    assert told == (f"long table, {chosen!r} chosen over {rejected!r}, {how}: 2 options, 1 pair, 3 comparisons")
 
 
 @pytest.mark.parametrize(

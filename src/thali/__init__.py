@@ -5,6 +5,7 @@ features, how many there are and how much each weighs. Names load on first use, 
 """
 
 from importlib import import_module
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -25,7 +26,7 @@ _HOME = {
 __all__ = ["__version__", *_HOME]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'thali' has no attribute {name!r}")
     home = _HOME[name]

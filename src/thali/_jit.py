@@ -1,7 +1,7 @@
 """How Python here becomes machine code: three decorators, and the only importer of numba.
 
-- `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes` is the
-  same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
+- `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes`
+  is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
 - `generic` makes a verb: a function that priors or likelihoods answer. `verb.register(Class)` gives the answer of one
   class of model, `verb.register(object)` that of every class which has none of its own.
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
@@ -22,20 +22,21 @@ import sys
 import types
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from numba import config, njit
 from numba.extending import overload, register_jitable
 
-_INLINE = {"error_model": "numpy", "forceinline": True}
-_SUM = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
+_INLINE: Any = {"error_model": "numpy", "forceinline": True}
+_SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
 scalar = register_jitable(**_INLINE)
 lanes = register_jitable(**_SUM)
 
 
-def generic(stub):
+def generic(stub) -> Any:
     """A verb: dispatches on the class of its first argument, in Python and in compiled code alike."""
-    answers: dict[type, object] = {}
+    answers: dict[type, Any] = {}
     parameters = list(inspect.signature(stub).parameters)
 
     def answer(cls):
@@ -68,8 +69,7 @@ def generic(stub):
 
         return keep
 
-    verb.register = register
-    verb.answers = answers
+    vars(verb).update(register=register, answers=answers)
     return verb
 
 
@@ -91,6 +91,11 @@ def _classes(value):
             yield from _classes(field)
 
 
+def _is_disabled() -> bool:
+    """Whether NUMBA_DISABLE_JIT is set."""
+    return bool(getattr(config, "DISABLE_JIT", False))
+
+
 class kernel:
     """An entry point, compiled once for each combination of model classes: `function(rng, model, *rest)`."""
 
@@ -99,11 +104,11 @@ class kernel:
     def __init__(self, function):
         functools.update_wrapper(self, function)
         self.python = function
-        self._dispatchers: dict[tuple, object] = {}
+        self._dispatchers: dict[tuple, Any] = {}
         kernel.registry.append(self)
 
     def __call__(self, rng, model, *rest):
-        if config.DISABLE_JIT:
+        if _is_disabled():
             return self.python(rng, model, *rest)
         return self.dispatcher(model)(rng, model, *rest)
 
@@ -116,7 +121,7 @@ class kernel:
 
     def is_compiled(self, model) -> bool:
         """Whether calling it will neither compile nor keep the user waiting."""
-        if config.DISABLE_JIT:
+        if _is_disabled():
             return True
         dispatcher = self.dispatcher(model)
         if dispatcher.signatures:
@@ -141,13 +146,14 @@ class kernel:
         )
         copy.__qualname__ = name
         copy.__module__ = self.python.__module__
-        options = {"cache": cacheable, "nogil": True, "error_model": "numpy"}
+        jit: Any = njit
+        options: dict[str, Any] = {"cache": cacheable, "nogil": True, "error_model": "numpy"}
         if not foreign:
             try:
-                return njit(_nrt=False, **options)(copy)
+                return jit(_nrt=False, **options)(copy)
             except (KeyError, TypeError):  # a numba without this switch: slower by about two, otherwise the same
                 pass
-        return njit(**options)(copy)
+        return jit(**options)(copy)
 
 
 @dataclass(frozen=True)

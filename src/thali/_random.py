@@ -2,12 +2,16 @@
 
 import numpy as np
 
+from thali.errors import ArgumentError
+
 
 def streams(random_seed, count: int) -> list[np.random.Generator]:
     """`count` independent generators from one seed (None, an integer, a SeedSequence or a Generator).
 
     The streams depend on the seed and their position alone, not on how many cores run them.
     """
+    if isinstance(random_seed, int | np.integer) and random_seed < 0:
+        raise ArgumentError(f"random_seed must be a whole number of 0 or more; got {random_seed}.")
     if isinstance(random_seed, np.random.Generator):
         return list(random_seed.spawn(count))
     sequence = random_seed if isinstance(random_seed, np.random.SeedSequence) else np.random.SeedSequence(random_seed)

@@ -178,7 +178,5 @@ def load(name: str) -> PairedComparisons:
     """
     if name not in _BUNDLED:
         known = list(_BUNDLED)
-        raise DataError(
-            f"There is no bundled data set {name!r}; there are {shorten(known, 20)}.{suggest(name, known)}"
-        )
+        raise DataError(f"There is no bundled data set {name!r}; there are {shorten(known, 20)}.{suggest(name, known)}")
     return _BUNDLED[name][1]()

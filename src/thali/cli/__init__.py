@@ -43,9 +43,7 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
-        ),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
     ] = False,
 ) -> None:
     """Latent-feature models of choice."""
@@ -78,12 +76,8 @@ def fit(
     draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,
     chains: Annotated[int, typer.Option(help="Independent chains.")] = 4,
-    thin: Annotated[
-        int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option(help="Chains run at once.", show_default="all there are")
-    ] = None,
+    thin: Annotated[int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")] = None,
+    cores: Annotated[int | None, typer.Option(help="Chains run at once.", show_default="all there are")] = None,
     lapse: Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")] = 0.01,
     alpha: Annotated[
         float | None,
@@ -91,18 +85,12 @@ def fit(
     ] = None,
     sampler: Annotated[
         str,
-        typer.Option(
-            metavar="recommended|paper", help="paper: slow and biased, to reproduce what was published."
-        ),
+        typer.Option(metavar="recommended|paper", help="paper: slow and biased, to reproduce what was published."),
     ] = "recommended",
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Write posterior.nc, summary.csv, features.csv and the pictures there."
-        ),
+        typer.Option(metavar="DIR", help="Write posterior.nc, summary.csv, features.csv and the pictures there."),
     ] = None,
 ) -> None:
     """Fit a model to paired comparisons and print what was found."""

@@ -46,8 +46,7 @@ def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str,
         pass
     if not Path(value).exists():
         raise ArgumentError(
-            f"`--aspects` must be ibp, unique, a whole number or the path of a table; there is no file"
-            f" {value!r}."
+            f"`--aspects` must be ibp, unique, a whole number or the path of a table; there is no file {value!r}."
         )
 
     from thali.data.tables import read_table
@@ -80,9 +79,7 @@ def _from_columns(
     rows = checked_labels(options, f"{path}: the options in the first column")
     for label in labels:
         if label not in rows:
-            raise DataError(
-                f"{path}: there is no row for the option {label!r}; one of zeros means no aspect."
-            )
+            raise DataError(f"{path}: there is no row for the option {label!r}; one of zeros means no aspect.")
     return {
         label: [name for name, owned in zip(names, row, strict=True) if owned]
         for label, row in zip(rows, entries.to_numpy(), strict=True)
@@ -96,8 +93,7 @@ def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) ->
     for row, (option, aspect) in enumerate(table.itertuples(index=False), start=1):
         if not as_label(option) or not as_label(aspect):
             raise DataError(
-                f"{path}: row {row} below the header must name an option and an aspect; got {option!r} and"
-                f" {aspect!r}."
+                f"{path}: row {row} below the header must name an option and an aspect; got {option!r} and {aspect!r}."
             )
         owned.setdefault(as_label(option), []).append(as_label(aspect))  # the model refuses unknown options
     return owned

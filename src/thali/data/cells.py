@@ -58,9 +58,7 @@ def excel_cells(content: bytes) -> Cells:
         book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = {sheet.title: _sheet_rows(sheet) for sheet in book.worksheets}
     except Exception as error:  # openpyxl raises whatever the broken part of the archive makes it
-        raise DataError(
-            f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV."
-        ) from None
+        raise DataError(f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV.") from None
     filled = [title for title, rows in sheets.items() if rows]
     if not filled:
         raise DataError("The workbook is empty: no sheet holds a cell.")

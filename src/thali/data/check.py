@@ -30,9 +30,7 @@ def checked_labels(values: Iterable, what: str = "Labels") -> tuple[str, ...]:
         if not label:
             raise DataError(f"{what} must all have a name; number {position + 1} of {len(labels)} is empty.")
         if label in seen:
-            raise DataError(
-                f"{what} must all differ; numbers {seen[label] + 1} and {position + 1} are both {label!r}."
-            )
+            raise DataError(f"{what} must all differ; numbers {seen[label] + 1} and {position + 1} are both {label!r}.")
         seen[label] = position
     return labels
 

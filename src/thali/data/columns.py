@@ -124,8 +124,7 @@ def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     if name not in frame.columns:
         names = [str(each) for each in frame.columns]
         raise DataError(
-            f"There is no column {name!r}; the columns are {shorten(names, 12) or 'none'}."
-            f"{suggest(str(name), names)}"
+            f"There is no column {name!r}; the columns are {shorten(names, 12) or 'none'}.{suggest(str(name), names)}"
         )
     if list(frame.columns).count(name) > 1:
         raise DataError(f"There are several columns {name!r}; rename all but one.")

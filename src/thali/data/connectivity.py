@@ -28,7 +28,5 @@ def disconnected(groups: list[list[str]], never_compared: list[str], most: int =
         )
     if never_compared:
         was, their = ("was", "its") if len(never_compared) == 1 else ("were", "their")
-        said.append(
-            f"{shorten(never_compared)} {was} never compared: {their} choices are told by the prior alone."
-        )
+        said.append(f"{shorten(never_compared)} {was} never compared: {their} choices are told by the prior alone.")
     return " ".join(said)

@@ -172,9 +172,7 @@ class PairedComparisons:
             raise DataError(f"At least two options are needed to compare; got {shorten(labels) or 'none'}.")
         first, second, wins, losses = added_up(len(labels), *cells)
         if not len(first):
-            raise DataError(
-                f"There is not a single comparison among the {len(labels):,} options; every count is 0."
-            )
+            raise DataError(f"There is not a single comparison among the {len(labels):,} options; every count is 0.")
         return self._freeze(labels, first, second, wins, losses)
 
     def _freeze(self, labels: tuple[str, ...], *arrays: np.ndarray) -> "PairedComparisons":
@@ -197,8 +195,7 @@ class PairedComparisons:
         if not isinstance(other, PairedComparisons):
             return NotImplemented
         return self.labels == other.labels and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("first", "second", "wins", "losses")
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("first", "second", "wins", "losses")
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -335,9 +332,7 @@ class PairedComparisons:
         if kept.all():
             raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared: nothing to leave out.")
         if not kept.any():
-            raise DataError(
-                f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left."
-            )
+            raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left.")
         arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses))
         return _restore(self.labels, *arrays)
 

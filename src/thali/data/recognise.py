@@ -67,9 +67,7 @@ class Reading(NamedTuple):
         return f"long table, {a!r} chosen over {b!r}, {how}"
 
 
-def recognised(
-    frame: pd.DataFrame, named: bool = True, weights: bool = False
-) -> tuple[PairedComparisons, str]:
+def recognised(frame: pd.DataFrame, named: bool = True, weights: bool = False) -> tuple[PairedComparisons, str]:
     """The comparisons in a table, and a sentence that tells how it was read.
 
     `named`: False if the columns bear no names, as in a bare square of counts.

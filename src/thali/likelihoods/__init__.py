@@ -1,13 +1,14 @@
 """Likelihoods: what features and weights say about data."""
 
 from importlib import import_module
+from typing import Any
 
 _HOME = {"Elimination": "thali.likelihoods.elimination"}
 
 __all__ = list(_HOME)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'thali.likelihoods' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

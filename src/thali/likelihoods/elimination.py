@@ -5,7 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.likelihoods.tiles import OTHER, OWN, LANES, Pairs, empty_cache, fill, lay_out, row_apply, row_delta, row_mirror, total
+from thali.likelihoods.tiles import (
+    LANES,
+    OTHER,
+    OWN,
+    Pairs,
+    empty_cache,
+    fill,
+    lay_out,
+    row_apply,
+    row_delta,
+    row_mirror,
+    total,
+)
 from thali.mcmc import verbs
 from thali.mcmc.bag import COLUMNS
 
@@ -19,8 +31,8 @@ class Elimination:
         p_{ij} = \frac{A_{ij}}{A_{ij} + A_{ji}}, \qquad A_{ij} = \sum_k w_k f_{ik} (1 - f_{jk}), \qquad
         \tilde p_{ij} = (1 - \varepsilon) p_{ij} + \varepsilon / 2
 
-    and the choices of a pair are binomial with probability :math:`\tilde p_{ij}`. Two options that no aspect tells apart
-    are chosen equally often.
+    and the choices of a pair are binomial with probability :math:`\tilde p_{ij}`. Two options that no aspect tells
+    apart are chosen equally often.
 
     Parameters
     ----------
@@ -50,15 +62,13 @@ class Elimination:
 
     def compiled(self, data):
         """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache."""
-        pairs = lay_out(
-            data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), self.unique
-        )
+        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), self.unique)
         return pairs, empty_cache
 
 
-# How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j]; the
-# weight of h grows by d, own += d - d z[j] for the rows in h, or other += d z[j] for the rows outside, whichever are
-# fewer; pool and carve, both sides -= d z[j].
+# How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j];
+# the weight of h grows by d, own += d - d z[j] for the rows in h, or other += d z[j] for the rows outside, whichever
+# are fewer; pool and carve, both sides -= d z[j].
 
 
 @verbs.sees_full.register(Pairs)

@@ -1,9 +1,9 @@
 """The arithmetic of elimination on pairs, laid out for vector instructions.
 
-The pairs of option i, with each option it was compared with, fill whole tiles of eight lanes; every pair therefore stands
-twice, once in the tiles of either option, and `mirror` says where the other copy is. Missing neighbours have no counts.
-One row kernel with four numbers serves every change that a move can make to the pairs of option i: its own side grows by
-a0 + a1 z[j] and the other by b0 + b1 z[j], where z is a row of Z and j the neighbour.
+The pairs of option i, with each option it was compared with, fill whole tiles of eight lanes; every pair therefore
+stands twice, once in the tiles of either option, and `mirror` says where the other copy is. Missing neighbours have
+no counts. One row kernel with four numbers serves every change that a move can make to the pairs of option i: its own
+side grows by a0 + a1 z[j] and the other by b0 + b1 z[j], where z is a row of Z and j the neighbour.
 """
 
 import math
@@ -15,13 +15,14 @@ from thali._jit import lanes, scalar
 from thali.mcmc.logarithm import fast_log
 
 LANES = 8
-# fields of a tile, LANES numbers each: weights that count for i and for the neighbour, choices of i and of the neighbour,
-# their log-likelihood, scratch. Constant distances in one array let the compiler see that they do not overlap.
+# fields of a tile, LANES numbers each: weights that count for i and for the neighbour, choices of i and of the
+# neighbour, their log-likelihood, scratch. Constant distances in one array let the compiler see that they do not
+# overlap.
 OWN, OTHER, WINS, LOSSES, LOGLIK, Z = range(0, 6 * LANES, LANES)
 
-# A side's weight counts as at least this much, so that two empty sides give probability 1/2. Where options have unique
-# aspects a side is never empty. Where they have not, the floor must lie above what rounding leaves behind when a side is
-# emptied, which is below 1e-12 after 200 sweeps; real weights are that small with probability 1e-9 only.
+# A side's weight counts as at least this much, so that two empty sides give probability 1/2. Where options have
+# unique aspects a side is never empty. Where they have not, the floor must lie above what rounding leaves behind when
+# a side is emptied, which is below 1e-12 after 200 sweeps; real weights are that small with probability 1e-9 only.
 FLOOR_WITH_UNIQUE, FLOOR_WITHOUT = 1e-14, 1e-9
 
 

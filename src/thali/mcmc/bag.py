@@ -1,7 +1,7 @@
 """The state of one chain: a bag of weighted columns, the unique weights, and the concentration.
 
-The arrays are allocated once and changed in place. Columns 0 to K-1 of the bag lie in rows 0 to K-1 of `Z`; row K is where
-a new column is proposed, and the last row is scratch space. Patterns are named by their row number everywhere.
+The arrays are allocated once and changed in place. Columns 0 to K-1 of the bag lie in rows 0 to K-1 of `Z`; row K is
+where a new column is proposed, and the last row is scratch space. Patterns are named by their row number everywhere.
 """
 
 from typing import NamedTuple

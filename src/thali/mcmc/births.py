@@ -1,8 +1,8 @@
 """Moves 2 and 3: birth and death of columns.
 
-The columns form a Poisson process, so a birth proposed from it is accepted with probability
-min(1, L'/L * alpha * rate / (K + 1)) and a death with min(1, L'/L * K / (alpha * rate)). In a *carved* birth the new
-weight is cut out of the unique weights of the owners, which leaves every comparison of an owner with a non-owner as it was.
+The columns form a Poisson process, so a birth proposed from it is accepted with probability min(1, L'/L * alpha *
+rate / (K + 1)) and a death with min(1, L'/L * K / (alpha * rate)). In a *carved* birth the new weight is cut out of
+the unique weights of the owners, which leaves every comparison of an owner with a non-owner as it was.
 """
 
 import math

@@ -4,12 +4,14 @@ import os
 import queue
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from thali._random import streams
-from thali.mcmc.bag import ALPHA, SWEEPS, Model, grown
+from thali.mcmc.bag import SWEEPS, Model, grown
 from thali.mcmc.draws import ChainDraws
 from thali.mcmc.loop import CROWDED, DONE, RECORD_FULL
 from thali.mcmc.record import chain_draws, empty_record, enlarged
@@ -23,10 +25,10 @@ SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar a
 class Task:
     """What to run: a sampler's kernel, the model, and how long."""
 
-    kernel: object
+    kernel: Any
     model: Model
-    prior: object  # the public prior that model.prior was compiled from
-    make_cache: object  # likelihood -> a chain's cache
+    prior: Any  # the public prior that model.prior was compiled from
+    make_cache: Callable  # likelihood -> a chain's cache
     n_options: int
     alpha: float | None  # None: learned
     draws: int

@@ -1,9 +1,10 @@
 """The published sampler for elimination by aspects: Algorithm 1 of Görür, Jäkel & Rasmussen (2006).
 
-For reproduction only. New features are truncated at K* = 5 candidates, which biases their number and the concentration
-downwards: three options whose posterior has 2.21 features on average get 1.67. `algorithm_1` visits the columns of every
-row in a fresh random order. `algorithm_1_as_printed` visits them in the order in which they are stored, new ones last;
-that does not leave the posterior invariant, because a column's place then tells who owned it, and it finds far too many.
+For reproduction only. New features are truncated at K* = 5 candidates, which biases their number and the
+concentration downwards: three options whose posterior has 2.21 features on average get 1.67. `algorithm_1` visits the
+columns of every row in a fresh random order. `algorithm_1_as_printed` visits them in the order in which they are
+stored, new ones last; that does not leave the posterior invariant, because a column's place then tells who owned it,
+and it finds far too many.
 """
 
 import math
@@ -90,7 +91,8 @@ def update_row(rng, model, c, b, i, shuffled):
 def update_unique_features(rng, model, c, b, i):
     """Eq. 10: which of K* candidates option i owns alone, drawn from the joint posterior of all 2^K* combinations.
 
-    The candidates' weights are those of its present unique features, the first K* of them, and fresh ones from the prior.
+    The candidates' weights are those of its present unique features, the first K* of them, and fresh ones from the
+    prior.
     """
     odds = b.real[ALPHA] * rate_single(model.prior, i) / CANDIDATES  # p / (1 - p), p = (alpha/K*) / (N + alpha/K*)
     known = 0

@@ -1,9 +1,10 @@
 """The recommended samplers: one sweep written out for infinite priors, one for a fixed number of columns.
 
-Every move leaves the posterior invariant by itself. The mix was chosen for the effective draws that it yields per second.
+Every move leaves the posterior invariant by itself. The mix was chosen for the effective draws that it yields per
+second.
 """
 
-from thali._jit import kernel, scalar
+from thali._jit import kernel
 from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS
 from thali.mcmc.births import birth_or_death, carved_birth_or_death
 from thali.mcmc.compensated import compensated_flip, compensated_weight, row_block

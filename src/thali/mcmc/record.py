@@ -43,6 +43,7 @@ def empty_record(draws: int, n: int) -> Record:
 
 def enlarged(record: Record) -> Record:
     """A copy with twice the room for features and their owners."""
+
     def twice(a):
         return np.concatenate([a, np.zeros_like(a)])
 
@@ -79,9 +80,7 @@ def has_room(b, out):
     for i in range(b.singles.shape[0]):
         features += b.singles[i]
         owners += b.singles[i]
-    return (
-        out.used[FEATURE] + features <= out.weights.shape[0] and out.used[OWNER] + owners <= out.owners.shape[0]
-    )
+    return out.used[FEATURE] + features <= out.weights.shape[0] and out.used[OWNER] + owners <= out.owners.shape[0]
 
 
 @scalar

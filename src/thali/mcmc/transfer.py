@@ -1,7 +1,7 @@
 """Move 5: columns split and join.
 
-A column whose owners are some of another's takes them over from it, with their weight; or gives them up to a column that
-has none of them. Only comparisons between the two groups of owners change.
+A column whose owners are some of another's takes them over from it, with their weight; or gives them up to a column
+that has none of them. Only comparisons between the two groups of owners change.
 """
 
 from thali._jit import scalar
@@ -13,8 +13,11 @@ from thali.mcmc.verbs import apply_pool, delta_pool, log_rate
 
 @scalar
 def transfer(rng, model, c, b):
-    """A random ordered pair (k, l). If owners(l) lie within owners(k), k gives them up and w[l] grows by w[k]. If the two
-    are disjoint and w[l] > w[k], k takes the owners of l over as well and w[l] falls by w[k]."""
+    """A random ordered pair of columns (k, l).
+
+    If the owners of l lie within those of k, k gives them up and w[l] grows by w[k]. If the two have no owner in common
+    and w[l] > w[k], k takes the owners of l over as well and w[l] falls by w[k].
+    """
     columns = b.whole[COLUMNS]
     if columns < 2:
         return

@@ -1,9 +1,9 @@
 """The verbs that a prior and a likelihood answer. The moves are written against these and know no class of model.
 
-`b` is the bag, `c` the likelihood's own cache, `k` the row number of a pattern, `m` its number of owners, `i` an option,
-`d` a signed weight. Everything a move does is a change of the measure that puts weight w[k] on pattern k and s[i] on the
-pattern {i}. A `delta_*` verb returns the change of the log-likelihood, evaluated before anything is changed; the
-`apply_*` verb of the same name then updates the cache, again before the bag is changed.
+`b` is the bag, `c` the likelihood's own cache, `k` the row number of a pattern, `m` its number of owners, `i` an
+option, `d` a signed weight. Everything a move does is a change of the measure that puts weight w[k] on pattern k and
+s[i] on the pattern {i}. A `delta_*` verb returns the change of the log-likelihood, evaluated before anything is
+changed; the `apply_*` verb of the same name then updates the cache, again before the bag is changed.
 """
 
 from thali._jit import generic

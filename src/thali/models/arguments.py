@@ -15,7 +15,7 @@ def whole(name: str, value, least: int) -> int:
 
 def positive(name: str, value, meaning: str) -> float:
     """A finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < math.inf:
         raise ArgumentError(f"{name} is {meaning} and must be a finite number above 0; got {value!r}.")
     return float(value)
 

@@ -1,6 +1,7 @@
 """Elimination by aspects with aspects that are learned or given."""
 
 from collections.abc import Mapping
+from typing import cast
 
 import numpy as np
 
@@ -73,6 +74,8 @@ class EliminationByAspects(LatentFeatureModel):
     def _parts(self, data) -> dict:
         one_of("method", self.method, ("mcmc",))
         one_of("unique", self.unique, (True, False))
+        if not self.unique and isinstance(self.aspects, str) and self.aspects == "unique":
+            raise ArgumentError("aspects='unique' with unique=False leaves no aspects at all; drop one of the two.")
         prior = _prior(self.aspects, data.labels)
         likelihood = Elimination(self.lapse, unique=bool(self.unique))
         if not self.unique and self.lapse == 0:
@@ -93,13 +96,15 @@ def _prior(aspects, labels: tuple[str, ...]):
     if isinstance(aspects, bool):
         raise ArgumentError(f"aspects must be 'ibp', 'unique', a number, a 0/1 matrix or a mapping; got {aspects!r}.")
     if isinstance(aspects, int | float | np.number):
-        return FiniteFeatures(aspects)
+        return FiniteFeatures(cast(int, aspects))  # which checks that it is whole
     if isinstance(aspects, Mapping):
         return Given(_matrix_of_mapping(aspects, labels))
     if hasattr(aspects, "reindex"):  # a data frame: rows are found by their label
         missing = [label for label in labels if label not in set(map(str, aspects.index))]
         if missing:
-            raise ArgumentError(f"The aspect table has no row for {missing[0]!r}; its rows are {list(aspects.index)[:10]}.")
+            raise ArgumentError(
+                f"The aspect table has no row for {missing[0]!r}; its rows are {list(aspects.index)[:10]}."
+            )
         aspects = aspects.rename(index=str).reindex(list(labels)).to_numpy()
     return Given(aspects)
 
@@ -108,18 +113,24 @@ def _matrix_of_mapping(aspects: Mapping, labels: tuple[str, ...]) -> np.ndarray:
     named = {str(label): [owned] if isinstance(owned, str) else list(owned) for label, owned in aspects.items()}
     for label in named:
         if label not in labels:
-            raise ArgumentError(f"aspects names the option {label!r}, which is not in the data; options are {', '.join(labels[:10])}.")
+            raise ArgumentError(
+                f"aspects names the option {label!r}, which is not in the data; options are {', '.join(labels[:10])}."
+            )
     for label in labels:
         if label not in named:
-            raise ArgumentError(f"aspects says nothing about the option {label!r}; give it an empty list if it has none.")
+            raise ArgumentError(
+                f"aspects says nothing about the option {label!r}; give it an empty list if it has none."
+            )
     columns = list(dict.fromkeys(aspect for label in labels for aspect in named[label]))
     return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)
 
 
 def _check_possible(prior, data) -> None:
-    """Without lapses and unique aspects a choice can be impossible, and the likelihood zero whatever the weights are."""
+    """Without lapses and unique aspects a choice can be impossible, whatever the weights are."""
     if not isinstance(prior, Given):
-        raise ArgumentError("lapse must be above 0 when unique is False, because aspects that are learned can make a choice impossible.")
+        raise ArgumentError(
+            "lapse must be above 0 when unique is False, because aspects that are learned can make a choice impossible."
+        )
     owns = prior.matrix
     for chosen, rejected, counts in ((data.first, data.second, data.wins), (data.second, data.first, data.losses)):
         tells = (owns[chosen] & ~owns[rejected]).any(1) | ~(owns[rejected] & ~owns[chosen]).any(1)

@@ -10,15 +10,15 @@ from thali.models.arguments import one_of, positive, whole
 if TYPE_CHECKING:
     from thali.mcmc.draws import ChainDraws
 
-THIN = 25  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds, and 10 are too few for R-hat
+THIN = 25  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
 
 def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, tune, thin) -> Task:
     """Check everything and put it into the form that the chains read.
 
     How the columns that a single option owns are represented is decided here, once for all samplers. With exponential
-    weights, an infinite prior and a likelihood that sees an option's unique weight, only their sum with the fixed unique
-    weight is carried. Otherwise they are columns like any other.
+    weights, an infinite prior and a likelihood that sees an option's unique weight, only their sum with the fixed
+    unique weight is carried. Otherwise they are columns like any other.
     """
     shape, rate = _checked_weight_prior(weight_prior)
     sampler = one_of("sampler", sampler or "recommended", ("recommended", "paper"))
@@ -26,7 +26,9 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
             raise ArgumentError("alpha has no meaning for given features; leave it at None.")
-    draws, tune, thin = whole("draws", draws, 1), whole("tune", tune, 0), whole("thin", THIN if thin is None else thin, 1)
+    draws = whole("draws", draws, 1)
+    tune = whole("tune", tune, 0)
+    thin = whole("thin", THIN if thin is None else thin, 1)
     n = data.n_options
     compiled_prior = prior.compiled(n)
     compiled_likelihood, make_cache = likelihood.compiled(data)
@@ -48,9 +50,13 @@ def _kernel(sampler: str, prior, model: Model):
         from thali.mcmc import paper
 
         if not prior.is_infinite:
-            raise ArgumentError("sampler='paper' is the published sampler for the Indian buffet process; leave sampler at None.")
+            raise ArgumentError(
+                "sampler='paper' is the published sampler for the Indian buffet process; leave sampler at None."
+            )
         if (model.shape, model.rate) != (1.0, 1.0):
-            raise ArgumentError("sampler='paper' needs the published weight prior Gamma(1, 1); leave weight_prior at (1, 1).")
+            raise ArgumentError(
+                "sampler='paper' needs the published weight prior Gamma(1, 1); leave weight_prior at (1, 1)."
+            )
         return paper.algorithm_1
     from thali.mcmc import recommended
 
@@ -61,7 +67,9 @@ def _checked_weight_prior(weight_prior) -> tuple[float, float]:
     try:
         shape, rate = weight_prior
     except (TypeError, ValueError):
-        raise ArgumentError(f"weight_prior must be the pair (shape, rate) of a Gamma distribution; got {weight_prior!r}.") from None
+        raise ArgumentError(
+            f"weight_prior must be the pair (shape, rate) of a Gamma distribution; got {weight_prior!r}."
+        ) from None
     return (
         positive("The shape in weight_prior", shape, "a parameter of a Gamma distribution"),
         positive("The rate in weight_prior", rate, "a parameter of a Gamma distribution"),

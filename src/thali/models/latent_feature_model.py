@@ -119,13 +119,15 @@ class LatentFeatureModel(Parameters):
             )
         parts = self._parts(data)
         task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
-        data.warn_if_disconnected()
+        data.warn_if_disconnected(stacklevel=3)
         chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
         self._keep(chain_draws, data, task, parts)
         self.interrupted_ = interrupted
         if interrupted:
             kept = self.posterior_["posterior"].sizes["draw"]
-            warnings.warn(f"Stopped early; {kept} of {draws} draws a chain were kept.", InterruptedWarning, stacklevel=2)
+            warnings.warn(
+                f"Stopped early; {kept} of {draws} draws a chain were kept.", InterruptedWarning, stacklevel=2
+            )
         self._warn_if_unconverged()
         return self
 
@@ -196,8 +198,8 @@ class LatentFeatureModel(Parameters):
         from thali.posterior.probabilities import mean_probabilities
 
         tree = self._fitted()
-        first, second = _positions(pairs, [str(x) for x in tree["posterior"]["option"].values])
-        return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"]["lapse"]))
+        first, second = _positions(pairs, [str(x) for x in tree["posterior"].dataset["option"].values])
+        return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
 
     def save(self, path) -> None:
         """Write the model and its posterior to one netCDF file; `thali.load` reads it back.
@@ -230,7 +232,9 @@ def _positions(pairs, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
         for label in (a, b):
             if label not in where:
                 known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
-                raise ArgumentError(f"Pair {number} names {label!r}, which is not an option of the data; options are {known}.")
+                raise ArgumentError(
+                    f"Pair {number} names {label!r}, which is not an option of the data; options are {known}."
+                )
         if a == b:
             raise ArgumentError(f"Pair {number} compares {a!r} with itself; give two different options.")
         first.append(where[a])

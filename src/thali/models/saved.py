@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from typing import Any
 
 import numpy as np
 
@@ -25,20 +26,24 @@ def _plain(value):
         return {"part": type(value).__name__, "fields": fields}
     if isinstance(value, dict):
         return {"mapping": [[str(k), _plain(v)] for k, v in value.items()]}
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(v) for v in value]}
+    if isinstance(value, list):
         return [_plain(v) for v in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return {"unknown": repr(value)}
 
 
-def _parsed(value):
+def _parsed(value) -> Any:
     import thali
 
     if isinstance(value, list):
         return [_parsed(v) for v in value]
     if not isinstance(value, dict):
         return value
+    if "tuple" in value:
+        return tuple(_parsed(v) for v in value["tuple"])
     if "mapping" in value:
         return {k: _parsed(v) for k, v in value["mapping"]}
     if "table" in value:

@@ -45,9 +45,7 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
         axes = new_axes(4.2 if alpha is None else 8.4, 3.2, columns=1 if alpha is None else 2)
     values, counts = np.unique(number, return_counts=True)
     axes[0].bar(values, counts / len(number), width=0.9, color=COLOURS[0])
-    axes[0].set(
-        xlim=(values[0] - 1, values[-1] + 1), xlabel="number of features", ylabel="posterior probability"
-    )
+    axes[0].set(xlim=(values[0] - 1, values[-1] + 1), xlabel="number of features", ylabel="posterior probability")
     axes[0].locator_params(axis="x", integer=True)
     axes[0].set_title(_in_words(number), fontsize=10)
     if alpha is not None:

@@ -46,9 +46,7 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """
     quantities = label_free(model.posterior_)
     names = [
-        name
-        for name in _NAMES
-        if name in quantities and (name == "log_likelihood" or np.ptp(quantities[name]) > 0)
+        name for name in _NAMES if name in quantities and (name == "log_likelihood" or np.ptp(quantities[name]) > 0)
     ]
     if axes is None:
         axes = new_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names))
@@ -62,9 +60,7 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     axes[-1].set_xlabel("draw")
     chains = len(quantities["n_features"])
     if chains <= len(COLOURS):  # more of them share colours
-        legend = axes[0].legend(
-            loc="lower left", bbox_to_anchor=(0, 1), ncols=chains, frameon=False, fontsize=8
-        )
+        legend = axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=chains, frameon=False, fontsize=8)
         for line in legend.get_lines():
             line.set(linewidth=2, alpha=1)
     return list(axes)

@@ -52,9 +52,7 @@ class Columns:
         """The draw to which each column belongs."""
         return np.repeat(np.arange(self.n_draws), self.n_features)
 
-    def dense(
-        self, start: int, stop: int, options: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def dense(self, start: int, stop: int, options: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Features and weights of the draws start..stop-1 as padded arrays, for some options only if given.
 
         Parameters

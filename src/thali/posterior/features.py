@@ -88,7 +88,5 @@ def _distinct(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
     owners = columns.owners.astype(np.int32)
     bounds = columns.first_owner.tolist()
     keys = (owners[start:stop].tobytes() for start, stop in zip(bounds[:-1], bounds[1:], strict=True))
-    numbers = np.fromiter(
-        (number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes)
-    )
+    numbers = np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes))
     return [np.frombuffer(key, np.int32) for key in number_of], numbers

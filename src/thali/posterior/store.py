@@ -182,22 +182,16 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike) -> None:
     if path.is_dir():
         raise DataError(f"cannot write the posterior to '{path}': it is a folder; give the name of a file")
     if not path.parent.is_dir():
-        raise DataError(
-            f"cannot write the posterior to '{path}': there is no folder '{path.parent}'; make it first"
-        )
+        raise DataError(f"cannot write the posterior to '{path}': there is no folder '{path.parent}'; make it first")
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     compress = {"zlib": True, "complevel": 1, "shuffle": True}
     posterior = tree["posterior"].to_dataset()
-    bulky = {
-        name: compress for name in ("features", "owners", "feature_size", "weights") if name in posterior
-    }
+    bulky = {name: compress for name in ("features", "owners", "feature_size", "weights") if name in posterior}
     try:
         tree.to_netcdf(unfinished, engine="h5netcdf", encoding={"/posterior": bulky})
         unfinished.replace(path)
     except OSError as error:
-        reason = (
-            os.strerror(error.errno) if error.errno else error
-        )  # h5py's own text names the temporary file
+        reason = os.strerror(error.errno) if error.errno else error  # h5py's own text names the temporary file
         raise DataError(f"cannot write the posterior to '{path}': {reason}; choose another place") from error
     finally:
         unfinished.unlink(missing_ok=True)
@@ -238,16 +232,12 @@ def load(path: str | os.PathLike) -> "xarray.DataTree":
             attrs = dict(stored.attrs)
             groups = {name: node.to_dataset().load() for name, node in stored.children.items()}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            f"'{path}' is not a posterior that thali wrote: it cannot be read as netCDF"
-        ) from error
+        raise DataError(f"'{path}' is not a posterior that thali wrote: it cannot be read as netCDF") from error
     if attrs.get("creation_library") != "thali" or "posterior" not in groups:
         raise DataError(f"'{path}' is a netCDF file, but not a posterior that thali wrote")
     if int(attrs["thali_schema"]) > SCHEMA:
         version = attrs.get("creation_library_version")
-        raise DataError(
-            f"'{path}' was written by thali {version}, newer than this one; update thali to read it"
-        )
+        raise DataError(f"'{path}' was written by thali {version}, newer than this one; update thali to read it")
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = attrs
     return tree
@@ -258,9 +248,7 @@ def _rectangle(chains: Sequence["ChainDraws"]) -> tuple[list["ChainDraws"], int]
     lengths = [len(chain.alpha) for chain in chains]
     draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0)
     if draws == 0:
-        raise DataError(
-            "no draw was kept, so there is no posterior; let the fit run longer before stopping it"
-        )
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
     return [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws], draws
 
 
@@ -292,9 +280,7 @@ def _listed_features(columns: Columns, shape: tuple[int, int]) -> dict:
     }
 
 
-def _pair_draws(
-    columns: Columns, i: np.ndarray, j: np.ndarray, data, lapse: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _pair_draws(columns: Columns, i: np.ndarray, j: np.ndarray, data, lapse: float) -> tuple[np.ndarray, np.ndarray]:
     """p̃ of all pairs i < j, and the log-likelihood of the compared ones without coefficient, draw by draw."""
     from scipy.special import xlogy
 

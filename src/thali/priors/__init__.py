@@ -1,6 +1,7 @@
 """Priors over binary matrices: who owns which feature."""
 
 from importlib import import_module
+from typing import Any
 
 _HOME = {
     "Given": "thali.priors.given",
@@ -11,7 +12,7 @@ _HOME = {
 __all__ = list(_HOME)
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'thali.priors' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

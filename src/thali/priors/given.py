@@ -37,7 +37,8 @@ class Given:
         """The prior for n options, as the samplers read it."""
         if self.matrix.shape[0] != n:
             raise ArgumentError(
-                f"The aspect matrix has {self.matrix.shape[0]} rows but the data have {n} options; give one row an option."
+                f"The aspect matrix has {self.matrix.shape[0]} rows but the data have {n} options; "
+                "give one row for each option."
             )
         return GivenColumns(self.matrix.shape[1])
 

@@ -6,11 +6,12 @@
 """
 
 from importlib import import_module
+from typing import Any
 
 __all__ = ["exact", "joint", "naive"]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'thali.testing' has no attribute {name!r}")
     return import_module(f"thali.testing.{name}")

@@ -1,8 +1,9 @@
 """Exact invariance: the transition matrix of real sampler code, without a seed and without noise.
 
-A `BranchingRandom` stands in for the random generator. Its draws are intervals, not numbers: when the code compares one
-with a number, or turns it into a whole number, every outcome is followed, with its probability. Run over all states that
-can be reached, this gives the transition matrix P of the code, and `invariance_error` says how far pi P is from pi.
+A `BranchingRandom` stands in for the random generator. Its draws are intervals, not numbers: when the code compares
+one with a number, or turns it into a whole number, every outcome is followed, with its probability. Run over all
+states that can be reached, this gives the transition matrix P of the code, and `invariance_error` says how far pi P
+is from pi.
 
 The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose verbs are plain Python, as thali's are.
 Continuous parameters must be held fixed.
@@ -104,7 +105,8 @@ class BranchingRandom:
 
     def __init__(self, script=(), number: float | None = None):
         self.script, self.number = tuple(script), number
-        self.position, self.probability, self.options = 0, 1.0, 0
+        self.position, self.probability = 0, 1.0
+        self.options: list[int] = []
 
     def follow(self, probabilities) -> int:
         possible = [k for k, p in enumerate(probabilities) if p > 0.0]
@@ -127,7 +129,8 @@ class BranchingRandom:
 
 def outcomes(step: Callable, state, number: float | None = None) -> list[tuple[float, object]]:
     """All outcomes of `step(rng, state)`, which changes a copy of the state in place, with their probabilities."""
-    found, scripts = [], [()]
+    found = []
+    scripts: list[tuple[int, ...]] = [()]
     while scripts:
         script = scripts.pop()
         rng = BranchingRandom(script, number)
@@ -135,7 +138,7 @@ def outcomes(step: Callable, state, number: float | None = None) -> list[tuple[f
         try:
             step(rng, after)
         except _Branch:
-            scripts.extend(script + (option,) for option in rng.options)
+            scripts.extend((*script, option) for option in rng.options)
         else:
             found.append((rng.probability, after))
     return found

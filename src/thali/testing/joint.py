@@ -1,8 +1,8 @@
 """Joint-distribution test of a sampler (Geweke 2004).
 
-Alternate between one sweep given the data and new data given the parameters. If the sweep leaves the posterior invariant
-for every data set, the pair keeps its joint distribution, and every function of the parameters keeps its prior
-distribution, whose mean is known or simulated. A wrong conditional anywhere in the sweep shifts some of them.
+Alternate between one sweep given the data and new data given the parameters. If the sweep leaves the posterior
+invariant for every data set, the pair keeps its joint distribution, and every function of the parameters keeps its
+prior distribution, whose mean is known or simulated. A wrong conditional anywhere in the sweep shifts some of them.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ def joint_distribution_test(
     ----------
     Geweke (2004), section 3.
     """
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     kept: dict[str, list[float]] = {name: [] for name in expected}
     for _ in range(rounds):
