@@ -6,6 +6,7 @@ from thali.data.pairs import PairedComparisons
 from thali.likelihoods.elimination import Elimination
 from thali.mcmc.bag import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_bag
 from thali.mcmc.start import prepare
+from thali.mcmc.verbs import rebuild
 from thali.priors.ibp import IndianBuffet
 
 
@@ -43,7 +44,8 @@ def state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):
     bag.whole[COLUMNS] = columns
     bag.real[ALPHA] = alpha
     cache = make_cache(model.likelihood)
-    prepare(model, cache, bag)
+    prepare(model, bag)
+    rebuild(model.likelihood, cache, bag)
     return bag, cache
 
 

@@ -17,49 +17,64 @@ from thali.mcmc.verbs import apply_carve, apply_weight, delta_carve, delta_weigh
 @scalar
 def birth_or_death(rng, model, c, b, rate):
     """Move 2. `rate`: the total arrival rate of the patterns that a column may have, per unit of alpha."""
-    columns = b.whole[COLUMNS]
-    if rng.random() < 0.5:
-        if columns < capacity(b):
-            m = draw_pattern(model.prior, rng, b, columns, model.lo, model.hi)
-            w = weight(rng, model)
-            ratio = delta_weight(model.likelihood, c, b, columns, m, w)
-            if accept(rng, ratio + math.log(b.real[ALPHA] * rate / (columns + 1))):
-                apply_weight(model.likelihood, c, b, columns, m, w)
-                append(model, b, m, w)
-    elif columns > 0:
-        k = index(rng, columns)
-        ratio = delta_weight(model.likelihood, c, b, k, b.m[k], -b.w[k])
-        if accept(rng, ratio - math.log(b.real[ALPHA] * rate / columns)):
-            apply_weight(model.likelihood, c, b, k, b.m[k], -b.w[k])
-            remove_column(b, k)
+    is_birth = rng.random() < 0.5
+    k = choose_or_propose(rng, model, b, is_birth)
+    if k < 0:
+        return
+    d = weight(rng, model) if is_birth else -b.w[k]
+    ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_balance(b, rate, is_birth)
+    if accept(rng, ratio):
+        apply_weight(model.likelihood, c, b, k, b.m[k], d)
+        commit(model, b, k, d, is_birth)
 
 
 @scalar
 def carved_birth_or_death(rng, model, c, b, rate):
     """Move 3: w ~ Uniform(0, c), c the least unique weight among the owners, whose unique weights fall by w."""
+    is_birth = rng.random() < 0.5
+    k = choose_or_propose(rng, model, b, is_birth)
+    if k < 0:
+        return
+    least = least_unique(b, k)
+    d = rng.random() * least if is_birth else -b.w[k]
+    if is_birth and not 0.0 < d < least:
+        return
+    carved = math.log(least if is_birth else least - d) + log_weight(model, abs(d))
+    ratio = log_balance(b, rate, is_birth) + (carved if is_birth else -carved)
+    ratio += delta_carve(model.likelihood, c, b, k, b.m[k], d) + log_carve_ratio(model, b, k, b.m[k], d)
+    if accept(rng, ratio):
+        apply_carve(model.likelihood, c, b, k, b.m[k], d)
+        shift_unique(model, b, k, d)
+        commit(model, b, k, d, is_birth)
+
+
+@scalar
+def choose_or_propose(rng, model, b, is_birth):
+    """The row of a column to die, or of a pattern to be born; -1 if there is none."""
     columns = b.whole[COLUMNS]
-    if rng.random() < 0.5:
-        if columns < capacity(b):
-            m = draw_pattern(model.prior, rng, b, columns, model.lo, model.hi)
-            least = least_unique(b, columns)
-            w = rng.random() * least
-            if 0.0 < w < least:
-                ratio = delta_carve(model.likelihood, c, b, columns, m, w) + log_carve_ratio(model, b, columns, m, w)
-                proposal = math.log(b.real[ALPHA] * rate * least / (columns + 1)) + log_weight(model, w)
-                if accept(rng, ratio + proposal):
-                    apply_carve(model.likelihood, c, b, columns, m, w)
-                    shift_unique(model, b, columns, w)
-                    append(model, b, m, w)
-    elif columns > 0:
-        k = index(rng, columns)
-        m = b.m[k]
-        w = b.w[k]
-        ratio = delta_carve(model.likelihood, c, b, k, m, -w) + log_carve_ratio(model, b, k, m, -w)
-        proposal = math.log(b.real[ALPHA] * rate * (least_unique(b, k) + w) / columns) + log_weight(model, w)
-        if accept(rng, ratio - proposal):
-            apply_carve(model.likelihood, c, b, k, m, -w)
-            shift_unique(model, b, k, -w)
-            remove_column(b, k)
+    if not is_birth:
+        return index(rng, columns) if columns > 0 else -1
+    if columns == capacity(b):
+        return -1
+    b.m[columns] = draw_pattern(model.prior, rng, b, columns, model.lo, model.hi)
+    return columns
+
+
+@scalar
+def log_balance(b, rate, is_birth):
+    """log of alpha * rate / (K + 1) for a birth, of K / (alpha * rate) for a death."""
+    columns = b.whole[COLUMNS]
+    if is_birth:
+        return math.log(b.real[ALPHA] * rate / (columns + 1))
+    return -math.log(b.real[ALPHA] * rate / columns)
+
+
+@scalar
+def commit(model, b, k, w, is_birth):
+    if is_birth:
+        append(model, b, b.m[k], w)
+    else:
+        remove_column(b, k)
 
 
 @scalar

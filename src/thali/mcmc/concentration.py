@@ -14,6 +14,14 @@ from thali.mcmc.verbs import (
 
 
 @scalar
+def draw_alpha_and_scale(rng, model, c, b):
+    """Move 10."""
+    draw_concentration(rng, model, b)
+    draw_scale(rng, model, c, b)
+    refresh_unique(model, b)
+
+
+@scalar
 def draw_concentration(rng, model, b):
     """alpha given the number of columns, those of single options counted; then the columns that all options own."""
     n = b.Z.shape[1] - 1
@@ -22,7 +30,6 @@ def draw_concentration(rng, model, b):
     if model.learn_alpha:
         alpha = draw_alpha(model.prior, rng, b, columns, rate_between(model.prior, lo, model.hi))
         set_alpha(model.prior, b, alpha)
-        refresh_unique(model, b)
     if model.hi < n:
         b.whole[FULL] = poisson(rng, b.real[ALPHA] * rate_between(model.prior, n, n))
 
@@ -61,4 +68,3 @@ def draw_scale(rng, model, c, b):
     for i in range(n):
         b.s[i] *= factor
     apply_scale(model.likelihood, c, b, factor)
-    refresh_unique(model, b)

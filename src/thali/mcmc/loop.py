@@ -22,15 +22,17 @@ def before_sweep(rng, model, c, b, out, until, tune, thin):
         record(rng, model, c, b, out)
     if b.whole[SWEEPS] >= until:
         return DONE
-    return CROWDED if is_crowded(b) else GO_ON
+    if is_crowded(b):
+        return CROWDED
+    if b.whole[SWEEPS] % REBUILD == 0:
+        rebuild(model.likelihood, c, b)  # undoes the drift of the cache; the first time, fills it
+    return GO_ON
 
 
 @scalar
-def after_sweep(model, c, b, tuning, tune):
-    """Count, adapt, and now and then undo the drift of the likelihood's cache."""
+def after_sweep(b, tuning, tune):
+    """Count and adapt."""
     b.whole[SWEEPS] += 1
     sweep = b.whole[SWEEPS]
-    if sweep % REBUILD == 0:
-        rebuild(model.likelihood, c, b)
     if sweep <= tune and sweep % EVERY == 0:
         adapt(tuning, sweep, tune)

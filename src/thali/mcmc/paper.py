@@ -47,7 +47,7 @@ def algorithm_1_as_printed(rng, model, c, b, tuning, out, until, tune, thin):
 def run(rng, model, c, b, tuning, out, until, tune, thin, shuffled):
     n = b.Z.shape[1] - 1
     if b.whole[SWEEPS] == 0:
-        prepare(model, c, b)
+        prepare(model, b)
         tuning.target[SHARED] = 0.5
     while True:
         status = before_sweep(rng, model, c, b, out, until, tune, thin)
@@ -58,7 +58,7 @@ def run(rng, model, c, b, tuning, out, until, tune, thin, shuffled):
             update_unique_features(rng, model, c, b, i)
         update_weights(rng, model, c, b, tuning)
         draw_concentration(rng, model, b)
-        after_sweep(model, c, b, tuning, tune)
+        after_sweep(b, tuning, tune)
 
 
 @scalar

@@ -8,7 +8,7 @@ from thali._jit import kernel
 from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS
 from thali.mcmc.births import birth_or_death, carved_birth_or_death
 from thali.mcmc.compensated import compensated_flip, compensated_weight, row_block
-from thali.mcmc.concentration import draw_concentration, draw_scale
+from thali.mcmc.concentration import draw_alpha_and_scale
 from thali.mcmc.duplicates import split_duplicates
 from thali.mcmc.flips import flip_columns, flip_pass
 from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
@@ -27,7 +27,7 @@ def infinite(rng, model, c, b, tuning, out, until, tune, thin):
     the record is full; called again after either has been enlarged, it goes on as if nothing had happened.
     """
     if b.whole[SWEEPS] == 0:
-        prepare(model, c, b)
+        prepare(model, b)
     rate = rate_between(model.prior, model.lo, model.hi)
     while True:
         status = before_sweep(rng, model, c, b, out, until, tune, thin)
@@ -56,16 +56,15 @@ def infinite(rng, model, c, b, tuning, out, until, tune, thin):
         for _ in range(2):
             walk_unique(rng, model, c, b, tuning)
             walk_shared(rng, model, c, b, tuning)
-        draw_concentration(rng, model, b)
-        draw_scale(rng, model, c, b)
-        after_sweep(model, c, b, tuning, tune)
+        draw_alpha_and_scale(rng, model, c, b)
+        after_sweep(b, tuning, tune)
 
 
 @kernel
 def fixed(rng, model, c, b, tuning, out, until, tune, thin):
     """The same for a fixed number of columns, whose owners are random (finite prior) or given."""
     if b.whole[SWEEPS] == 0:
-        prepare(model, c, b)
+        prepare(model, b)
     while True:
         status = before_sweep(rng, model, c, b, out, until, tune, thin)
         if status != GO_ON:
@@ -83,6 +82,5 @@ def fixed(rng, model, c, b, tuning, out, until, tune, thin):
         for _ in range(2):
             walk_unique(rng, model, c, b, tuning)
             walk_shared(rng, model, c, b, tuning)
-        draw_concentration(rng, model, b)
-        draw_scale(rng, model, c, b)
-        after_sweep(model, c, b, tuning, tune)
+        draw_alpha_and_scale(rng, model, c, b)
+        after_sweep(b, tuning, tune)

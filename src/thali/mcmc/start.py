@@ -5,7 +5,7 @@ import numpy as np
 from thali._jit import scalar
 from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, ROOM, TOTAL_UNIQUE, Bag, Model, empty_bag
 from thali.mcmc.unique import refresh_unique
-from thali.mcmc.verbs import log_rate, rebuild, set_alpha
+from thali.mcmc.verbs import log_rate, set_alpha
 
 MOST_OWN = 500  # up to this many options, each begins with a column of its own if it has no unique aspect
 
@@ -34,10 +34,9 @@ def prior_draw(rng: np.random.Generator, model: Model, prior, n: int, alpha: flo
 
 
 @scalar
-def prepare(model, c, b):
-    """Everything that follows from the columns, their weights and alpha."""
+def prepare(model, b):
+    """Everything in the bag that follows from the columns, their weights and alpha."""
     set_alpha(model.prior, b, b.real[ALPHA])
     for k in range(b.whole[COLUMNS]):
         b.log_rate[k] = log_rate(model.prior, b, k, b.m[k])
     refresh_unique(model, b)
-    rebuild(model.likelihood, c, b)
