@@ -66,6 +66,17 @@ def row_delta(pairs, c, b, k, i, a0, a1, b0, b1):
     return total
 
 
+@lanes
+def store(pairs, c, v, t, own, other):
+    """Put the weights of both sides of a pair into its lane, with their log-likelihood."""
+    c.tile[v, OWN + t] = own
+    c.tile[v, OTHER + t] = other
+    own = max(own, pairs.floor)
+    other = max(other, pairs.floor)
+    wins, losses = c.tile[v, WINS + t], c.tile[v, LOSSES + t]
+    c.tile[v, LOGLIK + t] = log_term(own, other, wins, losses, pairs.scale, pairs.base)
+
+
 @scalar
 def row_apply(pairs, c, b, k, i, a0, a1, b0, b1):
     """Make the change in option i's own tiles."""
@@ -75,16 +86,7 @@ def row_apply(pairs, c, b, k, i, a0, a1, b0, b1):
         for t in range(LANES):
             own = c.tile[v, OWN + t] + a0 + a1 * c.tile[v, Z + t]
             other = c.tile[v, OTHER + t] + b0 + b1 * c.tile[v, Z + t]
-            c.tile[v, OWN + t] = own
-            c.tile[v, OTHER + t] = other
-            c.tile[v, LOGLIK + t] = log_term(
-                max(own, pairs.floor),
-                max(other, pairs.floor),
-                c.tile[v, WINS + t],
-                c.tile[v, LOSSES + t],
-                pairs.scale,
-                pairs.base,
-            )
+            store(pairs, c, v, t, own, other)
 
 
 @scalar
@@ -113,16 +115,7 @@ def fill(pairs, c, b, columns):
                 for k in range(columns):
                     own += b.w[k] * b.Z[k, i] * (1.0 - b.Z[k, j])
                     other += b.w[k] * b.Z[k, j] * (1.0 - b.Z[k, i])
-                c.tile[v, OWN + t] = own
-                c.tile[v, OTHER + t] = other
-                c.tile[v, LOGLIK + t] = log_term(
-                    max(own, pairs.floor),
-                    max(other, pairs.floor),
-                    c.tile[v, WINS + t],
-                    c.tile[v, LOSSES + t],
-                    pairs.scale,
-                    pairs.base,
-                )
+                store(pairs, c, v, t, own, other)
 
 
 @scalar
