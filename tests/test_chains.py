@@ -44,6 +44,14 @@ def test_same_seed_same_draws_for_any_number_of_cores(sampler):
     assert not same(runs[0][0], runs[0][1])
 
 
+def test_many_short_runs_all_end(monkeypatch):
+    monkeypatch.setattr(chains, "SLICE", 1e-4)
+    data = random_comparisons(3, 3)
+    for seed in range(200):
+        found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
+        assert [chain.alpha.size for chain in found] == [20] * (1 + seed % 5)
+
+
 def test_slices_do_not_matter():
     data = random_comparisons(5, 5)
     whole, sliced = (Chain(task(data), np.random.default_rng(3)) for _ in range(2))

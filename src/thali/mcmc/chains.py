@@ -1,9 +1,9 @@
 """Runs chains: threads in one process, each with a random stream of its own."""
 
 import os
-import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -114,35 +114,24 @@ def run_chains(task: Task, chains: int, cores: int | None, random_seed, progress
 
 def _run_in_threads(states: list[Chain], threads: int, progress) -> None:
     """Chains take turns on the threads, so that all advance alike when there are fewer threads than chains."""
-    waiting: queue.SimpleQueue = queue.SimpleQueue()
-    for state in states:
-        waiting.put(state)
-    left = len(states)
+    waiting = deque(states)
     stop = threading.Event()
     failures: list[BaseException] = []
-    lock = threading.Lock()
 
     def work():
-        nonlocal left
         while not stop.is_set():
-            with lock:
-                if left == 0:
-                    return
             try:
-                state = waiting.get(timeout=SLICE)
-            except queue.Empty:
-                continue
+                state = waiting.popleft()
+            except IndexError:  # every chain that is left has a thread already
+                return
             try:
                 state.run_slice()
             except BaseException as failure:  # handed to the caller's thread below
                 failures.append(failure)
                 stop.set()
                 return
-            if state.is_done:
-                with lock:
-                    left -= 1
-            else:
-                waiting.put(state)
+            if not state.is_done:
+                waiting.append(state)
 
     workers = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
     try:
