@@ -26,7 +26,6 @@ from plain_pairs import PlainElimination
 import thali as th
 from thali.likelihoods.elimination import Elimination
 from thali.mcmc.chains import Chain
-from thali.mcmc.record import chain_draws
 from thali.models.engine import build_task
 from thali.posterior.store import to_datatree
 from thali.priors.ibp import IndianBuffet
@@ -45,7 +44,7 @@ def measure(data, likelihood, sampler, draws, thin):
         begin = time.process_time()
         chain.run_to(chain.total)
         spent += time.process_time() - begin
-        found.append(chain_draws(chain.record))
+        found.append(chain.draws)
     posterior = to_datatree(found, data, lapse=0.01, unique=True, learned_alpha=True)["posterior"]
     worst = min(
         array_stats.ess(posterior[name].values.astype(float), method="bulk")

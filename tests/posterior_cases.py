@@ -45,7 +45,7 @@ def chain(n_options, draws=200, seed=0, mean_features=4.0, common=(), unique=Tru
         weights=np.concatenate([np.zeros(0), *weights]),
         sizes=np.array(sizes, dtype=np.int64),
         owners=np.concatenate([np.zeros(0, dtype=np.int32), *owners]).astype(np.int32),
-        stats={"acceptance": rng.random(draws)},
+        stats={"acceptance": rng.random()},
     )
 
 

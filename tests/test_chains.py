@@ -11,7 +11,6 @@ from thali.likelihoods.elimination import Elimination
 from thali.mcmc import chains, paper
 from thali.mcmc.bag import COLUMNS, capacity
 from thali.mcmc.chains import Chain, run_chains
-from thali.mcmc.record import chain_draws
 from thali.models.engine import build_task
 from thali.priors.ibp import IndianBuffet
 
@@ -59,7 +58,7 @@ def test_slices_do_not_matter():
     for until in range(0, sliced.total + 1, 7):
         sliced.run_to(until)
     sliced.run_to(sliced.total)
-    assert same(chain_draws(whole.record), chain_draws(sliced.record))
+    assert same(whole.draws, sliced.draws)
 
 
 def test_room_grows_without_a_trace():
@@ -75,8 +74,8 @@ def test_room_grows_without_a_trace():
     crowded.run_to(crowded.total)
     roomy.run_to(roomy.total)
     assert capacity(crowded.bag) > start
-    assert same(chain_draws(crowded.record), chain_draws(roomy.record))
-    assert 60 < chain_draws(crowded.record).n_features.mean() < 110  # 40 H_4 = 83 a priori
+    assert same(crowded.draws, roomy.draws)
+    assert 60 < crowded.draws.n_features.mean() < 110  # 40 H_4 = 83 a priori
 
 
 def test_python_and_compiled_sweeps_draw_the_same():
@@ -85,7 +84,7 @@ def test_python_and_compiled_sweeps_draw_the_same():
     compiled.run_to(compiled.total)
     plain.task.kernel = plain.task.kernel.python
     plain.run_to(plain.total)
-    a, b = chain_draws(compiled.record), chain_draws(plain.record)
+    a, b = compiled.draws, plain.draws
     assert np.array_equal(a.owners, b.owners)
     assert a.weights == pytest.approx(b.weights, rel=1e-9)
     assert a.log_likelihood == pytest.approx(b.log_likelihood, rel=1e-9)

@@ -35,21 +35,9 @@ def key(pair):
     return matrix.tobytes(), matrix.shape, tuple(np.round(weights, 9)), tuple(np.round(unique, 9))
 
 
-def log_unique(model, bag):
-    """Prior density of the unique weights, by the formulas and not by the samplers' cache."""
-    _, _, unique = contents(bag)
-    total = -model.rate * unique.sum()
-    if model.unique == TOTAL_UNIQUE:
-        n = unique.size
-        total += sum(log_i0(bag.real[ALPHA] / n * model.rate * s) for s in unique)
-    return total
-
-
-def log_likelihood(model, data, bag, lapse=0.01):
-    """Naive where options have unique weights. Where a side can be empty the samplers count it as 1e-9, which the naive
-    evaluation does not, so that their own is taken, from scratch; test_deltas compares the two."""
-    if model.unique != NO_UNIQUE:
-        return naive.log_likelihood(data, *contents(bag), lapse)
+def own_log_likelihood(model, bag):
+    """The samplers' own, from scratch. Where a side can be empty they count it as 1e-9, which the naive evaluation does
+    not; test_deltas compares the two."""
     cache = empty_cache(model.likelihood)
     verbs.rebuild(model.likelihood, cache, bag)
     return verbs.log_likelihood(model.likelihood, cache, bag)
@@ -61,9 +49,13 @@ def target(model, data, prior, lapse=0.01):
     def log_target(pair):
         bag, _ = pair
         matrix, weights, unique = contents(bag)
-        total = log_likelihood(model, data, bag, lapse)
-        total += prior.log_prob(matrix, float(bag.real[ALPHA])) + log_unique(model, bag)
-        return total - model.rate * weights.sum()
+        alpha = float(bag.real[ALPHA])
+        if model.unique == NO_UNIQUE:
+            return own_log_likelihood(model, bag) + prior.log_prob(matrix, alpha) - weights.sum()
+        total = naive.log_joint(data, matrix, weights, unique, lapse, prior, alpha)
+        if model.unique == TOTAL_UNIQUE:  # the density of the sum of unique weights, not that of a single one
+            total += sum(log_i0(alpha / unique.size * s) for s in unique)
+        return total
 
     return log_target
 
@@ -96,6 +88,18 @@ def test_whole_flip_pass_of_the_finite_prior(unique):
     model, make = build(PAIR, prior, unique=unique, lo=0, hi=2)
     start = state(model, make, [[1, 0], [0, 1]], [0.7, 1.3], [0.5, 1.0] if unique else [0.0, 0.0])
     assert invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, prior)) < EXACT
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_random_flips_with_geometric_skipping(k):
+    # what the buffet uses for more than twelve options
+    model, make = build(DATA, unique=FIXED_UNIQUE, lo=1, hi=3)
+    start = state(model, make, MATRIX, [0.7, 1.3], [0.5, 1.0, 0.8])
+
+    def step(rng, pair):
+        flips.flip_at_random(rng, model, pair[1], pair[0], k)
+
+    assert invariance_error(step, start, key, target(model, DATA, IndianBuffet())) < EXACT
 
 
 @pytest.mark.parametrize("prior, lo", [(IndianBuffet(), 1), (FiniteFeatures(2), 0)])
@@ -166,7 +170,9 @@ def test_birth_and_death(lo, unique, rows):
         bag, _ = pair
         matrix, _, _ = contents(bag)
         copies = Counter(bag_key(pair)).values()
-        total = log_likelihood(model, data, bag)
+        total = (
+            own_log_likelihood(model, bag) if unique == NO_UNIQUE else naive.log_likelihood(data, *contents(bag), 0.01)
+        )
         total += sum(math.log(alpha) + table.log_rate[m] for m in matrix.sum(0))
         return total - sum(math.lgamma(c + 1) for c in copies)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import thali
-from thali._jit import generic, kernel
+from thali._jit import _has_switch, generic, kernel
 from thali.mcmc.chance import bessel_count
 from thali.priors.given import GivenColumns
 
@@ -21,6 +21,19 @@ from thali.mcmc.chance import index
 @kernel
 def roll(rng, model):
     return index(rng, 10)
+"""
+
+IMPORT_VERBS = """
+from thali.mcmc import verbs
+"""
+
+REPLACED = """
+from thali.mcmc import verbs
+from thali.priors.given import GivenColumns
+
+@verbs.rate_single.register(GivenColumns)
+def _rate_single(prior, i):
+    return 42.0
 """
 
 RUN = """
@@ -102,6 +115,22 @@ def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
     assert run(use) == ["True", "False"]
     (folder / "own.py").write_text(OWN_LIKELIHOOD.replace("> 1.0", "> 0.1"))
     assert run(use) == ["False", "True"]
+    # ... or one beside it, which it may call
+    (folder / "beside.py").write_text("x = 1")
+    assert run(use)[0] == "False"
+
+
+def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
+    folder, run = copy_of_thali
+    (folder / "tiny.py").write_text(IMPORT_VERBS + TINY.replace("index(rng, 10)", "verbs.rate_single(model, 0)"))
+    assert run(RUN)[-1] == "0.0"
+    assert run(REPLACED + RUN)[-1] == "42.0"
+    assert run(RUN) == ["True", "1", "0", "0.0"]
+
+
+def test_switches_that_numba_does_not_know_are_left_out():
+    assert _has_switch("forceinline")
+    assert not _has_switch("_no_such_switch")
 
 
 def test_a_verb_without_an_answer_says_so():

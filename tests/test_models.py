@@ -130,12 +130,15 @@ def test_parameters_as_in_scikit_learn():
         ({"aspects": 2.5}, "number of features must be .* got 2.5"),
         ({"aspects": True}, "aspects must be 'ibp'"),
         ({"aspects": "some"}, "aspects must be one of 'ibp', 'unique'; got 'some'"),
-        ({"aspects": "unique", "unique": False}, "leaves no aspects at all"),
+        ({"aspects": "unique", "unique": False}, "No option has any aspect"),
         ({"aspects": np.ones((8, 2))}, "has 8 rows but the data have 9 options"),
         ({"aspects": np.full((9, 2), 0.5)}, "must be a matrix of 0 and 1"),
         ({"aspects": {**GROUPS, "XY": []}}, "names the option 'XY', which is not in the data"),
         ({"aspects": {"LBJ": ["politician"]}}, "says nothing about the option 'HW'"),
         ({"aspects": pd.DataFrame(matrix()[:8], index=list(GROUPS)[:8])}, "has no row for 'SL'"),
+        ({"aspects": pd.DataFrame(matrix(), index=["LBJ", *list(GROUPS)[:8]])}, "more than one row for 'LBJ'"),
+        ({"aspects": {label: [] for label in GROUPS}, "unique": False}, "No option has any aspect"),
+        ({"alpha": 1e300}, "makes the prior expect .* features"),
         ({"aspects": matrix(), "alpha": 1.0}, "alpha has no meaning for given features"),
         ({"unique": 3}, "unique must be one of True, False; got 3"),
         ({"unique": False, "lapse": 0.0}, "lapse must be above 0 when unique is False"),
@@ -159,6 +162,8 @@ def test_bad_arguments(data, arguments, sentence):
         ({"thin": 0}, "thin must be"),
         ({"cores": 0}, "cores must be"),
         ({"random_seed": -3}, "random_seed must be .* got -3"),
+        ({"random_seed": 1.5}, "random_seed must be .* got 1.5"),
+        ({"random_seed": "a"}, "random_seed must be .* got 'a'"),
     ],
 )
 def test_bad_budgets(data, budget, sentence):
@@ -167,10 +172,38 @@ def test_bad_budgets(data, budget, sentence):
 
 
 def test_bad_weight_priors(data):
-    for prior in ((0.0, 1.0), (1.0, -1.0), 3.0, (1.0,)):
+    for prior in ((0.0, 1.0), (1.0, -1.0), 3.0, (1.0,), (0.3, 1.0)):
         with pytest.raises(ArgumentError, match="weight_prior"):
             model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(), weight_prior=prior)
             model.fit(data, **QUICK)
+
+
+def test_what_is_no_prior_or_likelihood(data):
+    with pytest.raises(ArgumentError, match="'ibp' is neither a prior"):
+        th.LatentFeatureModel("ibp", th.likelihoods.Elimination()).fit(data)
+    with pytest.raises(ArgumentError, match="lapse must be above 0 when unique is False"):
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.0, unique=False)).fit(data)
+
+
+def test_seeds(data):
+    """Whole numbers, sequences and generators; a sequence gives the same draws every time."""
+    sequence = np.random.SeedSequence(5)
+    seeds = (5, np.int64(5), sequence, sequence)
+    fits = [quick(th.EliminationByAspects(), data, random_seed=seed).summary() for seed in seeds]
+    assert all(fit.equals(fits[0]) for fit in fits)
+    generator = quick(th.EliminationByAspects(), data, random_seed=np.random.default_rng(5)).summary()
+    again = quick(th.EliminationByAspects(), data, random_seed=np.random.default_rng(5)).summary()
+    assert generator.equals(again)
+
+
+@pytest.mark.parametrize("rate", [1e-6, 1.0, 1e12])
+def test_the_scale_of_the_weights_does_not_matter(rate):
+    two = th.PairedComparisons([[0, 3], [1, 0]])
+    likelihood = th.likelihoods.Elimination(0.01, unique=False)
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(1.0, rate), alpha=3.0)
+    quick(model, two, draws=8000, chains=4, tune=200, thin=5)
+    row = model.summary().loc["choice_probability[0, 1]"]
+    assert abs(row["mean"] - 0.6524021) < 4.0 * row["mcse_mean"]
 
 
 def test_what_is_not_data():

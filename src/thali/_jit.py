@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from numba import config, njit
+from numba.core.cpu import CPUTargetOptions
 from numba.extending import overload, register_jitable
 
 _INLINE: Any = {"error_model": "numpy", "forceinline": True}
@@ -34,9 +35,13 @@ scalar = register_jitable(**_INLINE)
 lanes = register_jitable(**_SUM)
 
 
+_ANSWERS: list[dict[type, Any]] = []  # of every verb
+
+
 def generic(stub) -> Any:
     """A verb: dispatches on the class of its first argument, in Python and in compiled code alike."""
     answers: dict[type, Any] = {}
+    _ANSWERS.append(answers)
     parameters = list(inspect.signature(stub).parameters)
 
     def answer(cls):
@@ -54,7 +59,7 @@ def generic(stub) -> Any:
     def compiled(*args):
         return answer(getattr(args[0], "instance_class", None))
 
-    overload(verb, strict=False, jit_options=_SUM)(compiled)
+    overload(verb, strict=False, jit_options=_INLINE)(compiled)
 
     def register(cls):
         def keep(function):
@@ -89,6 +94,11 @@ def _classes(value):
     for field in value:
         if hasattr(field, "_fields"):
             yield from _classes(field)
+
+
+def _has_switch(name: str) -> bool:
+    """Whether this numba knows a compiler switch; without `_nrt` code is slower by about two, otherwise the same."""
+    return hasattr(CPUTargetOptions, name)
 
 
 def _is_disabled() -> bool:
@@ -130,8 +140,11 @@ class kernel:
         return path is not None and any(Path(path).glob(f"*{dispatcher.py_func.__qualname__}*.nbi"))
 
     def _specialise(self, classes):
-        own = __name__.split(".")[0]
-        foreign = sorted({c.__module__ for c in classes if c.__module__.split(".")[0] != own})
+        # Whatever is not the library's own: classes, and answers to verbs that somebody registered for them.
+        modules = {c.__module__ for c in classes}
+        for answers in _ANSWERS:
+            modules.update(answers[c].__module__ for c in (*classes, object) if c in answers)
+        foreign = sorted(m for m in modules if m.split(".")[0] != __name__.split(".")[0])
         sources = [getattr(sys.modules.get(name), "__file__", None) for name in foreign]
         # What a script or a notebook defines can be neither found again nor told apart by a later process.
         cacheable = "__main__" not in foreign and all(sources)
@@ -139,7 +152,8 @@ class kernel:
         if cacheable:
             for name, source in zip(foreign, sources, strict=True):
                 digest.update(name.encode())
-                digest.update(Path(str(source)).read_bytes())
+                for path in sorted(Path(str(source)).parent.glob("*.py")):  # it may call what lies beside it
+                    digest.update(path.read_bytes())
         name = "-".join([self.python.__name__, *(c.__name__ for c in classes), digest.hexdigest()[:12]])
         copy = types.FunctionType(
             self.python.__code__, self.python.__globals__, self.python.__name__, self.python.__defaults__
@@ -148,11 +162,8 @@ class kernel:
         copy.__module__ = self.python.__module__
         jit: Any = njit
         options: dict[str, Any] = {"cache": cacheable, "nogil": True, "error_model": "numpy"}
-        if not foreign:
-            try:
-                return jit(_nrt=False, **options)(copy)
-            except (KeyError, TypeError):  # a numba without this switch: slower by about two, otherwise the same
-                pass
+        if not foreign and _has_switch("_nrt"):
+            options["_nrt"] = False
         return jit(**options)(copy)
 
 

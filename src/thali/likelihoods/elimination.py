@@ -20,6 +20,12 @@ from thali.likelihoods.tiles import (
 )
 from thali.mcmc import verbs
 from thali.mcmc.bag import COLUMNS
+from thali.priors.given import Given
+
+# A side's weight counts as at least this much, times the prior mean of a weight, so that two empty sides give
+# probability 1/2. With unique aspects a side is never empty, and weights are practically never that small. Without
+# them the floor must lie above what rounding leaves behind when a side is emptied: below 1e-12 after 200 sweeps.
+FLOOR_WITH_UNIQUE, FLOOR_WITHOUT = 1e-14, 1e-9
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,6 @@ class Elimination:
 
     lapse: float = 0.01
     unique: bool = True
-    sees_full = False
 
     def __post_init__(self):
         if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):
@@ -56,13 +61,38 @@ class Elimination:
                 f"lapse is the probability of choosing at random and must lie in [0, 1); got {self.lapse!r}."
             )
 
-    @property
-    def has_unique(self) -> bool:
-        return self.unique
+    def check(self, prior, data) -> None:
+        """Raise ArgumentError for aspects that leave nothing to learn, or make a choice impossible without lapses."""
+        if self.unique:
+            return
+        if not isinstance(prior, Given):
+            if self.lapse == 0.0:
+                raise ArgumentError(
+                    "lapse must be above 0 when unique is False, because aspects that are learned can make a choice "
+                    "impossible."
+                )
+            return
+        owns = prior.matrix
+        if not owns.any():
+            raise ArgumentError("No option has any aspect; name some aspects, or set unique=True.")
+        if self.lapse > 0.0:
+            return
+        for chosen, rejected, counts in ((data.first, data.second, data.wins), (data.second, data.first, data.losses)):
+            favours = (owns[chosen] & ~owns[rejected]).any(1)
+            undecided = ~(owns[chosen] ^ owns[rejected]).any(1)
+            for p in np.flatnonzero((counts > 0) & ~favours & ~undecided):
+                raise ArgumentError(
+                    f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r}, which these aspects "
+                    "make impossible with lapse=0; set lapse above 0 or unique=True."
+                )
 
-    def compiled(self, data):
-        """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache."""
-        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), self.unique)
+    def compiled(self, data, scale: float = 1.0):
+        """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache.
+
+        `scale` is the prior mean of a weight.
+        """
+        floor = scale * (FLOOR_WITH_UNIQUE if self.unique else FLOOR_WITHOUT)
+        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), floor)
         return pairs, empty_cache
 
 

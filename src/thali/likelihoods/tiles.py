@@ -20,11 +20,6 @@ LANES = 8
 # overlap.
 OWN, OTHER, WINS, LOSSES, LOGLIK, Z = range(0, 6 * LANES, LANES)
 
-# A side's weight counts as at least this much, so that two empty sides give probability 1/2. Where options have
-# unique aspects a side is never empty. Where they have not, the floor must lie above what rounding leaves behind when
-# a side is emptied, which is below 1e-12 after 200 sweeps; real weights are that small with probability 1e-9 only.
-FLOOR_WITH_UNIQUE, FLOOR_WITHOUT = 1e-14, 1e-9
-
 
 class Pairs(NamedTuple):
     """Pairs of compared options. Never changed."""
@@ -139,7 +134,7 @@ def total(pairs, c):
     return result
 
 
-def lay_out(n: int, first, second, wins, losses, lapse: float, unique: bool) -> Pairs:
+def lay_out(n: int, first, second, wins, losses, lapse: float, floor: float) -> Pairs:
     """Arrange pairs (first[p], second[p]) into tiles; vectorised, memory proportional to the pairs."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
@@ -171,7 +166,7 @@ def lay_out(n: int, first, second, wins, losses, lapse: float, unique: bool) -> 
         losses=spread(own_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
-        floor=FLOOR_WITH_UNIQUE if unique else FLOOR_WITHOUT,
+        floor=floor,
     )
 
 

@@ -16,7 +16,7 @@ from thali.mcmc.draws import ChainDraws
 from thali.mcmc.loop import CROWDED, DONE, RECORD_FULL
 from thali.mcmc.record import chain_draws, empty_record, enlarged
 from thali.mcmc.start import prior_draw
-from thali.mcmc.tuning import initial_tuning
+from thali.mcmc.tuning import acceptance_rates, initial_tuning
 
 SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar and at Ctrl-C
 
@@ -56,6 +56,11 @@ class Chain:
     @property
     def is_done(self) -> bool:
         return self.sweeps >= self.total and self.record.used[0] >= self.task.draws
+
+    @property
+    def draws(self) -> ChainDraws:
+        """What has been recorded, and how often the random walks moved since tuning ended."""
+        return chain_draws(self.record, acceptance_rates(self.tuning))
 
     def run_to(self, until: int) -> None:
         """Run until that many sweeps are done and recorded."""
@@ -103,7 +108,7 @@ def run_chains(task: Task, chains: int, cores: int | None, random_seed, progress
         _run_in_threads(states, min(chains, cores or os.cpu_count() or 1), progress)
     except KeyboardInterrupt:
         interrupted = True
-    draws = [chain_draws(s.record) for s in states]
+    draws = [s.draws for s in states]
     if interrupted:
         kept = min(d.alpha.size for d in draws)
         if kept == 0:

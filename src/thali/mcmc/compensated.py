@@ -11,6 +11,8 @@ import numpy as np
 from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, least_unique, scratch
 from thali.mcmc.chance import accept, draw_code, index
+from thali.mcmc.flips import log_rate_flipped
+from thali.mcmc.tuning import CARVE
 from thali.mcmc.unique import log_carve_ratio, log_unique_ratio, log_weight_ratio, set_unique, shift_unique
 from thali.mcmc.verbs import apply_carve, apply_pool, delta_carve, delta_pool, log_rate
 
@@ -27,9 +29,7 @@ def compensated_flip(rng, model, c, b):
     d = b.w[k] if joins else -b.w[k]
     s = b.s[i] - d
     if model.lo <= m <= model.hi and s > 0.0:
-        b.Z[k, i] = 1.0 - b.Z[k, i]
-        rate = log_rate(model.prior, b, k, m)
-        b.Z[k, i] = 1.0 - b.Z[k, i]
+        rate = log_rate_flipped(model, b, k, i, m)
         ratio = delta_pool(model.likelihood, c, b, i, k, d) + rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
         if accept(rng, ratio):
             apply_pool(model.likelihood, c, b, i, k, d)
@@ -126,9 +126,7 @@ def log_of_code(model, c, b, i, size, code):
             m = b.m[k] + 1 if b.Z[k, i] == 0.0 else b.m[k] - 1
             if m < model.lo or m > model.hi:
                 return -np.inf
-            b.Z[k, i] = 1.0 - b.Z[k, i]
-            prior += log_rate(model.prior, b, k, m) - b.log_rate[k]
-            b.Z[k, i] = 1.0 - b.Z[k, i]
+            prior += log_rate_flipped(model, b, k, i, m) - b.log_rate[k]
     s = b.s[i] - paid(b, i, size, code)
     if s <= 0.0:
         return -np.inf
@@ -136,27 +134,27 @@ def log_of_code(model, c, b, i, size, code):
 
 
 @scalar
-def compensated_weight(rng, model, c, b, step):
-    """Move 7: shift weight between a random column and the unique weights of its owners; returns 1 if accepted.
+def compensated_weight(rng, model, c, b, tuning):
+    """Move 7: shift weight between a random column and the unique weights of its owners.
 
     The column may hold anything from 0 to M = w + c, c the least unique weight among its owners; logit(w / M) walks.
     """
     k = index(rng, b.whole[COLUMNS])
     if b.m[k] == 0:
-        return 0
+        return
+    tuning.tried[CARVE] += 1
     w = b.w[k]
     least = least_unique(b, k)
     most = w + least
-    odds = w / least * math.exp(step * rng.standard_normal())
+    odds = w / least * math.exp(tuning.step[CARVE] * rng.standard_normal())
     new = most * odds / (1.0 + odds)
     d = new - w
     if not (0.0 < new < most and d < least):
-        return 0
+        return
     ratio = delta_carve(model.likelihood, c, b, k, b.m[k], d) + log_carve_ratio(model, b, k, b.m[k], d)
     ratio += log_weight_ratio(model, w, d) + math.log(new * (most - new) / (w * least))
     if accept(rng, ratio):
         apply_carve(model.likelihood, c, b, k, b.m[k], d)
         shift_unique(model, b, k, d)
         b.w[k] = new
-        return 1
-    return 0
+        tuning.accepted[CARVE] += 1

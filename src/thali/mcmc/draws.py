@@ -16,7 +16,7 @@ class ChainDraws:
     weights: np.ndarray  # (sum n_features,) float64
     sizes: np.ndarray  # (sum n_features,) int64: owners of each column, >= 1
     owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
-    stats: dict[str, np.ndarray] = field(default_factory=dict)  # (draws,) arrays for sample_stats
+    stats: dict[str, float] = field(default_factory=dict)  # of the whole chain, for sample_stats
 
     def first(self, draws: int) -> "ChainDraws":
         """The first so many draws."""
@@ -30,5 +30,5 @@ class ChainDraws:
             self.weights[:features],
             self.sizes[:features],
             self.owners[:owners],
-            {name: values[:draws] for name, values in self.stats.items()},
+            self.stats,
         )

@@ -51,11 +51,18 @@ def try_flip(rng, model, c, b, k, i):
     m = b.m[k] + 1 if joins else b.m[k] - 1
     if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
+    rate = log_rate_flipped(model, b, k, i, m)
+    if accept(rng, rate - b.log_rate[k]):
+        likelihood_coin(rng, model, c, b, k, i, joins, m, rate)
+
+
+@scalar
+def log_rate_flipped(model, b, k, i, m):
+    """log rate of pattern k after a toggle of option i, which leaves it with m owners."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
     rate = log_rate(model.prior, b, k, m)
     b.Z[k, i] = 1.0 - b.Z[k, i]
-    if accept(rng, rate - b.log_rate[k]):
-        likelihood_coin(rng, model, c, b, k, i, joins, m, rate)
+    return rate
 
 
 @scalar
@@ -80,7 +87,7 @@ def flip_at_random(rng, model, c, b, k):
         leave = m / n * math.exp(min(0.0, b.by_size[m - 1] - b.by_size[m])) if m > 1 else 0.0
         passing = join + leave
         if passing < 1.0:
-            picks -= int(min(-rng.standard_exponential() / math.log1p(-passing), 1e9))
+            picks -= int(min(-rng.standard_exponential() / math.log1p(-passing), picks + 1.0))
         picks -= 1
         if picks < 0:
             return

@@ -14,6 +14,7 @@ from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, copy_row
 from thali.mcmc.births import append
 from thali.mcmc.chance import accept, draw_code, shuffle
 from thali.mcmc.concentration import draw_concentration
+from thali.mcmc.flips import log_rate_flipped
 from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
 from thali.mcmc.start import prepare
 from thali.mcmc.tuning import SHARED
@@ -24,7 +25,6 @@ from thali.mcmc.verbs import (
     delta_member,
     delta_own,
     delta_weight,
-    log_rate,
     rate_single,
 )
 
@@ -75,9 +75,7 @@ def update_row(rng, model, c, b, i, shuffled):
         m = b.m[k] + 1 if joins else b.m[k] - 1
         if m == 0:
             continue
-        b.Z[k, i] = 1.0 - b.Z[k, i]
-        rate = log_rate(model.prior, b, k, m)
-        b.Z[k, i] = 1.0 - b.Z[k, i]
+        rate = log_rate_flipped(model, b, k, i, m)
         d = b.w[k] if joins else -b.w[k]
         odds = rate - b.log_rate[k] + delta_member(model.likelihood, c, b, k, i, d)
         if accept(rng, -math.log1p(math.exp(min(-odds, 700.0)))):
@@ -112,7 +110,7 @@ def update_unique_features(rng, model, c, b, i):
     if wanted != present:
         apply_own(model.likelihood, c, b, i, wanted - present)
     for j in range(CANDIDATES):
-        if (chosen >> j) & 1 and b.whole[COLUMNS] < capacity(b):
+        if (chosen >> j) & 1:
             k = b.whole[COLUMNS]
             for other in range(b.Z.shape[1]):
                 b.Z[k, other] = 0.0
@@ -129,6 +127,9 @@ def draw_combination(rng, model, c, b, i, odds, present):
         owned = 0
         for j in range(CANDIDATES):
             owned += (code >> j) & 1
+        if owned > capacity(b) - b.whole[COLUMNS]:
+            b.block[code] = -math.inf  # no room; a sweep begins with so much that this hardly ever happens
+            continue
         value = delta_own(model.likelihood, c, b, i, weight_of(b, code) - present) + owned * math.log(odds)
         b.block[code] = value
         top = max(top, value)

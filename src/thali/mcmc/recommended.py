@@ -14,7 +14,6 @@ from thali.mcmc.flips import flip_columns, flip_pass
 from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
 from thali.mcmc.start import prepare
 from thali.mcmc.transfer import transfer
-from thali.mcmc.tuning import CARVE
 from thali.mcmc.verbs import may_flip, rate_between
 from thali.mcmc.weights import walk_shared, walk_unique
 
@@ -49,8 +48,7 @@ def infinite(rng, model, c, b, tuning, out, until, tune, thin):
             if model.unique != NO_UNIQUE:
                 for _ in range(columns):
                     row_block(rng, model, c, b)
-                    tuning.tried[CARVE] += 1
-                    tuning.accepted[CARVE] += compensated_weight(rng, model, c, b, tuning.step[CARVE])
+                    compensated_weight(rng, model, c, b, tuning)
             if model.shape == 1.0:
                 split_duplicates(rng, model, b)
         for _ in range(2):
@@ -77,8 +75,7 @@ def fixed(rng, model, c, b, tuning, out, until, tune, thin):
                 if may_flip(model.prior):
                     compensated_flip(rng, model, c, b)
                     compensated_flip(rng, model, c, b)
-                tuning.tried[CARVE] += 1
-                tuning.accepted[CARVE] += compensated_weight(rng, model, c, b, tuning.step[CARVE])
+                compensated_weight(rng, model, c, b, tuning)
         for _ in range(2):
             walk_unique(rng, model, c, b, tuning)
             walk_shared(rng, model, c, b, tuning)

@@ -50,7 +50,7 @@ def enlarged(record: Record) -> Record:
     return record._replace(weights=twice(record.weights), sizes=twice(record.sizes), owners=twice(record.owners))
 
 
-def chain_draws(record: Record) -> ChainDraws:
+def chain_draws(record: Record, stats: dict[str, float]) -> ChainDraws:
     """The filled part."""
     draws, features, owners = (int(x) for x in record.used)
     return ChainDraws(
@@ -61,6 +61,7 @@ def chain_draws(record: Record) -> ChainDraws:
         weights=record.weights[:features],
         sizes=record.sizes[:features],
         owners=record.owners[:owners],
+        stats=stats,
     )
 
 

@@ -37,6 +37,16 @@ def initial_tuning(n: int) -> Tuning:
     )
 
 
+def acceptance_rates(tuning: Tuning) -> dict[str, float]:
+    """Since the last adaptation; moves that the sampler does not make are left out."""
+    moves = {
+        "acceptance_unique_weights": (tuning.unique_accepted.sum(), tuning.unique_tried.sum()),
+        "acceptance_weights": (tuning.accepted[SHARED], tuning.tried[SHARED]),
+        "acceptance_compensated_weights": (tuning.accepted[CARVE], tuning.tried[CARVE]),
+    }
+    return {name: float(accepted / tried) for name, (accepted, tried) in moves.items() if tried > 0}
+
+
 @scalar
 def adapt(tuning, sweep, tune):
     """Robbins-Monro steps on the log scale: larger in the first third of the tuning sweeps than later."""

@@ -74,12 +74,8 @@ class EliminationByAspects(LatentFeatureModel):
     def _parts(self, data) -> dict:
         one_of("method", self.method, ("mcmc",))
         one_of("unique", self.unique, (True, False))
-        if not self.unique and isinstance(self.aspects, str) and self.aspects == "unique":
-            raise ArgumentError("aspects='unique' with unique=False leaves no aspects at all; drop one of the two.")
         prior = _prior(self.aspects, data.labels)
         likelihood = Elimination(self.lapse, unique=bool(self.unique))
-        if not self.unique and self.lapse == 0:
-            _check_possible(prior, data)
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -100,6 +96,9 @@ def _prior(aspects, labels: tuple[str, ...]):
     if isinstance(aspects, Mapping):
         return Given(_matrix_of_mapping(aspects, labels))
     if hasattr(aspects, "reindex"):  # a data frame: rows are found by their label
+        if not aspects.index.map(str).is_unique:
+            double = aspects.index[aspects.index.map(str).duplicated()][0]
+            raise ArgumentError(f"The aspect table has more than one row for {double!r}; give one row for each option.")
         missing = [label for label in labels if label not in set(map(str, aspects.index))]
         if missing:
             raise ArgumentError(
@@ -123,19 +122,3 @@ def _matrix_of_mapping(aspects: Mapping, labels: tuple[str, ...]) -> np.ndarray:
             )
     columns = list(dict.fromkeys(aspect for label in labels for aspect in named[label]))
     return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)
-
-
-def _check_possible(prior, data) -> None:
-    """Without lapses and unique aspects a choice can be impossible, whatever the weights are."""
-    if not isinstance(prior, Given):
-        raise ArgumentError(
-            "lapse must be above 0 when unique is False, because aspects that are learned can make a choice impossible."
-        )
-    owns = prior.matrix
-    for chosen, rejected, counts in ((data.first, data.second, data.wins), (data.second, data.first, data.losses)):
-        tells = (owns[chosen] & ~owns[rejected]).any(1) | ~(owns[rejected] & ~owns[chosen]).any(1)
-        for p in np.flatnonzero((counts > 0) & ~tells):
-            raise ArgumentError(
-                f"{data.labels[chosen[p]]!r} was chosen over {data.labels[rejected[p]]!r}, which these aspects make "
-                "impossible with lapse=0; set lapse above 0 or unique=True."
-            )

@@ -2,14 +2,19 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from thali.errors import ArgumentError
 from thali.mcmc.bag import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
 from thali.mcmc.chains import Task, run_chains
+from thali.mcmc.verbs import sees_full
 from thali.models.arguments import one_of, positive, whole
 
 if TYPE_CHECKING:
     from thali.mcmc.draws import ChainDraws
 
+LEAST_SHAPE = 0.5  # of the weight prior
+MOST_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 THIN = 25  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
 
@@ -20,20 +25,30 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
     weights, an infinite prior and a likelihood that sees an option's unique weight, only their sum with the fixed
     unique weight is carried. Otherwise they are columns like any other.
     """
+    for part, wanted in ((prior, "sample"), (likelihood, "check")):
+        if not hasattr(part, wanted):
+            raise ArgumentError(f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods.")
     shape, rate = _checked_weight_prior(weight_prior)
     sampler = one_of("sampler", sampler or "recommended", ("recommended", "paper"))
     if alpha is not None:
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
             raise ArgumentError("alpha has no meaning for given features; leave it at None.")
+        expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))
+        if expected > MOST_EXPECTED:
+            raise ArgumentError(
+                f"alpha={alpha:g} makes the prior expect {expected:,.0f} features; choose one that expects "
+                f"{MOST_EXPECTED:,} at most."
+            )
     draws = whole("draws", draws, 1)
     tune = whole("tune", tune, 0)
     thin = whole("thin", THIN if thin is None else thin, 1)
     n = data.n_options
     compiled_prior = prior.compiled(n)
-    compiled_likelihood, make_cache = likelihood.compiled(data)
-    explicit = likelihood.sees_full or not prior.is_infinite or sampler == "paper"
-    unique = FIXED_UNIQUE if likelihood.has_unique else NO_UNIQUE
+    likelihood.check(prior, data)
+    compiled_likelihood, make_cache = likelihood.compiled(data, shape / rate)
+    explicit = sees_full(compiled_likelihood) or not prior.is_infinite or sampler == "paper"
+    unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
     if prior.is_infinite and unique and shape == 1.0 and sampler == "recommended":
         unique = TOTAL_UNIQUE
     least = 0 if not prior.is_infinite else 2 if unique == TOTAL_UNIQUE else 1
@@ -70,10 +85,14 @@ def _checked_weight_prior(weight_prior) -> tuple[float, float]:
         raise ArgumentError(
             f"weight_prior must be the pair (shape, rate) of a Gamma distribution; got {weight_prior!r}."
         ) from None
-    return (
-        positive("The shape in weight_prior", shape, "a parameter of a Gamma distribution"),
-        positive("The rate in weight_prior", rate, "a parameter of a Gamma distribution"),
-    )
+    shape = positive("The shape in weight_prior", shape, "a parameter of a Gamma distribution")
+    rate = positive("The rate in weight_prior", rate, "a parameter of a Gamma distribution")
+    if shape < LEAST_SHAPE:
+        raise ArgumentError(
+            f"The shape in weight_prior must be {LEAST_SHAPE} or more, because floating-point numbers cannot tell "
+            f"apart the tiny weights of smaller ones; got {shape:g}."
+        )
+    return shape, rate
 
 
 def run(task: Task, chains, cores, random_seed, progressbar) -> tuple[list["ChainDraws"], bool]:

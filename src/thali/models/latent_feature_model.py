@@ -138,7 +138,7 @@ class LatentFeatureModel(Parameters):
             chain_draws,
             data,
             lapse=parts["likelihood"].lapse,
-            unique=parts["likelihood"].has_unique,
+            unique=parts["likelihood"].unique,
             learned_alpha=task.model.learn_alpha,
             attrs={"thali_model": json.dumps(self._description()), "thin": task.thin, "tuning_steps": task.tune},
         )

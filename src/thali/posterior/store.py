@@ -144,8 +144,8 @@ def to_datatree(
         },
         {**compared, "option": labels},
     )
-    stats = {name: over_draws([chain.stats[name] for chain in kept]) for name in kept[0].stats}
-    groups["sample_stats"] = xr.Dataset(stats, sampled)
+    stats = {name: ("chain", [chain.stats.get(name, np.nan) for chain in kept]) for name in kept[0].stats}
+    groups["sample_stats"] = xr.Dataset(stats, {"chain": sampled["chain"]})
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {**_origin(), **(attrs or {})}
     return tree

@@ -49,7 +49,7 @@ class Draw:
     __rmul__, __radd__ = __mul__, __add__
 
     def __truediv__(self, x):
-        return float(self) / x
+        return self * (1.0 / x) if self.number is None else self.number / x
 
     def __float__(self):
         if self.number is None:
