@@ -47,9 +47,20 @@ class Elimination:
     unique : bool
         Whether every option also owns one fixed aspect alone, which is not among the columns of f.
 
+    Raises
+    ------
+    ArgumentError
+        If lapse lies outside [0, 1).
+
     References
     ----------
     Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1 and 2.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import Elimination
+    >>> Elimination(lapse=0.02)
+    Elimination(lapse=0.02, unique=True)
     """
 
     lapse: float = 0.01

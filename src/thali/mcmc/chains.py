@@ -94,7 +94,7 @@ class Chain:
 
 
 def run_chains(task: Task, chains: int, cores: int | None, random_seed, progress) -> tuple[list[ChainDraws], bool]:
-    """Run the chains; returns their draws and whether Ctrl-C stopped them early (then all have equally many).
+    """Run the chains; returns their draws and whether Ctrl-C stopped them early.
 
     The same seed gives the same draws whatever `cores` is. `progress` has `note(text)` and `update(sweeps done)`.
     """
@@ -109,11 +109,8 @@ def run_chains(task: Task, chains: int, cores: int | None, random_seed, progress
     except KeyboardInterrupt:
         interrupted = True
     draws = [s.draws for s in states]
-    if interrupted:
-        kept = min(d.alpha.size for d in draws)
-        if kept == 0:
-            raise KeyboardInterrupt
-        draws = [d.first(kept) for d in draws]
+    if interrupted and not any(d.alpha.size for d in draws):
+        raise KeyboardInterrupt
     return draws, interrupted
 
 

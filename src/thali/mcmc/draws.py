@@ -17,18 +17,3 @@ class ChainDraws:
     sizes: np.ndarray  # (sum n_features,) int64: owners of each column, >= 1
     owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
     stats: dict[str, float] = field(default_factory=dict)  # of the whole chain, for sample_stats
-
-    def first(self, draws: int) -> "ChainDraws":
-        """The first so many draws."""
-        features = int(self.n_features[:draws].sum())
-        owners = int(self.sizes[:features].sum())
-        return ChainDraws(
-            self.alpha[:draws],
-            self.log_likelihood[:draws],
-            self.unique_weights[:draws],
-            self.n_features[:draws],
-            self.weights[:features],
-            self.sizes[:features],
-            self.owners[:owners],
-            self.stats,
-        )

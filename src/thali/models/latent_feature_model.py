@@ -160,6 +160,16 @@ class LatentFeatureModel(Parameters):
 
         Rows: n_features, alpha (if learned), log_likelihood (of the whole data, binomial coefficients included), and
         choice_probability[a, b] of every compared pair (up to 60 options).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
         """
         from thali.posterior.summary import summarise
 
@@ -172,6 +182,18 @@ class LatentFeatureModel(Parameters):
         ----------
         min_probability : float in [0, 1]
             Features less probable than this are left out.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each set of owners, the most probable first: members (labels), probability, copies (expected
+            number of columns), weight (mean of their sum, if present) and its interval. Weights are comparable within
+            a fit.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
         """
         from thali.posterior.features import features_table
 
@@ -203,6 +225,11 @@ class LatentFeatureModel(Parameters):
 
     def save(self, path) -> None:
         """Write the model and its posterior to one netCDF file; `thali.load` reads it back.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that exists is replaced, at the end and in one step.
 
         Raises
         ------

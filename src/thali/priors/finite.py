@@ -49,11 +49,34 @@ class FiniteFeatures:
         return Columns(int(self.n_features))
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """Draw a binary matrix, ndarray of bool of shape (n, n_features)."""
+        """Draw a binary matrix.
+
+        Parameters
+        ----------
+        n : int, at least 1
+            Number of options.
+        alpha : float, above 0
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of bool, shape (n, n_features)
+            Columns may be empty.
+        """
         return rng.random((n, self.n_features)) < rng.beta(alpha / self.n_features, 1.0, self.n_features)
 
     def log_prob(self, matrix, alpha: float) -> float:
-        """Log probability of the columns of a binary matrix of shape (N, n_features), in their order."""
+        """Log probability of a binary matrix with its columns in their order.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (N, n_features)
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+        """
         matrix = np.asarray(matrix, bool)
         return float(sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0)))
 

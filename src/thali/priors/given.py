@@ -18,6 +18,17 @@ class Given:
     ----------
     matrix : array of 0/1, shape (N, K)
         Options by features; K may be 0.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a matrix, or holds anything but 0 and 1.
+
+    Examples
+    --------
+    >>> from thali.priors import Given
+    >>> Given([[1, 0], [1, 1]]).matrix.sum(0)
+    array([2, 1])
     """
 
     matrix: np.ndarray
@@ -43,7 +54,7 @@ class Given:
         return GivenColumns(self.matrix.shape[1])
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
-        """The matrix itself."""
+        """The matrix itself, ndarray of bool of shape (N, K); `alpha` and `rng` play no part."""
         return self.matrix
 
     def log_prob(self, matrix, alpha: float) -> float:

@@ -78,6 +78,10 @@ class IndianBuffet:
         matrix : array of 0/1, shape (N, K)
             Options by features; every column has an owner.
         alpha : float, above 0
+
+        Returns
+        -------
+        float
         """
         matrix = np.asarray(matrix, bool)
         n = matrix.shape[0]

@@ -191,6 +191,10 @@ def invariance_error(step: Callable, start, key: Callable, log_target: Callable,
     log_target : callable state -> float
         Log probability of a state, up to a constant.
 
+    Returns
+    -------
+    float
+
     Raises
     ------
     ValueError

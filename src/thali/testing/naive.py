@@ -18,6 +18,15 @@ def pair_probability(i: int, j: int, features, weights, unique, lapse: float) ->
     unique : array, shape (N,)
         Weight that each option owns alone, besides the features.
     lapse : float in [0, 1)
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> pair_probability(0, 1, features=[[1, 0], [1, 1]], weights=[5.0, 3.0], unique=[1.0, 0.0], lapse=0.0)
+    0.25
     """
     a, b = float(unique[i]), float(unique[j])
     for k, w in enumerate(weights):
@@ -30,7 +39,7 @@ def pair_probability(i: int, j: int, features, weights, unique, lapse: float) ->
 
 
 def log_likelihood(data, features, weights, unique, lapse: float) -> float:
-    """Log-likelihood of paired comparisons without the binomial coefficients."""
+    """Log-likelihood of paired comparisons without the binomial coefficients (parameters as `pair_probability`)."""
     total = 0.0
     for i, j, x, y in zip(data.first, data.second, data.wins, data.losses, strict=True):
         p = pair_probability(i, j, features, weights, unique, lapse)
