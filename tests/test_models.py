@@ -44,6 +44,13 @@ def test_given_aspects(data, aspects):
     features = model.features()
     assert set(features["members"]) == {("LBJ", "HW", "CDG"), ("JU", "CY", "AJF"), ("BB", "ET", "SL")}
     assert (features["probability"] == 1.0).all()
+    if isinstance(aspects, dict):
+        named = dict(zip(features["aspect"], features["members"], strict=True))
+        assert named["star"] == ("BB", "ET", "SL") and len(named) == 3
+    elif isinstance(aspects, pd.DataFrame):
+        assert set(features["aspect"]) == {"0", "1", "2"}
+    else:
+        assert "aspect" not in features
     # the maximum-likelihood tree model has log-likelihood -118.99 with lapses of .01
     assert -135.0 < model.summary().loc["log_likelihood", "mean"] < -118.9
     assert "alpha" not in model.summary().index

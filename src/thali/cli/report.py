@@ -58,7 +58,8 @@ def _aspects(model, features) -> str:
     shown = features.head(_MOST_FEATURES)
     for row in shown.itertuples():
         interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
-        rows.append((f"{row.probability:.3f}", f"{row.weight:.3f}", interval, ", ".join(row.members)))
+        named = f"{row.aspect}: " if "aspect" in features else ""
+        rows.append((f"{row.probability:.3f}", f"{row.weight:.3f}", interval, named + ", ".join(row.members)))
     text = "Most probable aspects, their weights and the options that have them\n" + _align(rows, left={3})
     if len(features) > len(shown):
         text += f"\n... and {len(features) - len(shown):,} less probable ones"

@@ -1,7 +1,7 @@
 """Elimination by aspects with aspects that are learned or given."""
 
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from thali.models.latent_feature_model import LatentFeatureModel
 from thali.priors.finite import FiniteFeatures
 from thali.priors.given import Given
 from thali.priors.ibp import IndianBuffet
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class EliminationByAspects(LatentFeatureModel):
@@ -83,6 +86,45 @@ class EliminationByAspects(LatentFeatureModel):
             "alpha": self.alpha,
             "sampler": self.sampler,
         }
+
+    def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
+        """The aspects with their members, posterior probability (of at least one copy) and weight.
+
+        Parameters
+        ----------
+        min_probability : float in [0, 1]
+            Aspects less probable than this are left out.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        table = super().features(min_probability)
+        if names := _names(self.aspects, self._fitted()["posterior"].dataset["option"].values):
+            table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
+        return table
+
+
+def _names(aspects, labels) -> dict[frozenset, str]:
+    """The names of aspects that were given with names, by their owners."""
+    owners: dict[str, set[str]] = {}
+    if isinstance(aspects, Mapping):
+        for label, owned in aspects.items():
+            for aspect in [owned] if isinstance(owned, str) else owned:
+                owners.setdefault(str(aspect), set()).add(str(label))
+    elif hasattr(aspects, "reindex"):
+        owners = {str(a): {str(label) for label in aspects.index[aspects[a].astype(bool)]} for a in aspects.columns}
+    names: dict[frozenset, str] = {}
+    for aspect, members in owners.items():
+        together = frozenset(members & set(labels))
+        names[together] = f"{names[together]}, {aspect}" if together in names else aspect
+    return names
 
 
 def _prior(aspects, labels: tuple[str, ...]):
