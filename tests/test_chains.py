@@ -114,8 +114,9 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
     kept = stopped.posterior_["posterior"].sizes["draw"]
     assert stopped.interrupted_ and 1 <= kept < 200
     for name in ("n_features", "alpha", "log_likelihood"):
-        early = stopped.posterior_["posterior"][name].values
-        assert np.array_equal(early, complete.posterior_["posterior"][name].values[:, :kept])
+        whole = complete.posterior_["posterior"][name].values[:, :kept]
+        for chain in stopped.posterior_["posterior"][name].values:  # those far behind the others are left out
+            assert (chain == whole).all(1).any()
 
 
 def test_a_stop_while_tuning_has_nothing_to_keep(monkeypatch):

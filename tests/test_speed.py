@@ -82,7 +82,8 @@ def test_the_compiled_sweep_counts_no_references():
     used = recommended.infinite.dispatcher(task.model)
     assert used.targetoptions.get("_nrt") is False
     # code that was loaded from disk cannot be inspected, so it is compiled once more
-    fresh = njit(**used.targetoptions)(recommended.infinite.python)
+    options = {name: value for name, value in used.targetoptions.items() if name != "nopython"}
+    fresh = njit(**options)(recommended.infinite.python)
     fresh.compile(used.signatures[0])
     code = "".join(fresh.inspect_asm().values())
     assert code.count("\n") > 10_000
