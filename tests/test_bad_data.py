@@ -37,6 +37,11 @@ ARRAYS = [
         "AB",
         "The count in row 'A', column 'B' is missing; write 0 where there was no such comparison.",
     ),
+    (
+        [[0, 1e300], [1, 0]],
+        "AB",
+        "The count in row 'A', column 'B' is 1e+300, which is more than can be counted exactly (2^53).",
+    ),
     ([[0, INF], [1, 0]], "AB", f"The count in row 'A', column 'B' is infinite; {WHOLE}"),
     ([[0, 1], ["x", 0]], "AB", "The count in row 'B', column 'A' is 'x', which is not a number."),
     (

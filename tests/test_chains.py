@@ -92,7 +92,7 @@ def test_python_and_compiled_sweeps_draw_the_same():
 
 def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
     data = random_comparisons(5, 5)
-    complete = th.EliminationByAspects().fit(data, draws=200, tune=10, thin=2, random_seed=1, progressbar=False)
+    complete = th.EliminationByAspects().fit(data, draws=20_000, tune=10, thin=2, random_seed=1, progressbar=False)
 
     class Impatient(Silent):
         def __init__(self, *arguments): ...
@@ -109,10 +109,10 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
     monkeypatch.setattr("thali.progress.Progress", Impatient)
     monkeypatch.setattr(chains, "SLICE", 1e-4)
     stopped = th.EliminationByAspects()
-    with pytest.warns(InterruptedWarning, match="of 200 draws a chain were kept"):
-        stopped.fit(data, draws=200, tune=10, thin=2, random_seed=1)
+    with pytest.warns(InterruptedWarning, match="of 20000 draws a chain were kept"):
+        stopped.fit(data, draws=20_000, tune=10, thin=2, random_seed=1)
     kept = stopped.posterior_["posterior"].sizes["draw"]
-    assert stopped.interrupted_ and 1 <= kept < 200
+    assert stopped.interrupted_ and 1 <= kept < 20_000
     for name in ("n_features", "alpha", "log_likelihood"):
         whole = complete.posterior_["posterior"][name].values[:, :kept]
         for chain in stopped.posterior_["posterior"][name].values:  # those far behind the others are left out

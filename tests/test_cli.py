@@ -15,11 +15,11 @@ from posterior_cases import chain
 import thali
 from thali.cli import app
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
-from thali.posterior import features, store, summary
+from thali.posterior import features, store, summary, unique
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 EVERYTHING = ["choice_probabilities.png", "features.csv", "features.png", "n_features.png", "posterior.nc"]
-EVERYTHING += ["summary.csv", "trace.png"]
+EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +71,9 @@ class FakeModel:
 
     def features(self):
         return features.features_table(self.posterior_)
+
+    def unique_weights(self):
+        return unique.unique_weights_table(self.posterior_)
 
     def save(self, path):
         store.save(self.posterior_, path)
@@ -200,7 +203,8 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
     assert out.stat().st_mode == folder.joinpath("new").stat().st_mode
     assert pd.read_csv(out / "summary.csv", index_col="quantity").index[0] == "n_features"
     with open(out / "features.csv", newline="") as file:
-        assert "tea + coffee" in [row["members"] for row in csv.DictReader(file)]
+        assert "tea; coffee" in [row["members"] for row in csv.DictReader(file)]
+    assert list(pd.read_csv(out / "unique_weights.csv")["option"]) == ["tea", "coffee", "milk"]
     assert store.load(out / "posterior.nc")["posterior"].sizes["draw"] == 50
     for picture in out.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
@@ -311,7 +315,7 @@ def test_an_interrupt_before_anything_was_drawn(run, fake, folder):
     fake.happens = staticmethod(interrupt)
     result = run("fit", "tea.csv", "--out", "results")
     assert result.code == 130
-    assert result.err.splitlines()[-1] == "thali: stopped; nothing was written."
+    assert result.err.splitlines()[-1] == "thali: stopped before anything was drawn that could be kept; nothing was written."
     assert os.listdir(folder) == ["tea.csv"]
 
 

@@ -103,6 +103,21 @@ def test_open_combination(data, tmp_path):
     assert same.summary().equals(quick(th.EliminationByAspects(), data).summary())
 
 
+def test_unique_weights(data):
+    model = quick(th.EliminationByAspects("unique"), data)
+    table = model.unique_weights()
+    assert list(table.index) == list(data.labels) and table["share"].sum() == pytest.approx(1.0)
+    drawn = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 9)
+    assert table["weight"].to_numpy() == pytest.approx(drawn.mean(0))
+    assert table["share"].to_numpy() == pytest.approx((drawn / drawn.sum(1, keepdims=True)).mean(0))
+    # columns of a single option count with its unique weight
+    model = quick(th.EliminationByAspects(), data)
+    posterior = model.posterior_["posterior"]
+    single = posterior["features"].sum("option") == 1
+    alone = posterior["unique_weights"] + (posterior["features"] * (posterior["weights"] * single)).sum("feature")
+    assert model.unique_weights()["weight"].to_numpy() == pytest.approx(alone.mean(("chain", "draw")).values)
+
+
 def test_predictions_follow_the_order_of_the_pair(data):
     model = quick(th.EliminationByAspects(), data)
     ab, ba = model.predict_proba([("LBJ", "SL"), ("SL", "LBJ")])

@@ -59,6 +59,9 @@ def plain_messages():
         except OSError as error:
             tell(f"error: {error.filename or 'the file'}: {error.strerror or error}.")
             raise typer.Exit(BAD_INPUT) from None
+        except MemoryError:
+            tell("error: that needs more memory than there is; ask for fewer draws, chains or aspects.")
+            raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt:
-            tell("stopped; nothing was written.")
+            tell("stopped before anything was drawn that could be kept; nothing was written.")
             raise typer.Exit(INTERRUPTED) from None

@@ -65,7 +65,7 @@ def all_or_nothing(folder: Path) -> Iterator[Path]:
 
 
 def write_results(model, summary: "pandas.DataFrame", features: "pandas.DataFrame", folder: Path) -> None:
-    """Write posterior.nc, summary.csv, features.csv and one PNG for each picture.
+    """Write posterior.nc, summary.csv, features.csv, unique_weights.csv and one PNG for each picture.
 
     Parameters
     ----------
@@ -90,7 +90,8 @@ def write_results(model, summary: "pandas.DataFrame", features: "pandas.DataFram
     with all_or_nothing(folder) as scratch:
         model.save(scratch / "posterior.nc")
         summary.to_csv(scratch / "summary.csv", index_label="quantity", lineterminator="\n")
-        joined = features.assign(members=features["members"].map(" + ".join))
+        joined = features.assign(members=features["members"].map("; ".join))
+        model.unique_weights().to_csv(scratch / "unique_weights.csv", lineterminator="\n")
         joined.to_csv(scratch / "features.csv", index=False, lineterminator="\n")
         for name in PICTURES:
             figure = np.ravel(getattr(plots, name)(model))[0].figure

@@ -42,6 +42,8 @@ def run_fit(data_name: str, *, model_name: str, settings: dict, budget: dict, ou
     data, recognised = load_data(data_name)
     tell(f"{data_name}: {recognised}")
     model = _elimination_by_aspects(settings, data.labels)
+    if settings["sampler"] == "paper":
+        tell("the published sampler finds too few aspects, because it truncates new ones; use it for comparison only.")
     model.fit(data, progressbar=True, **budget)
     if model.interrupted_:
         kept = model.posterior_["posterior"].sizes

@@ -1,6 +1,7 @@
 """The printed answer of a fit: plain text, aligned, nothing cut off."""
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,10 +31,14 @@ def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame") -> 
     from thali.posterior.summary import verdict
 
     good_enough, sentence = verdict(summary)
+    sentence = re.sub(r"draws=([\d,]+)", lambda m: f"--draws {m[1]} --tune {m[1]}", sentence)
+    sentence = sentence.replace(", and raise tune likewise", "").replace("chains=4", "--chains 4")
+    sentence = sentence.replace("look at them with plots.trace", "look at trace.png (--out)")
     return "\n\n".join(
         [
             _number_of_aspects(model, summary),
             _aspects(model, features),
+            _unique_weights(model),
             _scalars(summary),
             "Every quantity, its Monte Carlo error, and how well the chains agree on it\n" + _table(summary),
             sentence if good_enough else f"WARNING: {sentence}",
@@ -70,6 +75,16 @@ def _aspects(model, features) -> str:
             " option alone only the sum."
         )
     return text
+
+
+def _unique_weights(model) -> str:
+    table = model.unique_weights()
+    rows = [("weight", _interval_name(), "share", "option")]
+    for option, row in table.sort_values("weight", ascending=False).head(_MOST_FEATURES).iterrows():
+        interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
+        rows.append((f"{row.weight:.3f}", interval, f"{row.share:.3f}", str(option)))
+    text = "Weight of what each option has alone, and its share of their sum\n" + _align(rows, left={3})
+    return text + (f"\n... and {len(table) - _MOST_FEATURES:,} more" if len(table) > _MOST_FEATURES else "")
 
 
 def _scalars(summary) -> str:

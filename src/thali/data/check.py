@@ -9,6 +9,8 @@ import numpy as np
 
 from thali.errors import DataError
 
+MOST_COUNTED = 2.0**53  # floating-point numbers skip whole numbers above this
+
 
 def as_label(value: Any) -> str:
     """The text of a label: no blanks around it, no decimals of a whole number, "" where it is missing."""
@@ -70,6 +72,8 @@ def checked_counts(values: Any, where: Callable[[int], str], weights: bool = Fal
         raise DataError(f"The count {where(k)} is missing; write 0 where there was no such comparison.")
     if (k := _first(np.isinf(counts))) is not None:
         raise DataError(f"The count {where(k)} is infinite; {kind}.")
+    if (k := _first(counts > MOST_COUNTED)) is not None:
+        raise DataError(f"The count {where(k)} is {counts[k]:g}, which is more than can be counted exactly (2^53).")
     if (k := _first(counts < 0)) is not None:
         raise DataError(f"The count {where(k)} is {counts[k]:g}, which is negative; {kind}.")
     if not weights and (k := _first(counts != np.floor(counts))) is not None:

@@ -173,7 +173,10 @@ class LatentFeatureModel(Parameters):
         """
         from thali.posterior.summary import summarise
 
-        return summarise(self._fitted())
+        tree = self._fitted()
+        if getattr(self, "_summarised", (None, None))[0] is not tree:
+            self._summarised = tree, summarise(tree)
+        return self._summarised[1].copy()
 
     def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
         """The features with their members, posterior probability (of at least one copy) and weight.
@@ -198,6 +201,24 @@ class LatentFeatureModel(Parameters):
         from thali.posterior.features import features_table
 
         return features_table(self._fitted(), min_probability)
+
+    def unique_weights(self) -> "pandas.DataFrame":
+        """The weight that each option has alone: its unique aspect, and every feature that no other option owns.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option: weight, weight_low, weight_high, and share, the weight divided by the sum over options.
+            With `aspects="unique"` the shares are the scale values of the Bradley-Terry-Luce model.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from thali.posterior.unique import unique_weights_table
+
+        return unique_weights_table(self._fitted())
 
     def predict_proba(self, pairs) -> np.ndarray:
         """Posterior mean probability that a is chosen over b, lapse included.

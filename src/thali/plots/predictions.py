@@ -66,7 +66,8 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
         (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.6)
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=1)
     bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(pairs)), "zorder": 2}
-    ax.errorbar(predicted, observed, xerr=np.stack([predicted - low, high - predicted]), ecolor="0.45", **bars)
+    # a mean may lie outside an equal-tailed interval, hence the maximum
+    ax.errorbar(predicted, observed, xerr=np.maximum([predicted - low, high - predicted], 0.0), ecolor="0.45", **bars)
     ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
     for number, pair in enumerate(worst):
         ax.plot(

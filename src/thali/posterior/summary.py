@@ -212,8 +212,11 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
 
 def _advice(draws: int, longer: float) -> str:
     """How many draws to take, in two digits, if `longer` times as many would do."""
-    if longer > 100:
-        return "look with plots.trace for chains that stay in different places before running much longer"
+    if longer > 100 or (longer > 30 and draws >= 1000):
+        return (
+            "the chains stay in different places, which more draws will hardly mend: look at them with plots.trace, "
+            "and try other seeds or a model with unique aspects"
+        )
     draws_wanted = draws * max(2.0, longer)
     unit = 10 ** max(0, math.floor(math.log10(draws_wanted)) - 1)
     more = math.ceil(draws_wanted / unit) * unit
