@@ -33,7 +33,7 @@ class PlainCache(NamedTuple):
 
 
 class PlainElimination(Elimination):
-    def compiled(self, data):
+    def compiled(self, data, scale=1.0):
         owner = np.concatenate([data.first, data.second])
         order = np.argsort(owner, kind="stable")
         rank = np.argsort(order)
