@@ -315,7 +315,10 @@ def test_an_interrupt_before_anything_was_drawn(run, fake, folder):
     fake.happens = staticmethod(interrupt)
     result = run("fit", "tea.csv", "--out", "results")
     assert result.code == 130
-    assert result.err.splitlines()[-1] == "thali: stopped before anything was drawn that could be kept; nothing was written."
+    assert (
+        result.err.splitlines()[-1]
+        == "thali: stopped before anything was drawn that could be kept; nothing was written."
+    )
     assert os.listdir(folder) == ["tea.csv"]
 
 
@@ -374,6 +377,11 @@ def test_the_program_fits_and_writes(folder):
     assert thali.load(folder / "results" / "posterior.nc").posterior_["posterior"].sizes["draw"] == 40
 
 
+def heed_interrupts():
+    """What a shell starts in the background ignores Ctrl-C, and so would the tests' own children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 def test_ctrl_c_keeps_what_was_drawn(folder):
     subprocess.run(program("fit", "celebrities", "--draws", 4, "--tune", 1), check=True, timeout=300)  # compiles
@@ -384,12 +392,16 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
+        preexec_fn=heed_interrupts,
     ) as process:
-        while "sampling" not in process.stderr.readline():  # the run has lasted a second
-            assert process.poll() is None, process.stderr.read()
-        time.sleep(4)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        try:
+            while "sampling" not in process.stderr.readline():  # the run has lasted a second
+                assert process.poll() is None, process.stderr.read()
+            time.sleep(4)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=120)
+        finally:
+            process.kill()  # or leaving this block would wait for it
     assert process.returncode == 130, err
     assert "stopped by Ctrl-C; kept 2 chains of " in err and "Traceback" not in err
     assert "Number of latent aspects" in out
