@@ -106,6 +106,12 @@ def is_crowded(b):
 
 
 @scalar
+def clear_row(b, k):
+    for i in range(b.Z.shape[1]):
+        b.Z[k, i] = 0.0
+
+
+@scalar
 def copy_row(b, source, target):
     for i in range(b.Z.shape[1]):
         b.Z[target, i] = b.Z[source, i]

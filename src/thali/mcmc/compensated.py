@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from thali._jit import scalar
-from thali.mcmc.bag import COLUMNS, least_unique, scratch
+from thali.mcmc.bag import COLUMNS, clear_row, least_unique, scratch
 from thali.mcmc.chance import accept, draw_code, index
 from thali.mcmc.flips import log_rate_flipped
 from thali.mcmc.tuning import CARVE
@@ -49,8 +49,7 @@ def row_block(rng, model, c, b):
     size = choose_columns(rng, b)
     i = index(rng, b.Z.shape[1] - 1)
     mixed = scratch(b)
-    for j in range(b.Z.shape[1]):
-        b.Z[mixed, j] = 0.0
+    clear_row(b, mixed)
     b.block[0] = 0.0
     code = 0
     top = 0.0

@@ -8,7 +8,7 @@ own, are put into the bag for the length of the pass, because a toggle may make 
 import math
 
 from thali._jit import scalar
-from thali.mcmc.bag import COLUMNS, FULL, TOTAL_UNIQUE, remove_column
+from thali.mcmc.bag import COLUMNS, FULL, TOTAL_UNIQUE, clear_row, remove_column
 from thali.mcmc.chance import accept, index, shuffle, weight
 from thali.mcmc.unique import refresh_bessel
 from thali.mcmc.verbs import apply_member, delta_member, is_exchangeable, keeps_empty, log_rate
@@ -152,8 +152,7 @@ def expand(rng, model, b):
 def append_empty(b):
     k = b.whole[COLUMNS]
     b.whole[COLUMNS] = k + 1
-    for i in range(b.Z.shape[1]):
-        b.Z[k, i] = 0.0
+    clear_row(b, k)
     b.m[k] = 0
     return k
 

@@ -10,7 +10,7 @@ and it finds far too many.
 import math
 
 from thali._jit import kernel, scalar
-from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, copy_row
+from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, clear_row, copy_row
 from thali.mcmc.births import append
 from thali.mcmc.chance import accept, draw_code, shuffle
 from thali.mcmc.concentration import draw_concentration
@@ -112,8 +112,7 @@ def update_unique_features(rng, model, c, b, i):
     for j in range(CANDIDATES):
         if (chosen >> j) & 1:
             k = b.whole[COLUMNS]
-            for other in range(b.Z.shape[1]):
-                b.Z[k, other] = 0.0
+            clear_row(b, k)
             b.Z[k, i] = 1.0
             append(model, b, 1, b.candidates[j])
 

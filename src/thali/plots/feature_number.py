@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.plots._style import COLOURS, new_axes
-from thali.posterior.summary import INTERVAL, label_free
+from thali.posterior.summary import INTERVAL, TAILS, label_free
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,5 +58,5 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
 
 
 def _in_words(draws: np.ndarray) -> str:
-    low, high = np.quantile(draws, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
+    low, high = np.quantile(draws, TAILS)
     return f"mean {draws.mean():.3g}, {INTERVAL:.0%} interval {low:.3g} to {high:.3g}"

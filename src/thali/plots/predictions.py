@@ -8,7 +8,7 @@ from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.columns import columns_of
 from thali.posterior.probabilities import advantage_blocks, lapsing
 from thali.posterior.store import MOST_PAIRS
-from thali.posterior.summary import INTERVAL
+from thali.posterior.summary import INTERVAL, TAILS
 
 if TYPE_CHECKING:
     import xarray
@@ -111,5 +111,5 @@ def _predictions(
     probability = np.empty((columns.n_draws, len(first)))
     for draws, ij, ji in advantage_blocks(columns, first, second):
         probability[draws] = lapsing(ij, ji, lapse)
-    low, high = np.quantile(probability, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2], axis=0)
+    low, high = np.quantile(probability, TAILS, axis=0)
     return probability.mean(axis=0), low, high

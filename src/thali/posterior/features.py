@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 from thali.posterior.columns import Columns, columns_of
-from thali.posterior.summary import INTERVAL
+from thali.posterior.summary import TAILS
 
 if TYPE_CHECKING:
     import pandas
@@ -63,7 +63,6 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     present = np.bincount(occurrence // columns.n_draws, minlength=len(patterns))
     copies = np.bincount(pattern, minlength=len(patterns))
     ends = np.cumsum(present)
-    tails = [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2]
     rows = []
     probable = np.flatnonzero(present >= min_probability * columns.n_draws)
     # Ties in the order of the options, so that the table does not depend on the order of the draws.
@@ -75,7 +74,7 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
                 "probability": present[number] / columns.n_draws,
                 "copies": copies[number] / columns.n_draws,
                 "weight": weights.mean(),
-                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)),
+                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, TAILS), strict=True)),
             }
         )
     names = ["members", "probability", "copies", "weight", "weight_low", "weight_high"]

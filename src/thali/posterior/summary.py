@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Every interval that thali reports is equal-tailed and holds this much probability: ArviZ's own default.
 INTERVAL = 0.89
+TAILS = ((1 - INTERVAL) / 2, (1 + INTERVAL) / 2)  # its ends as quantiles
 INTERVAL_COLUMNS = ("eti89_lb", "eti89_ub")
 # What ArviZ's authors ask of a run before it is believed.
 HIGHEST_R_HAT = 1.01

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.posterior.columns import columns_of
-from thali.posterior.summary import INTERVAL
+from thali.posterior.summary import TAILS
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +45,7 @@ def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     alone = np.flatnonzero(columns.sizes == 1)
     np.add.at(weights, (columns.draw[alone], columns.owners[columns.first_owner[alone]]), columns.weights[alone])
     total = weights.sum(1, keepdims=True)
-    low, high = np.quantile(weights, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2], axis=0)
+    low, high = np.quantile(weights, TAILS, axis=0)
     shares = np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0)
     labels = pd.Index(tree["posterior"].to_dataset()["option"].values.tolist(), name="option")
     table = {"weight": weights.mean(0), "weight_low": low, "weight_high": high, "share": shares.mean(0)}
