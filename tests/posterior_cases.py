@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.data.pairs import PairedComparisons
 from thali.mcmc.draws import ChainDraws
+from thali.posterior.columns import columns_of
 from thali.posterior.store import to_datatree
 
 LAPSE = 0.01
@@ -47,6 +48,14 @@ def chain(n_options, draws=200, seed=0, mean_features=4.0, common=(), unique=Tru
         owners=np.concatenate([np.zeros(0, dtype=np.int32), *owners]).astype(np.int32),
         stats={"acceptance": rng.random()},
     )
+
+
+def iterate_features(tree):
+    """The features of one draw of a tree after the other, unpadded, chain after chain: (matrix, weights)."""
+    columns = columns_of(tree)
+    for draw in range(columns.n_draws):
+        features, weights = columns.dense(draw, draw + 1)
+        yield features[0], weights[0]
 
 
 def features_of(draws):

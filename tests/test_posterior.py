@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from posterior_cases import LAPSE, chain, comparisons, features_of, large_fit, small_fit, tree_of
+from posterior_cases import LAPSE, chain, comparisons, features_of, iterate_features, large_fit, small_fit, tree_of
 from scipy.special import betaln
 from scipy.stats import binom
 
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
-from thali.posterior.columns import iterate_features
 from thali.posterior.features import features_table
 from thali.posterior.store import load, pair_index, save
 from thali.posterior.summary import summarise

@@ -6,12 +6,11 @@ from posterior_cases import LAPSE, chain, comparisons, features_of, large_fit, s
 
 from thali.posterior.columns import columns_of
 from thali.posterior.probabilities import (
-    BLOCK,
     advantage_blocks,
     advantages,
     lapsing,
     mean_probabilities,
-    pair_probabilities,
+    probability_draws,
 )
 
 
@@ -75,22 +74,7 @@ def test_option_without_an_advantage_has_exactly_none():
         assert not ij[:, :2].any()
         assert not ji[:, 0].any()
         assert (ji[:, 1] > 0).all()
-        probabilities = pair_probabilities(features, weights, nothing, first, second)
-        np.testing.assert_array_equal(probabilities[:, :2], np.tile([0.5, 0.0], (50, 1)))
-
-
-def test_probabilities_of_any_leading_shape_and_of_many_blocks():
-    rng = np.random.default_rng(2)
-    n = 60
-    shape = (2, 2 * BLOCK // (n * n))  # so that there is more than one block
-    features, weights = rng.random((*shape, 3, n)) < 0.5, rng.gamma(1.0, size=(*shape, 3))
-    unique_weights = rng.gamma(1.0, size=(*shape, n))
-    first, second = np.array([0, 5]), np.array([1, 2])
-    together = pair_probabilities(features, weights, unique_weights, first, second, LAPSE)
-    assert together.shape == (*shape, 2)
-    for at in [(0, 0), (1, shape[1] - 1), (0, shape[1] // 2)]:
-        one = pair_probabilities(features[at], weights[at], unique_weights[at], first, second, LAPSE)
-        np.testing.assert_allclose(together[at], one, rtol=1e-13)
+        np.testing.assert_array_equal(lapsing(ij, ji, 0.0)[:, :2], np.tile([0.5, 0.0], (50, 1)))
 
 
 def test_blocks_cover_every_draw_once(monkeypatch, small):
@@ -98,11 +82,10 @@ def test_blocks_cover_every_draw_once(monkeypatch, small):
     _, _, tree = small
     i, j = np.triu_indices(5, k=1)
     seen = np.zeros(120, dtype=int)
-    probability = np.empty((120, 10))
-    for draws, ij, ji in advantage_blocks(columns_of(tree), i, j):
+    for draws, _, _ in advantage_blocks(columns_of(tree), i, j):
         seen[draws] += 1
-        probability[draws] = lapsing(ij, ji, LAPSE)
     assert (seen == 1).all()
+    probability = probability_draws(columns_of(tree), i, j, LAPSE)
     np.testing.assert_allclose(probability.reshape(3, 40, 10), tree["posterior"]["choice_probability"], rtol=1e-13)
 
 

@@ -14,6 +14,7 @@ _HOME = {
     "read_table": "thali.data.tables",
     "EliminationByAspects": "thali.models.elimination_by_aspects",
     "LatentFeatureModel": "thali.models.latent_feature_model",
+    "compare": "thali.leave_out.compare",
     "load": "thali.models.saved",
     "datasets": None,
     "errors": None,

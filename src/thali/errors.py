@@ -10,6 +10,7 @@
     ThaliWarning             (a UserWarning)
     ├── DataWarning          the data can be used, but not for everything
     ├── ConvergenceWarning   the chains do not agree, or hold too few effective draws
+    ├── IncompleteWarning    a part of a comparison failed; the rest was kept
     └── InterruptedWarning   a run was stopped early; what it had drawn was kept
 
 Every message is one sentence or two: what was given and where, what is expected, how to mend it.
@@ -43,6 +44,10 @@ class DataWarning(ThaliWarning):
 
 class ConvergenceWarning(ThaliWarning):
     """The chains do not agree yet, or hold too few effective draws."""
+
+
+class IncompleteWarning(ThaliWarning):
+    """A part of the work failed and the rest was kept."""
 
 
 class InterruptedWarning(ThaliWarning):

@@ -1,4 +1,4 @@
-"""The command line: `thali fit`, `thali datasets` and `thali cache`.
+"""The command line: `thali fit`, `thali compare`, `thali datasets`, `thali reproduce` and `thali cache`.
 
 This module holds what `thali --help` shows and nothing else; each command imports what it needs when it
 runs, so that help stays instant.
@@ -102,6 +102,70 @@ def fit(
             model_name=model,
             settings=dict(aspects=aspects, unique=unique, lapse=lapse, alpha=alpha, sampler=sampler),
             budget=dict(draws=draws, tune=tune, chains=chains, thin=thin, cores=cores, random_seed=seed),
+            out=out,
+        )
+
+
+@app.command()
+def compare(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A table of paired comparisons, or the name of a bundled data set, as for fit.",
+            show_default=False,
+        ),
+    ],
+    models: Annotated[
+        str,
+        typer.Option(
+            metavar="[NAME=]ibp|unique|K|FILE,...",
+            help="The models, between commas; each is what --aspects of fit takes, with a name before it or not.",
+        ),
+    ] = "unique,ibp",
+    leave_out: Annotated[str, typer.Option(help="What is left out at a time.")] = "pair",
+    unique: Annotated[
+        bool,
+        typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides."),
+    ] = True,
+    draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
+    tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,
+    chains: Annotated[int, typer.Option(help="Independent chains of each fit.")] = 4,
+    thin: Annotated[int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")] = None,
+    cores: Annotated[int | None, typer.Option(help="Fits run at once.", show_default="all there are")] = None,
+    lapse: Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")] = 0.01,
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Concentration of the prior on aspects, above 0.", show_default="learned"),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same table.", show_default="a fresh one")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep every finished fit there; the same command goes on from it."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write comparison.csv, predictions.csv and comparison.png there."),
+    ] = None,
+) -> None:
+    """Leave each pair out in turn and print which model predicts it best."""
+    with plain_messages():
+        from thali.cli.comparing import run_compare
+
+        run_compare(
+            data,
+            models=models,
+            settings=dict(unique=unique, lapse=lapse, alpha=alpha),
+            budget=dict(
+                leave_out=leave_out,
+                draws=draws,
+                tune=tune,
+                chains=chains,
+                thin=thin,
+                cores=cores,
+                random_seed=seed,
+                checkpoint=checkpoint,
+            ),
             out=out,
         )
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str, list[str]]":
+def parse_aspects(value: str, labels: tuple[str, ...], option: str = "--aspects") -> "str | int | dict[str, list[str]]":
     """What `EliminationByAspects(aspects=...)` takes, from what was typed.
 
     Parameters
@@ -20,6 +20,8 @@ def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str,
         for each aspect that an option has.
     labels : tuple of str
         The options of the data; one that a two-column table does not mention has no aspect.
+    option : str
+        Where it was typed, for the error.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def parse_aspects(value: str, labels: tuple[str, ...]) -> "str | int | dict[str,
         pass
     if not Path(value).exists():
         raise ArgumentError(
-            f"`--aspects` must be ibp, unique, a whole number or the path of a table; there is no file {value!r}."
+            f"`{option}` must be ibp, unique, a whole number or the path of a table; there is no file {value!r}."
         )
 
     from thali.data.tables import read_table

@@ -1,11 +1,12 @@
 """What the command line leaves on disk: all of it complete, or nothing."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
 
@@ -81,12 +82,6 @@ def write_results(model, summary: "pandas.DataFrame", features: "pandas.DataFram
     OSError
         If a file cannot be written; none of them is there then.
     """
-    import matplotlib
-    import numpy as np
-
-    from thali import plots
-
-    matplotlib.use("Agg")  # pictures go to files, so no display is needed
     with all_or_nothing(folder) as scratch:
         model.save(scratch / "posterior.nc")
         summary.to_csv(scratch / "summary.csv", index_label="quantity", lineterminator="\n")
@@ -94,5 +89,25 @@ def write_results(model, summary: "pandas.DataFrame", features: "pandas.DataFram
         model.unique_weights().to_csv(scratch / "unique_weights.csv", lineterminator="\n")
         joined.to_csv(scratch / "features.csv", index=False, lineterminator="\n")
         for name in PICTURES:
-            figure = np.ravel(getattr(plots, name)(model))[0].figure
-            figure.savefig(scratch / f"{name}.png", dpi=150, bbox_inches="tight")
+            save_picture(scratch / f"{name}.png", lambda plots, name=name: getattr(plots, name)(model))
+
+
+def save_picture(path: Path, draw: Callable[[ModuleType], Any]) -> None:
+    """Draw with `thali.plots` and write the figure.
+
+    Parameters
+    ----------
+    path : Path
+        A PNG file.
+    draw : callable
+        Takes the module `thali.plots`, gives back axes.
+    """
+    import matplotlib
+    import numpy as np
+
+    from thali import plots
+
+    matplotlib.use("Agg")  # pictures go to files, so no display is needed
+    figure = np.ravel(draw(plots))[0].figure
+    figure.savefig(path, dpi=150, bbox_inches="tight")
+    matplotlib.pyplot.close(figure)

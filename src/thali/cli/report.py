@@ -1,8 +1,9 @@
 """The printed answer of a fit: plain text, aligned, nothing cut off."""
 
-import math
 import re
 from typing import TYPE_CHECKING
+
+from thali.cli.text import align, number
 
 if TYPE_CHECKING:
     import pandas
@@ -65,7 +66,7 @@ def _aspects(model, features) -> str:
         interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
         named = f"{row.aspect}: " if "aspect" in features else ""
         rows.append((f"{row.probability:.3f}", f"{row.weight:.3f}", interval, named + ", ".join(row.members)))
-    text = "Most probable aspects, their weights and the options that have them\n" + _align(rows, left={3})
+    text = "Most probable aspects, their weights and the options that have them\n" + align(rows, left={3})
     if len(features) > len(shown):
         text += f"\n... and {len(features) - len(shown):,} less probable ones"
     n_options = model.posterior_["posterior"].sizes["option"]
@@ -83,7 +84,7 @@ def _unique_weights(model) -> str:
     for option, row in table.sort_values("weight", ascending=False).head(_MOST_FEATURES).iterrows():
         interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
         rows.append((f"{row.weight:.3f}", interval, f"{row.share:.3f}", str(option)))
-    text = "Weight of what each option has alone, and its share of their sum\n" + _align(rows, left={3})
+    text = "Weight of what each option has alone, and its share of their sum\n" + align(rows, left={3})
     return text + (f"\n... and {len(table) - _MOST_FEATURES:,} more" if len(table) > _MOST_FEATURES else "")
 
 
@@ -110,25 +111,5 @@ def _interval_name() -> str:
 def _table(summary) -> str:
     rows = [("", *summary.columns)]
     for name, values in zip(summary.index, summary.to_numpy(), strict=True):
-        rows.append((name, *map(_number, summary.columns, values)))
-    return _align(rows, left={0})
-
-
-def _number(column: str, value: float) -> str:
-    if math.isnan(value):
-        return "-"
-    if column.startswith("ess"):
-        return f"{value:,.0f}"
-    return f"{value:.4f}" if column.startswith("mcse") else f"{value:.3f}"
-
-
-def _align(rows: list[tuple[str, ...]], left: set[int]) -> str:
-    """Columns of text, two blanks apart; those numbered in `left` start at the left, others at the right."""
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if number in left else cell.rjust(width)
-            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
+        rows.append((name, *map(number, summary.columns, values)))
+    return align(rows, left={0})

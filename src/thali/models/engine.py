@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 from thali.mcmc.bag import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
-from thali.mcmc.chains import Task, run_chains
+from thali.mcmc.chains import Chain, Task, run_chains
 from thali.mcmc.verbs import sees_full
 from thali.models.arguments import one_of, positive, whole
 
@@ -93,6 +93,14 @@ def _checked_weight_prior(weight_prior) -> tuple[float, float]:
             f"apart the tiny weights of smaller ones; got {shape:g}."
         )
     return shape, rate
+
+
+def compile_ahead(task: Task, progress) -> None:
+    """Compile the sampler of a task, unless it is compiled, so that worker processes find it on the disk."""
+    if not task.kernel.is_compiled(task.model):
+        progress.note("compiling, once")
+        Chain(task, np.random.default_rng(0)).run_to(0)
+        progress.note("")
 
 
 def run(task: Task, chains, cores, random_seed, progressbar) -> tuple[list["ChainDraws"], bool]:

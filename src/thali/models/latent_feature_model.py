@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.mcmc.chains import Task
+
 
 class LatentFeatureModel(Parameters):
     r"""Any prior over features joined with any likelihood.
@@ -65,6 +67,10 @@ class LatentFeatureModel(Parameters):
         """Prior, likelihood and the settings of the sampler for these data."""
         names = ("prior", "likelihood", "weight_prior", "alpha", "sampler")
         return {name: getattr(self, name) for name in names}
+
+    def _task(self, data, draws, tune, thin) -> "Task":
+        """What the chains run, after every check."""
+        return build_task(data=data, draws=draws, tune=tune, thin=thin, **self._parts(data))
 
     def fit(
         self,
@@ -118,7 +124,7 @@ class LatentFeatureModel(Parameters):
                 "Wrap a count matrix as PairedComparisons(counts)."
             )
         parts = self._parts(data)
-        task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+        task = self._task(data, draws, tune, thin)
         data.warn_if_disconnected(stacklevel=3)
         chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
         self._keep(chain_draws, data, task, parts)

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.columns import columns_of
-from thali.posterior.probabilities import advantage_blocks, lapsing
+from thali.posterior.probabilities import probability_draws
 from thali.posterior.store import MOST_PAIRS
 from thali.posterior.summary import INTERVAL, TAILS
 
@@ -107,9 +107,6 @@ def _predictions(
     tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray, lapse: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Posterior mean and interval of the probability that the first of each pair is chosen."""
-    columns = columns_of(tree)
-    probability = np.empty((columns.n_draws, len(first)))
-    for draws, ij, ji in advantage_blocks(columns, first, second):
-        probability[draws] = lapsing(ij, ji, lapse)
+    probability = probability_draws(columns_of(tree), first, second, lapse)
     low, high = np.quantile(probability, TAILS, axis=0)
     return probability.mean(axis=0), low, high

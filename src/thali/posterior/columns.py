@@ -4,7 +4,7 @@ A column is a feature with its owners and its weight. The columns of all draws l
 dense block is made only for the draws and options at hand: of ten thousand options few own a column.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -140,35 +140,6 @@ def columns_of(tree: "xarray.DataTree") -> Columns:
         owners = owners[owners >= 0]
     present = sizes > 0
     return Columns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)
-
-
-def iterate_features(tree: "xarray.DataTree") -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The features of one draw after the other, unpadded, chain after chain.
-
-    Parameters
-    ----------
-    tree : xarray.DataTree
-        As `to_datatree` makes it, with dense features or owner lists.
-
-    Yields
-    ------
-    features : bool array (K, n)
-    weights : array (K,)
-
-    Example
-    -------
-    >>> import thali as th
-    >>> model = th.EliminationByAspects({"P": ["Paris"], "P+": ["Paris"], "R": ["Rome"], "R+": ["Rome"]}).fit(
-    ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False
-    ... )
-    >>> features, weights = next(iterate_features(model.posterior_))
-    >>> features.astype(int).tolist()
-    [[1, 1, 0, 0], [0, 0, 1, 1]]
-    """
-    columns = columns_of(tree)
-    for draw in range(columns.n_draws):
-        features, weights = columns.dense(draw, draw + 1)
-        yield features[0], weights[0]
 
 
 def _flat(array: np.ndarray) -> np.ndarray:

@@ -1,6 +1,5 @@
 """Choice probabilities of posterior draws, in plain NumPy: many draws and many pairs at once."""
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -95,53 +94,6 @@ def lapsing(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
     return (1 - lapse) * fraction + lapse / 2
 
 
-def pair_probabilities(
-    features: np.ndarray,
-    weights: np.ndarray,
-    unique_weights: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    lapse: float = 0.0,
-) -> np.ndarray:
-    """Probability that the first option of each pair is chosen over the second, draw by draw.
-
-    p̃_ij = (1 - ε) A_ij / (A_ij + A_ji) + ε/2,  A_ij = sum_k w_k f_ik (1 - f_jk) + u_i
-
-    Parameters
-    ----------
-    features : bool array (..., K, n), padded with False
-    weights : array (..., K), >= 0
-    unique_weights : array (..., n), >= 0
-    first, second : int arrays (pairs,), 0..n-1
-    lapse : float in [0, 1)
-
-    Returns
-    -------
-    array (..., pairs), in [0, 1]
-
-    References
-    ----------
-    Görür, Jäkel & Rasmussen (2006), eq. 1.
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> none, pair = np.zeros((0, 2), dtype=bool), (np.array([0]), np.array([1]))
-    >>> pair_probabilities(none, np.zeros(0), np.array([3.0, 1.0]), *pair, lapse=0.5).tolist()
-    [0.625]
-    """
-    features, weights, unique_weights = np.asarray(features), np.asarray(weights), np.asarray(unique_weights)
-    leading, (width, n) = features.shape[:-2], features.shape[-2:]
-    draws = math.prod(leading)
-    features = features.reshape(draws, width, n)
-    weights, unique_weights = weights.reshape(draws, width), unique_weights.reshape(draws, n)
-    probabilities = np.empty((draws, len(first)))
-    for block in _blocks(draws, width * n + min(n * n, 4 * len(first)) + len(first)):
-        ij, ji = advantages(features[block], weights[block], unique_weights[block], first, second)
-        probabilities[block] = lapsing(ij, ji, lapse)
-    return probabilities.reshape(*leading, len(first))
-
-
 def advantage_blocks(
     columns: Columns, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
@@ -164,6 +116,25 @@ def advantage_blocks(
         features, weights = columns.dense(draws.start, draws.stop, options)
         unique_weights = columns.unique_weights[draws][:, options]
         yield draws, *advantages(features, weights, unique_weights, first, second)
+
+
+def probability_draws(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
+    """Probability that the first option of each pair is chosen over the second, draw by draw.
+
+    Parameters
+    ----------
+    columns : Columns
+    first, second : int arrays (pairs,), option indices
+    lapse : float in [0, 1)
+
+    Returns
+    -------
+    array (draws, pairs), in [0, 1]
+    """
+    probabilities = np.empty((columns.n_draws, len(first)))
+    for draws, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
+        probabilities[draws] = lapsing(ij, ji, lapse)
+    return probabilities
 
 
 def mean_probabilities(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.errors import DataError
+from thali.posterior.binomial import log_coefficient
 from thali.posterior.columns import Columns, columns_of_chains
 from thali.posterior.probabilities import advantage_blocks, lapsing
 
@@ -102,7 +103,7 @@ def to_datatree(
     dense = data.n_options * (data.n_options - 1) // 2 <= MOST_PAIRS
     compared = _pair_coordinates("compared_pair", labels, data.first, data.second)
     sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws)}
-    log_coefficient = _log_coefficients(data.wins, data.losses)
+    coefficients = log_coefficient(data.wins, data.losses)
 
     def over_draws(values):
         return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
@@ -110,7 +111,7 @@ def to_datatree(
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
         "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + log_coefficient.sum() for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1)),
         **(_dense_features(columns, shape) if dense else _listed_features(columns, shape)),
     }
@@ -121,7 +122,7 @@ def to_datatree(
         probability, pointwise = _pair_draws(columns, i, j, data, lapse)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
         coordinates |= _pair_coordinates("pair", labels, i, j)
-        pointwise = (pointwise + log_coefficient).reshape(*shape, -1)
+        pointwise = (pointwise + coefficients).reshape(*shape, -1)
         # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
         groups["log_likelihood"] = xr.Dataset(
             {"wins": (("chain", "draw", "compared_pair"), pointwise)}, {**sampled, **compared}
@@ -137,7 +138,7 @@ def to_datatree(
         {
             "first": ("compared_pair", data.first),
             "second": ("compared_pair", data.second),
-            "log_binomial_coefficient": ("compared_pair", log_coefficient),
+            "log_binomial_coefficient": ("compared_pair", coefficients),
             "lapse": float(lapse),
             "unique": bool(unique),
             "learned_alpha": bool(learned_alpha),
@@ -299,13 +300,6 @@ def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndar
     """Position of each pair first < second among all pairs in row-major order."""
     first, second = np.asarray(first), np.asarray(second)
     return first * (2 * n_options - first - 1) // 2 + second - first - 1
-
-
-def _log_coefficients(wins: np.ndarray, losses: np.ndarray) -> np.ndarray:
-    """ln C(wins + losses, wins), through the gamma function because declared weights may be fractional."""
-    from scipy.special import gammaln
-
-    return gammaln(wins + losses + 1) - gammaln(wins + 1) - gammaln(losses + 1)
 
 
 def _origin() -> dict:

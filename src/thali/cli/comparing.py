@@ -1,0 +1,161 @@
+"""`thali compare`: leave every pair out in turn, and say which model predicts it best."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from thali.cli.boundary import INTERRUPTED, tell
+from thali.cli.fitting import load_data
+from thali.cli.text import align, number
+from thali.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas
+
+_HEADINGS = {
+    "nll": "score",
+    "nll_mcse": "MC error",
+    "information": "bits",
+    "mean_log_pred": "log pred.",
+    "mean_log_pred_mcse": "MC error",
+    "difference": "to best",
+    "difference_se": "std. error",
+    "r_hat": "R-hat",
+}
+
+
+def run_compare(data_name: str, *, models: str, settings: dict, budget: dict, out: Path | None) -> None:
+    """Compare models on the data of that name and print the answer.
+
+    Parameters
+    ----------
+    data_name : str
+        A bundled data set or a file.
+    models : str
+        What `--models` says.
+    settings : dict
+        The arguments that all models share: unique, lapse, alpha.
+    budget : dict
+        The further arguments of `compare`.
+    out : Path or None
+        Folder for the results.
+
+    Raises
+    ------
+    ThaliError
+        If the data, a name or an argument cannot be used; nothing has been written then.
+    typer.Exit
+        With 130, after everything was printed and written, if Ctrl-C stopped the run.
+    """
+    import thali
+    from thali.cli.files import check_folder
+
+    if out is not None:
+        check_folder(out)
+    data, recognised = load_data(data_name)
+    tell(f"{data_name}: {recognised}")
+    named = parse_models(models, settings, data.labels)
+    tell(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
+    table = thali.compare(named, data, progressbar=True, **budget)
+    try:
+        if out is not None:
+            _write(table, out)
+            tell(f"wrote the table, every pair's scores and the picture to {out}.")
+    finally:  # a full disk must not cost the answer of a long run
+        print(report(table))
+    if table.attrs["interrupted"]:
+        missing = int((table.attrs["missing"]["why"] == "not run").sum())
+        again = "the same command goes on" if budget["checkpoint"] else "with --checkpoint FILE it could go on"
+        tell(f"stopped by Ctrl-C; {missing:,} of {len(named) * data.n_pairs:,} fits were not run; {again}.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def parse_models(text: str, settings: dict, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The models that `--models` names, by name.
+
+    Parameters
+    ----------
+    text : str
+        Items between commas, each what `--aspects` takes, with `NAME=` before it or not.
+    settings : dict
+        The arguments that all models share; alpha goes to those that have one.
+    labels : tuple of str
+        The options of the data.
+
+    Returns
+    -------
+    list of (name, model)
+        A word or number is its own name, a file goes by its name without folder and ending.
+
+    Example
+    -------
+    >>> parse_models("BTL=unique, 3", {"lapse": 0.0, "alpha": 1.0}, ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
+    [('BTL', EliminationByAspects(aspects='unique', lapse=0.0)),
+     ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
+    """
+    import thali
+    from thali.cli.aspects import parse_aspects
+
+    named = []
+    for item in (part.strip() for part in text.split(",")):
+        name, equals, aspects = (part.strip() for part in item.partition("="))
+        if not equals:
+            name, aspects = Path(item).stem if Path(item).suffix else item, item
+        if not name or not aspects:
+            raise ArgumentError(f"`--models` needs models between commas, such as unique,3,ibp; got {text!r}.")
+        parsed = parse_aspects(aspects, labels, "--models")
+        learns_alpha = parsed == "ibp" or isinstance(parsed, int)
+        own = settings if learns_alpha else settings | {"alpha": None}
+        named.append((name, thali.EliminationByAspects(parsed, **own)))
+    return named
+
+
+def report(table: "pandas.DataFrame") -> str:
+    """The answer in words and numbers: the table, what it establishes, and whether the chains agree.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `thali.compare` returns it.
+
+    Returns
+    -------
+    str
+        Lines without a final line break.
+    """
+    from thali.leave_out.table import sentences, unconverged
+
+    rows = [("", *_HEADINGS.values())]
+    for name, row in table.iterrows():
+        cells = (_cell(column, row[column]) for column in _HEADINGS)
+        rows.append((str(name), *cells))
+    pairs = int(table["pairs"].iloc[0])
+    of_all = "" if pairs == len(table.attrs["pairs"]) else f" of {len(table.attrs['pairs']):,}"
+    parts = [
+        f"What each model predicts for pairs that it has not seen ({pairs:,}{of_all} pairs)\n" + align(rows, left={0}),
+        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
+        " comparison above guessing;\nlog pred.: mean of the log of the posterior mean of the binomial; to best: score"
+        " minus that of the best model, with its standard error over pairs.",
+        "\n".join(sentences(table)),
+    ]
+    if sentence := unconverged(table):
+        parts.append(f"WARNING: {sentence}".replace("more draws and tune", "larger --draws and --tune"))
+    return "\n\n".join(parts)
+
+
+def _cell(column: str, value: float) -> str:
+    if column == "information" and value == value:
+        return f"{value:.4f}"
+    return number("mcse" if column.endswith("mcse") else column, value)
+
+
+def _write(table: "pandas.DataFrame", folder: Path) -> None:
+    """Write comparison.csv, predictions.csv and comparison.png, all or none."""
+    from thali.cli.files import all_or_nothing, save_picture
+
+    with all_or_nothing(folder) as scratch:
+        table.to_csv(scratch / "comparison.csv", lineterminator="\n")
+        table.attrs["predictions"].to_csv(scratch / "predictions.csv", index=False, lineterminator="\n")
+        if table["nll"].notna().any():
+            save_picture(scratch / "comparison.png", lambda plots: plots.comparison(table))

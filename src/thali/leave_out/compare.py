@@ -1,0 +1,294 @@
+"""`thali.compare`: every model, fitted without one pair at a time, predicts the pair that was left out."""
+
+import json
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from thali.data.check import shorten
+from thali.data.pairs import PairedComparisons
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    IncompleteWarning,
+    InterruptedWarning,
+    ThaliError,
+)
+from thali.leave_out.fit import LeftOutFit, clone, run
+from thali.leave_out.kept import Kept, data_digest, fit_key
+from thali.leave_out.table import REFERENCES, comparison_table, unconverged
+from thali.leave_out.workers import run_all
+from thali.models.arguments import one_of, whole
+from thali.models.engine import compile_ahead
+from thali.models.saved import describe
+from thali.progress import Progress
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_NAMED = 5
+
+
+def compare(
+    models: Mapping[str, Any] | Iterable[tuple[str, Any]],
+    data: PairedComparisons,
+    leave_out: str = "pair",
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    thin: int | None = None,
+    cores: int | None = None,
+    random_seed=None,
+    progressbar: bool = True,
+    checkpoint=None,
+) -> "pandas.DataFrame":
+    r"""Compare models by what they predict for each pair of options when they have not seen it.
+
+    Every model is fitted once for each compared pair, without it, and predicts it:
+
+    .. math::
+        \text{nll} = -\frac{1}{P} \sum_{i<j} \ln \text{Binomial}(x_{ij} \mid n_{ij}, \bar p_{ij}^{(-ij)}), \qquad
+        \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
+
+    The fits are independent tasks of joblib: inside ``joblib.parallel_config("dask")`` and the like they run on a
+    cluster. The same seed gives the same table wherever they run.
+
+    Parameters
+    ----------
+    models : mapping from name to model, or list of (name, model)
+        Models of thali for paired comparisons; they are left as they are. "BASE" and "EMP" are taken.
+    data : PairedComparisons
+        With two compared pairs or more.
+    leave_out : {"pair"}
+        What is left out at a time: all comparisons of a pair.
+    draws, tune, chains, thin : int
+        Of every fit, as in `fit`.
+    cores : int, optional
+        Fits run at once; None means as many as there are processors, or the whole of the cluster that
+        ``joblib.parallel_config`` names.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    progressbar : bool
+    checkpoint : str or path, optional
+        A file that keeps every finished fit. The same call with the same file goes on from there; models may have been
+        added since.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a model, indexed by its name, between the reference rows BASE (every probability one half) and EMP (the
+        observed proportions, the best that any prediction could do):
+
+        - ``nll``: mean over the pairs of -ln Binomial(x | n, posterior mean p); ``nll_mcse`` its Monte Carlo error
+        - ``information``: bits per comparison above BASE
+        - ``mean_log_pred``, ``mean_log_pred_mcse``: mean over the pairs of ln of the posterior mean of
+          Binomial(x | n, p)
+        - ``difference``, ``difference_se``: nll minus that of the best model, and the standard error over pairs
+        - ``r_hat``: largest among the predicted probabilities
+        - ``pairs``: pairs that count; those that every model has finished
+
+        ``attrs["pairs"]``: a data frame of every pair's nll, pairs (a, b) by models. ``attrs["predictions"]``: one row
+        a model and pair with everything known of it. ``attrs["missing"]``: fits that failed or were not run.
+        `thali.plots.comparison` draws the table, `thali.leave_out.table.sentences` puts it in words.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no model, two have one name, a model does not fit the data (which names it), or an argument is
+        outside its range.
+    DataError
+        If the data are not paired comparisons of at least two pairs, or the checkpoint cannot be used.
+
+    Warns
+    -----
+    DataWarning
+        If the comparisons that remain do not connect all options.
+    IncompleteWarning
+        If a fit failed; the others are kept, and the pair counts for no model.
+    InterruptedWarning
+        If Ctrl-C stopped the run; what was finished is kept.
+    ConvergenceWarning
+        If the chains of some fits do not agree on the pair left out.
+
+    References
+    ----------
+    Görür, Jäkel & Rasmussen (2006), section 4.2 and Table 2.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
+    >>> table = compare(models, th.datasets.celebrities(), draws=100, tune=100, cores=1, random_seed=1,
+    ...                 progressbar=False)
+    >>> [float(x) for x in table["nll"].round(1)]
+    [17.6, 12.2, 4.7, 2.9]
+    """
+    one_of("leave_out", leave_out, ("pair",))
+    if not isinstance(data, PairedComparisons):
+        raise DataError(
+            f"compare with leave_out='pair' needs PairedComparisons; got {type(data).__name__}. "
+            "Wrap a count matrix as PairedComparisons(counts)."
+        )
+    named = _named(models)
+    budget = {"draws": whole("draws", draws, 1), "tune": whole("tune", tune, 0), "chains": whole("chains", chains, 1)}
+    budget["thin"] = None if thin is None else whole("thin", thin, 1)
+    cores = None if cores is None else whole("cores", cores, 1)
+    prepared = [_prepared(name, model, data, draws, tune, thin) for name, model in named.items()]
+    _warn_of_holes(data)
+
+    kept = Kept(checkpoint, random_seed)
+    seeds = kept.seed.spawn(data.n_pairs)
+    tasks = [  # pair by pair, so that an early end leaves whole pairs
+        LeftOutFit(name, clone(model), data, pair, seed, budget, os.getpid())
+        for pair, seed in enumerate(seeds)
+        for name, model in named.items()
+    ]
+    keys = _keys(tasks, data_digest(data))
+    records = [kept.find(key) for key in keys]
+    waiting = [number for number, record in enumerate(records) if record is None]
+    interrupted = False
+    with Progress(progressbar, "leaving out", len(tasks)) as progress:
+        try:
+            if waiting:
+                for task in prepared:
+                    compile_ahead(task, progress)
+            progress.update(len(tasks) - len(waiting))
+            finished = run_all(run, [tasks[number] for number in waiting], cores)
+            for done, (at, result) in enumerate(finished, start=1 + len(tasks) - len(waiting)):
+                number = waiting[at]
+                records[number] = _record(result, tasks[number])
+                if records[number]["error"] is None:
+                    kept.add(keys[number], records[number])
+                progress.update(done)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted and not any(records):
+        raise KeyboardInterrupt
+    table = comparison_table(list(named), data, [(t.name, t.pair, r) for t, r in zip(tasks, records, strict=True)])
+    table.attrs["interrupted"] = interrupted
+    _warn(table, len(tasks), interrupted, checkpoint)
+    return table
+
+
+def _named(models) -> dict[str, Any]:
+    """The models by name, each name once."""
+    try:
+        items = list(models.items()) if isinstance(models, Mapping) else [(name, model) for name, model in models]
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"models must be a mapping from name to model, or a list of (name, model); got {type(models).__name__}."
+        ) from None
+    if not items:
+        raise ArgumentError(
+            "models is empty; give at least one model, such as {'BTL': EliminationByAspects('unique')}."
+        )
+    named: dict[str, Any] = {}
+    for name, model in items:
+        if not isinstance(name, str) or not name.strip():
+            raise ArgumentError(f"The name of a model must be a text that is not empty; got {name!r}.")
+        if name in REFERENCES:
+            raise ArgumentError(f"{name!r} names a reference row of the table; choose another name for the model.")
+        if name in named:
+            raise ArgumentError(f"Two models are named {name!r}; give each a name of its own.")
+        if isinstance(model, type) or not all(hasattr(model, part) for part in ("fit", "get_params", "_task")):
+            raise ArgumentError(
+                f"{name!r} must be a model of thali for paired comparisons, such as EliminationByAspects(); "
+                f"got {model!r}."
+            )
+        named[name] = model
+    return named
+
+
+def _prepared(name: str, model, data: PairedComparisons, draws, tune, thin):
+    """What the sampler will run, so that a model that cannot be fitted is found before the others have been."""
+    if hasattr(model, "posterior_"):
+        options = [str(label) for label in model.posterior_["posterior"]["option"].values]
+        if options != list(data.labels):
+            raise ArgumentError(
+                f"Model {name!r} was fitted to the options {shorten(options)}, but the data are of "
+                f"{shorten(data.labels)}; compare models on the same options."
+            )
+    try:
+        return model._task(data, draws, tune, thin)
+    except ThaliError as error:
+        raise type(error)(f"Model {name!r} cannot be fitted to these data: {error}") from None
+
+
+def _warn_of_holes(data: PairedComparisons) -> None:
+    """Say which options are told by the prior alone once a pair is left out."""
+    lonely, cut, alone = [], [], set(data.never_compared)
+    groups = len(data.components())
+    for first, second in zip(data.first, data.second, strict=True):
+        a, b = data.labels[first], data.labels[second]
+        rest = data.without_pair(a, b)
+        if lost := [label for label in rest.never_compared if label not in alone]:
+            lonely.append(f"{' and '.join(lost)} (compared with nothing but the other of {a}-{b})")
+        elif len(rest.components()) > groups:
+            cut.append(f"{a}-{b}")
+    said = []
+    if lonely:
+        said.append(f"Leaving out a pair leaves an option without comparisons: {shorten(lonely, _MOST_NAMED)}.")
+    if cut:
+        said.append(
+            f"Leaving out a pair parts the options into groups never compared with each other: "
+            f"{shorten(cut, _MOST_NAMED)}."
+        )
+    if said:
+        warnings.warn(
+            " ".join(said) + " What is predicted there is told by the prior alone.", DataWarning, stacklevel=3
+        )
+
+
+def _keys(tasks: list[LeftOutFit], digest: str) -> list[str]:
+    """For each fit everything that determines it, as a short text."""
+    from thali import __version__
+
+    described = {task.name: json.dumps(describe(task.model), sort_keys=True) for task in tasks}
+    return [
+        fit_key(
+            __version__,
+            digest,
+            described[t.name],
+            t.budget,
+            t.pair,
+            str(t.seed.entropy),
+            [int(k) for k in t.seed.spawn_key],
+        )
+        for t in tasks
+    ]
+
+
+def _record(result, task: LeftOutFit) -> dict:
+    if isinstance(result, BaseException):
+        error = "its worker process died again and again, perhaps for want of memory; use fewer cores"
+        return {"model": task.name, "pair": task.pair, "error": error}
+    return result
+
+
+def _warn(table: "pandas.DataFrame", fits: int, interrupted: bool, checkpoint) -> None:
+    """What a reader of the table must know besides."""
+    missing = table.attrs["missing"]
+    failed = missing[missing["why"] != "not run"]
+    if len(failed):
+        named = [f"{m.model} without {m.a}-{m.b} ({m.why})" for m in failed.head(_MOST_NAMED).itertuples()]
+        more = f"; and {len(failed) - _MOST_NAMED:,} more" if len(failed) > _MOST_NAMED else ""
+        warnings.warn(
+            f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other fits were kept; these pairs "
+            "count for no model.",
+            IncompleteWarning,
+            stacklevel=3,
+        )
+    if interrupted:
+        again = "the same call goes on from the checkpoint" if checkpoint else "with checkpoint=FILE it could go on"
+        waiting = missing[missing["why"] == "not run"]
+        named = [f"{m.model} without {m.a}-{m.b}" for m in waiting.itertuples()]
+        warnings.warn(
+            f"Stopped early; {fits - len(missing):,} of {fits:,} fits are finished and kept; not run: "
+            f"{shorten(named, _MOST_NAMED)}. Pairs that not every model has finished count for none; {again}.",
+            InterruptedWarning,
+            stacklevel=3,
+        )
+    if sentence := unconverged(table):
+        warnings.warn(sentence, ConvergenceWarning, stacklevel=3)

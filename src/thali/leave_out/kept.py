@@ -1,0 +1,95 @@
+"""Finished fits in a file, one line of JSON each, so that a comparison can go on from where it stopped."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+from thali._random import root
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError
+
+SCHEMA = 1  # raised when a fit of an older thali can no longer stand for one of this
+
+
+class Kept:
+    """The finished fits of one comparison.
+
+    A fit is found again by everything that determines it: the data, the model, the budget, the seed, the pair left out.
+    Whatever else the file holds stays there, so several comparisons may share one file.
+
+    Parameters
+    ----------
+    path : str, path or None
+        None keeps nothing on disk.
+    random_seed
+        As `compare` takes it; None takes up the seed of the file, if it has one.
+
+    Raises
+    ------
+    DataError
+        If the path is a folder, lies in none, cannot be written, or is a file of another kind.
+    """
+
+    def __init__(self, path, random_seed):
+        self.path = None if path is None else Path(path)
+        self._records: dict[str, dict] = {}
+        entropy = self._read()
+        self.seed = root(random_seed) if random_seed is not None or entropy is None else np.random.SeedSequence(entropy)
+        if self.path is not None and entropy is None:
+            self._append({"thali_kept_fits": SCHEMA, "entropy": self.seed.entropy})
+
+    def find(self, key: str) -> dict | None:
+        """The record of a finished fit, or None."""
+        return self._records.get(key)
+
+    def add(self, key: str, record: dict) -> None:
+        """Keep the record of a finished fit."""
+        self._records[key] = record
+        if self.path is not None:
+            self._append({"key": key} | record)
+
+    def _read(self) -> int | None:
+        if self.path is None:
+            return None
+        if self.path.is_dir():
+            raise DataError(f"The checkpoint '{self.path}' is a folder; give the name of a file.")
+        if not self.path.parent.is_dir():
+            raise DataError(f"There is no folder '{self.path.parent}' for the checkpoint; make it first.")
+        if not self.path.exists():
+            return None
+        lines = []
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                lines.append(json.loads(line))
+            except json.JSONDecodeError:  # the last line of a run that was killed while it wrote
+                continue
+        if not lines:
+            if self.path.stat().st_size:
+                raise DataError(f"'{self.path}' is not a checkpoint of thali; choose another name.")
+            return None
+        if not isinstance(lines[0], dict) or lines[0].get("thali_kept_fits") != SCHEMA:
+            raise DataError(f"'{self.path}' is not a checkpoint of this version of thali; choose another name.")
+        self._records = {line.pop("key"): line for line in lines[1:] if "key" in line}
+        return lines[0]["entropy"]
+
+    def _append(self, line: dict) -> None:
+        try:
+            with open(self.path, "a", encoding="utf-8") as file:  # type: ignore[arg-type]
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise DataError(f"The checkpoint '{self.path}' cannot be written: {error.strerror}.") from None
+
+
+def data_digest(data: PairedComparisons) -> str:
+    """A text that other data do not share."""
+    digest = hashlib.sha256(json.dumps(data.labels).encode())
+    for array in (data.first, data.second, data.wins, data.losses):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def fit_key(*determined_by) -> str:
+    """A short text for everything that determines a fit."""
+    return hashlib.sha256(json.dumps(determined_by).encode()).hexdigest()[:32]
