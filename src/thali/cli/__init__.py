@@ -195,6 +195,39 @@ def datasets(
             list_datasets()
 
 
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="What to reproduce.", show_default="list what there is"),
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List what there is.")] = False,
+    small: Annotated[bool, typer.Option("--small", help="A short run, to see what comes out.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="A long run, with small Monte Carlo errors.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 1,
+    cores: Annotated[int | None, typer.Option(min=1, help="Processors to use.", show_default="all there are")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the text, the tables as CSV and the pictures there; a long run that was stopped goes on from"
+            " what it finds there.",
+        ),
+    ] = None,
+) -> None:
+    """Recompute a published table or figure and print the paper's figures beside ours."""
+    with plain_messages():
+        from thali.cli.reproducing import list_entries, run_entry
+
+        if small and full:
+            raise typer.BadParameter("a run is either --small or --full")
+        if name is None or show_list:
+            list_entries()
+        else:
+            size = "small" if small else "full" if full else "standard"
+            run_entry(name, size=size, seed=seed, cores=cores, out=out)
+
+
 @cache.command("info")
 def cache_info() -> None:
     """Say where the compiled samplers lie and how large they are."""

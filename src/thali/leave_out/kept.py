@@ -35,6 +35,7 @@ class Kept:
     def __init__(self, path, random_seed):
         self.path = None if path is None else Path(path)
         self._records: dict[str, dict] = {}
+        self._is_torn = False  # whether the file ends in the middle of a line
         entropy = self._read()
         self.seed = root(random_seed) if random_seed is not None or entropy is None else np.random.SeedSequence(entropy)
         if self.path is not None and entropy is None:
@@ -59,8 +60,9 @@ class Kept:
             raise DataError(f"There is no folder '{self.path.parent}' for the checkpoint; make it first.")
         if not self.path.exists():
             return None
-        lines = []
-        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+        lines, text = [], self.path.read_text(encoding="utf-8", errors="replace")
+        self._is_torn = bool(text) and not text.endswith("\n")
+        for line in text.splitlines():
             try:
                 lines.append(json.loads(line))
             except json.JSONDecodeError:  # the last line of a run that was killed while it wrote
@@ -77,7 +79,8 @@ class Kept:
     def _append(self, line: dict) -> None:
         try:
             with open(self.path, "a", encoding="utf-8") as file:  # type: ignore[arg-type]
-                file.write(json.dumps(line) + "\n")
+                file.write("\n" * self._is_torn + json.dumps(line) + "\n")
+            self._is_torn = False
         except OSError as error:
             raise DataError(f"The checkpoint '{self.path}' cannot be written: {error.strerror}.") from None
 

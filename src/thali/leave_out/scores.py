@@ -51,20 +51,22 @@ def score(wins: float, losses: float, draws: np.ndarray) -> Score:
     >>> round(halves.nll, 4), round(halves.log_pred, 4), halves.nll_mcse
     (1.3863, -1.3863, 0.0)
     """
-    mean = float(np.mean(draws))
-    error = mcse(draws)
-    with np.errstate(divide="ignore", invalid="ignore"):  # a probability of 0 or 1, without lapses
+    mean, error = np.mean(draws), mcse(draws)
+    nll_error = 0.0
+    if error != 0.0:
         slope = wins / mean - losses / (1.0 - mean)
         bend = wins / mean**2 + losses / (1.0 - mean) ** 2
+        nll_error = float(np.hypot(slope * error, bend * error**2 / np.sqrt(2.0)))
+    with np.errstate(divide="ignore"):  # a probability of 0 or 1, without lapses
         logs = log_binomial(wins, losses, draws)
         top = float(np.max(logs))
         likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(draws)
         average = float(np.mean(likelihood))
         return Score(
-            predicted=mean,
+            predicted=float(mean),
             predicted_mcse=error,
             nll=-float(log_binomial(wins, losses, mean)),
-            nll_mcse=float(np.hypot(slope * error, bend * error**2 / np.sqrt(2.0))),
+            nll_mcse=nll_error,
             log_pred=top + float(np.log(average)),
             log_pred_mcse=mcse(likelihood) / average if average else np.nan,
             r_hat=r_hat(draws),

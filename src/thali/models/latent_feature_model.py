@@ -250,6 +250,40 @@ class LatentFeatureModel(Parameters):
         first, second = _positions(pairs, [str(x) for x in tree["posterior"].dataset["option"].values])
         return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
 
+    def check(self, random_seed=None) -> "pandas.DataFrame":
+        """Posterior predictive check: which observed proportions does the model miss?
+
+        Each compared pair is replicated once a draw, Binomial(n, p), and the observed proportion is held against the
+        replicates. `thali.plots.check` draws the table.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a compared pair, the worst first: a, b, n, observed (proportion in which a was chosen), predicted
+            (posterior mean), low and high (the 89 % interval of the replicated proportion), p_value (two-sided) and
+            missed (whether observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together
+            (chi-square discrepancy).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the counts are fractional.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        from thali.posterior.check import check_table
+
+        return check_table(self._fitted(), random_seed)
+
     def save(self, path) -> None:
         """Write the model and its posterior to one netCDF file; `thali.load` reads it back.
 

@@ -1,16 +1,22 @@
-"""Pictures of a posterior: a fitted model in, matplotlib axes out.
+"""Pictures: a fitted model (or a comparison) in, matplotlib axes out.
 
 Matplotlib is loaded by the first call, not before.
 
 features               which options own the most probable features, and with what weight
+feature_samples        the features of single draws
 n_features             how many features there are, and the concentration alpha
 trace                  how the chains moved
 choice_probabilities   predicted against observed proportions
+check                  which observed proportions the model misses
+comparison             the scores of left-out pairs, model against model
 """
 
+from thali.plots.check import check
+from thali.plots.comparison import comparison
 from thali.plots.feature_matrix import features
 from thali.plots.feature_number import n_features
+from thali.plots.feature_samples import feature_samples
 from thali.plots.predictions import choice_probabilities
 from thali.plots.traces import trace
 
-__all__ = ["choice_probabilities", "features", "n_features", "trace"]
+__all__ = ["check", "choice_probabilities", "comparison", "feature_samples", "features", "n_features", "trace"]

@@ -1,0 +1,98 @@
+"""`thali reproduce`: recompute a published table or figure and print the paper's figures beside ours."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from thali.cli.boundary import INTERRUPTED, tell
+from thali.cli.text import align
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.reproduce import Entry, Reproduction
+
+
+def list_entries() -> None:
+    """Print one paragraph for each entry."""
+    from thali import reproduce
+
+    for entry in reproduce.catalogue():
+        takes = ", ".join(f"--{size} {time}" if size != "standard" else time for size, time in entry.takes.items())
+        print(f"{entry.name}\n    {entry.shows}\n    {entry.paper}; on two cores: {takes}")
+
+
+def run_entry(name: str, *, size: str, seed: int, cores: int | None, out: Path | None) -> None:
+    """Run the entry of that name and print what it found.
+
+    Parameters
+    ----------
+    name : str
+    size : {"small", "standard", "full"}
+    seed : int
+    cores : int or None
+    out : Path or None
+        Folder for the text, the tables, the pictures, and the finished parts of a long run.
+
+    Raises
+    ------
+    ThaliError
+        If there is no such entry, or the folder cannot be used.
+    typer.Exit
+        With 130, after everything was printed and written, if Ctrl-C stopped the run.
+    """
+    from thali import reproduce
+    from thali.cli.files import check_folder
+
+    entry = reproduce.find(name)
+    if out is not None:
+        check_folder(out)
+        out.mkdir(parents=True, exist_ok=True)
+    tell(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes about {entry.takes[size]}.")
+    found = entry.run(reproduce.Settings(size, seed, cores, True, out))
+    text = report(entry, found)
+    try:
+        if out is not None:
+            _write(entry, found, text, out)
+            tell(f"wrote the text, the tables and the pictures to {out}.")
+    finally:  # a full disk must not cost the answer of a long run
+        print(text)
+    if found.interrupted:
+        tell("stopped by Ctrl-C; what is printed rests on what was finished.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def report(entry: "Entry", found: "Reproduction") -> str:
+    """The tables and remarks as plain text."""
+    parts = [f"{entry.shows} ({entry.paper})"]
+    parts += [f"{title}\n{_plain(table)}" for title, table in found.tables.items()]
+    return "\n\n".join([*parts, "\n".join(found.remarks)])
+
+
+def _plain(table: "pandas.DataFrame") -> str:
+    texts = {k for k, column in enumerate(table.columns) if table[column].dtype.kind not in "fi"}
+    rows = [tuple(map(str, table.columns))]
+    for row in table.itertuples(index=False):
+        rows.append(tuple(_cell(str(column), value) for column, value in zip(table.columns, row, strict=True)))
+    return align(rows, left=texts)
+
+
+def _cell(column: str, value) -> str:
+    if isinstance(value, str):
+        return value
+    if value != value:
+        return "-"
+    return f"{value:.4f}" if column.startswith(("error", "IS", "exact")) else f"{value:.3f}"
+
+
+def _write(entry: "Entry", found: "Reproduction", text: str, folder: Path) -> None:
+    """Write NAME.txt, NAME-1.csv, ... and one PNG for each picture, all or none."""
+    from thali.cli.files import all_or_nothing, save_picture
+
+    with all_or_nothing(folder) as scratch:
+        (scratch / f"{entry.name}.txt").write_text(text + "\n", encoding="utf-8")
+        for number, table in enumerate(found.tables.values(), start=1):
+            table.to_csv(scratch / f"{entry.name}-{number}.csv", index=False, lineterminator="\n")
+        for name, draw in found.pictures.items():
+            save_picture(scratch / f"{entry.name}-{name}.png", lambda plots, draw=draw: draw())

@@ -1,0 +1,82 @@
+"""Observed proportions against what the fitted model would draw in their place."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.errors import ArgumentError
+from thali.plots._style import COLOURS, label_width, new_axes, short
+from thali.posterior.check import check_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed=0) -> "Axes":
+    """Draw each observed proportion over the interval of its replicates, the worst predicted pair first.
+
+    A row is a compared pair. The bar holds 89 % of the proportions that the model draws itself, the stroke is the
+    posterior mean of the probability that the first option is chosen, the point is the observed proportion.
+
+    Parameters
+    ----------
+    model : fitted model
+        Anything with `posterior_`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+    max_pairs : int, 1 or more
+        The largest number of pairs to show.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        Of the replicates.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        `max_pairs` is less than 1.
+    DataError
+        A pair was compared a fractional number of times.
+
+    References
+    ----------
+    Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> check(model, max_pairs=1).get_yticklabels()[0].get_text()
+    'JU over CY'
+    """
+    if max_pairs < 1:
+        raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
+    everything = check_table(model.posterior_, random_seed)
+    table = everything.head(max_pairs)
+    options = model.posterior_["posterior"]["option"].values.tolist()
+    shown = dict(zip(options, short(options), strict=True))
+    names = [f"{shown[a]} over {shown[b]}" for a, b in zip(table["a"], table["b"], strict=True)]
+    rows = table.index.to_numpy()
+    if ax is None:
+        (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))
+
+    interval = f"{everything.attrs['interval']:.0%} of replicates"
+    bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
+    # The edge is what is left of the bar where all replicates are the same.
+    handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]
+    handles += ax.plot(table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2)
+    missed = table["missed"].to_numpy()
+    for chosen, label, marker, colour in ((~missed, "inside", "o", COLOURS[0]), (missed, "outside", "D", COLOURS[1])):
+        if chosen.any():
+            mark = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
+            handles += ax.plot(table["observed"].to_numpy()[chosen], rows[chosen], marker, **mark)
+    ax.set(xlim=(-0.02, 1.02), ylim=(len(rows) - 0.4, -0.6))
+    ax.set_yticks(rows, names, parse_math=False, fontsize=9)
+    ax.tick_params(axis="y", length=0)
+    of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} pairs, the worst first"
+    ax.set_xlabel(f"proportion in which the first was chosen{of_all}")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
+    return ax

@@ -1,0 +1,253 @@
+"""The posterior predictive check of paired comparisons: which observed proportions does the model miss?"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._random import streams
+from thali.data.check import plural
+from thali.errors import ArgumentError, DataError
+from thali.posterior.columns import Columns, columns_of
+from thali.posterior.probabilities import BLOCK, advantage_blocks, lapsing
+from thali.posterior.summary import INTERVAL, TAILS
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+# Counts replicated in all; of a posterior with more draws x pairs than this some draws are left out, evenly spaced,
+MOST_REPLICATES = 20_000_000
+# but not so many that the tails of an interval hold only a few of them.
+FEWEST_DRAWS = 100
+# Two discrepancies closer than this are equal but for the order in which their terms were added.
+TIE = 1e-9
+# Of the overall p-value: below it the sentence speaks of misfit.
+MISFIT = 0.05
+MOST_NAMED = 5
+
+
+def check_table(tree: "xarray.DataTree", random_seed=None) -> "pandas.DataFrame":
+    """Compare each observed proportion with replicates of it that the fitted model draws.
+
+    x_rep ~ Binomial(n, p̃), one for each posterior draw of p̃
+    p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2)
+
+    The model has seen these very data and leans towards them, so an interval covers more than its nominal share of
+    the observed proportions, and p-values tend to be larger than those of a prediction: a pair that is not missed
+    here may still be predicted badly from the others. Leaving pairs out is the stricter question.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `thali.posterior.store.to_datatree` makes it.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        Of the replicates.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a compared pair, the smallest p-value first, ties in the order of the data: `a`, `b` (labels), `n`
+        (comparisons), `observed` (proportion in which a was chosen), `predicted` (posterior mean of p̃), `low` and
+        `high` (equal-tailed interval of the replicated proportion, with at most 5.5 % of the replicates beyond
+        either end), `p_value` (two-sided mid-p), `missed` (whether the observed proportion lies outside).
+
+        `attrs["p_value"]` is the share of draws in which the discrepancy sum (x - n p̃)² / (n p̃ (1 - p̃)) of the
+        replicate is at least that of the data, ties counting half; `attrs["interval"]` the nominal probability, .89;
+        `attrs["expected_missed"]` how many proportions the intervals miss of the model's own replicates, which is at
+        most 11 %, less where comparisons are few; `attrs["draws"]` the draws used: all, or evenly spaced ones, 100
+        or more, where draws times pairs exceed 20 million.
+
+    Raises
+    ------
+    DataError
+        A pair was compared a fractional number of times.
+    ArgumentError
+        `random_seed` is not a seed.
+
+    References
+    ----------
+    Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
+    ... )
+    >>> table = check_table(model.posterior_, random_seed=1)
+    >>> table[["a", "b"]].iloc[0].to_list()  # two athletes: without shared aspects the model misses pairs of a kind
+    ['JU', 'CY']
+    >>> table.attrs["p_value"]
+    0.0
+    """
+    import pandas as pd
+
+    constant = tree["constant_data"].to_dataset()
+    labels = constant["option"].values
+    first, second, lapse = constant["first"].values, constant["second"].values, float(constant["lapse"])
+    wins, losses = _whole_counts(tree, labels[first], labels[second])
+    columns = _spaced(columns_of(tree), len(wins))
+    rng = streams(random_seed, 1)[0]
+
+    rows, discrepancy = [], np.zeros((2, columns.n_draws))
+    for pairs in _blocks(len(wins), columns.n_draws):
+        p = _probabilities(columns, first[pairs], second[pairs], lapse)
+        x, n = wins[pairs, None], (wins + losses)[pairs, None]
+        replicates = rng.binomial(n, p)
+        rows.append(_rows(x, n, p, replicates))
+        discrepancy += [_discrepancy(x, n, p), _discrepancy(replicates, n, p)]
+
+    table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}
+    frame = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist(), **table})
+    frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
+    expected = float(frame.pop("outside").sum())
+    frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
+    p_value = _share_at_least(*discrepancy)
+    frame.attrs.update(p_value=p_value, interval=INTERVAL, expected_missed=expected, draws=columns.n_draws)
+    return frame
+
+
+def check_sentence(table: "pandas.DataFrame") -> str:
+    """How many observed proportions the model misses, the worst of them, and whether it fits as a whole.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `check_table` returns it.
+
+    Returns
+    -------
+    str
+        Two sentences. The first names the five worst misses at most; the second speaks of misfit if the overall
+        p-value is below .05.
+
+    Raises
+    ------
+    ArgumentError
+        The frame does not say how many misses to expect and what the overall p-value is.
+
+    Example
+    -------
+    >>> import pandas as pd, textwrap
+    >>> pair = {"a": "tea", "b": "milk", "observed": 0.9, "low": 0.55, "high": 0.8, "missed": True}
+    >>> table = pd.DataFrame([pair])
+    >>> table.attrs.update(p_value=0.012, interval=0.89, expected_missed=0.1, draws=4000)
+    >>> print(textwrap.fill(check_sentence(table), 90))
+    1 of 1 observed proportion lies outside its 89 % predictive interval (fewer than 1 would
+    by chance alone): tea over milk (observed 0.90, predicted 0.55 to 0.80). Overall the data
+    are further from the model than its own replicates: a misfit (p = 0.012).
+    """
+    if not {"p_value", "interval", "expected_missed", "draws"} <= set(table.attrs):
+        raise ArgumentError(
+            "`table` lacks attrs 'p_value', 'interval', 'expected_missed' or 'draws'; "
+            "pass the frame that the check returned, unchanged"
+        )
+    missed = table[table["missed"]]
+    count = f"{len(missed):,}" if len(missed) else "None"
+    lie = "lies outside its" if len(missed) < 2 else "lie outside their"
+    expected = table.attrs["expected_missed"]
+    by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
+    sentence = (
+        f"{count} of {plural(len(table), 'observed proportion')} {lie} {100 * table.attrs['interval']:g} % predictive"
+        f" interval ({by_chance} would by chance alone)"
+    )
+    if len(missed):
+        worst = "; ".join(_named(row) for row in missed.head(MOST_NAMED).itertuples())
+        sentence += f"{': ' if len(missed) <= MOST_NAMED else ', the worst being '}{worst}"
+    p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
+    fit = "no further from the model than its own replicates"
+    if max(p_value, resolution) < MISFIT:
+        fit = "further from the model than its own replicates: a misfit"
+    return f"{sentence}. Overall the data are {fit} ({_p(p_value, resolution)})."
+
+
+def _named(row: Any) -> str:
+    """A missed pair, with as many digits as it takes to see that the observed proportion lies outside."""
+    observed, low, high = row.observed, row.low, row.high
+    end = low if observed < low else high
+    digits = next((digits for digits in range(2, 9) if f"{observed:.{digits}f}" != f"{end:.{digits}f}"), 9)
+    shown = f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
+    return f"{row.a} over {row.b} ({shown})"
+
+
+def _p(p_value: float, resolution: float) -> str:
+    """The p-value with the digits that its draws allow."""
+    smallest, largest = max(0.001, resolution), 1 - max(0.01, resolution)
+    if p_value < smallest:
+        return f"p < {smallest:.2g}"
+    return f"p > {largest:.2g}" if p_value > largest else f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
+
+
+def _whole_counts(tree: "xarray.DataTree", a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Times that each option of a pair was chosen, as integers."""
+    observed = tree["observed_data"].to_dataset()
+    wins, losses = observed["wins"].values, observed["losses"].values
+    fractional = np.flatnonzero((wins != np.floor(wins)) | (losses != np.floor(losses)))
+    if len(fractional):
+        pair = fractional[0]
+        raise DataError(
+            f"The check needs whole numbers of comparisons, of which it draws replicates; {str(a[pair])!r} and"
+            f" {str(b[pair])!r} have weights {wins[pair]:g} and {losses[pair]:g}. Fit unweighted counts to use it."
+        )
+    return wins.astype(np.int64), losses.astype(np.int64)
+
+
+def _spaced(columns: Columns, n_pairs: int) -> Columns:
+    """All draws, or evenly spaced ones if there would be too many replicates."""
+    wanted = max(FEWEST_DRAWS, MOST_REPLICATES // n_pairs)
+    if wanted >= columns.n_draws:
+        return columns
+    draws = np.arange(wanted) * columns.n_draws // wanted
+    kept = np.isin(columns.draw, draws)
+    owners = columns.owners[np.repeat(kept, columns.sizes)]
+    return Columns(
+        columns.n_features[draws], columns.weights[kept], columns.sizes[kept], owners, columns.unique_weights[draws]
+    )
+
+
+def _blocks(n_pairs: int, n_draws: int) -> Iterator[slice]:
+    """Slices over the pairs, each of at most BLOCK replicates: an interval needs all replicates of its pair at once."""
+    step = max(1, BLOCK // n_draws)
+    for start in range(0, n_pairs, step):
+        yield slice(start, min(start + step, n_pairs))
+
+
+def _probabilities(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
+    """p̃, array (pairs, draws): with the draws last, blocks of pairs read one random stream in one order."""
+    p = np.empty((len(first), columns.n_draws))
+    for draws, ij, ji in advantage_blocks(columns, first, second):
+        p[:, draws] = lapsing(ij, ji, lapse).T
+    return p
+
+
+def _rows(x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray) -> dict[str, np.ndarray]:
+    """The numbers of the table for a block of pairs, and the share of replicates outside each interval."""
+    # The smallest counts that reach the quantiles: between counts there is nothing to observe.
+    low, high = np.quantile(replicates, TAILS, axis=1, method="inverted_cdf")
+    below = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
+    outside = (replicates < low[:, None]) | (replicates > high[:, None])
+    n, draws = n[:, 0], replicates.shape[1]
+    return {
+        "n": n,
+        "observed": x[:, 0] / n,
+        "predicted": p.mean(axis=1),
+        "low": low / n,
+        "high": high / n,
+        "p_value": np.minimum(below, 2 * draws - below) / draws,
+        "outside": outside.mean(axis=1),
+    }
+
+
+def _discrepancy(x: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """sum (x - n p)² / (n p (1 - p)) over the pairs, draw by draw."""
+    residual, variance = x - n * p, n * p * (1 - p)
+    # Where the model is certain, data that agree add nothing, and data that do not are infinitely far.
+    certain = np.where(residual == 0, 0.0, np.inf)
+    return np.divide(residual**2, variance, out=certain, where=variance > 0).sum(axis=0)
+
+
+def _share_at_least(observed: np.ndarray, replicated: np.ndarray) -> float:
+    """Share of draws whose replicate is as far from the model as the data; ties count half."""
+    tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
+    return float(np.mean(np.where(tied, 0.5, replicated > observed)))

@@ -1,0 +1,51 @@
+"""Published tables and figures, recomputed, with the papers' figures beside ours.
+
+entry.py                 what an entry is, and what it gives back
+elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebrities, scan-order
+
+`catalogue()` lists the entries and `find(name)` gives one; `thali reproduce NAME` runs it from the command line.
+"""
+
+from importlib import import_module
+
+from thali.data.check import shorten, suggest
+from thali.errors import ArgumentError
+from thali.reproduce.entry import Entry, Reproduction, Settings
+
+__all__ = ["Entry", "Reproduction", "Settings", "catalogue", "find"]
+
+_PAPERS = ("elimination_2006",)
+
+
+def catalogue() -> list[Entry]:
+    """Every entry, paper by paper.
+
+    Example
+    -------
+    >>> [entry.name for entry in catalogue()]
+    ['paris-rome', 'celebrities', 'scan-order']
+    """
+    return [entry for paper in _PAPERS for entry in import_module(f"thali.reproduce.{paper}").ENTRIES]
+
+
+def find(name: str) -> Entry:
+    """The entry of that name; capitals, hyphens and underscores do not matter.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
+
+    Example
+    -------
+    >>> find("paris_rome").name
+    'paris-rome'
+    """
+    entries = {entry.name: entry for entry in catalogue()}
+    wanted = name.lower().replace("_", "-")
+    if wanted not in entries:
+        known = list(entries)
+        raise ArgumentError(
+            f"There is nothing to reproduce named {name!r}; there are {shorten(known, 30)}.{suggest(wanted, known)}"
+        )
+    return entries[wanted]

@@ -1,0 +1,70 @@
+"""What can be reproduced, how long it shall run, and what comes out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+
+SIZES = ("small", "standard", "full")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run an entry.
+
+    Parameters
+    ----------
+    size : {"small", "standard", "full"}
+    random_seed : int
+    cores : int, optional
+        None means all.
+    progressbar : bool
+    folder : Path, optional
+        Where finished parts of a long run are kept, so that the same run goes on from them.
+    """
+
+    size: str = "standard"
+    random_seed: int = 1
+    cores: int | None = None
+    progressbar: bool = True
+    folder: Path | None = None
+
+    def pick(self, small: int, standard: int, full: int) -> int:
+        """The number that belongs to the size."""
+        return {"small": small, "standard": standard, "full": full}[self.size]
+
+
+@dataclass
+class Reproduction:
+    """What an entry found.
+
+    Parameters
+    ----------
+    tables : dict from title to pandas.DataFrame
+        The papers' figures beside ours; a column that begins with "error" is the Monte Carlo error of the one before.
+    remarks : list of str
+        Where ours and the papers' differ, and why.
+    pictures : dict from name to function
+        Each draws, when called, and gives back matplotlib axes.
+    interrupted : bool
+        Whether Ctrl-C ended the run before all was finished.
+    """
+
+    tables: "dict[str, pandas.DataFrame]" = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    pictures: dict[str, Callable[[], Any]] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One published table or figure, or a few that belong together."""
+
+    name: str
+    paper: str
+    shows: str
+    takes: dict[str, str]  # roughly how long each size runs on two cores
+    run: Callable[[Settings], Reproduction]

@@ -1,0 +1,511 @@
+"""Leave-one-pair-out comparison: its scores, its bookkeeping, its workers, its bad input."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from scipy import stats
+
+import thali as th
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    IncompleteWarning,
+    InterruptedWarning,
+    ThaliWarning,
+)
+from thali.leave_out import workers
+from thali.leave_out.scores import score
+from thali.leave_out.table import comparison_table, sentences, unconverged
+
+TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
+SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False}
+
+
+def models():
+    return {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
+
+
+def compare(named=None, data=TRIO, **changed):
+    """A comparison without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        return th.compare(models() if named is None else named, data, **(SHORT | {"cores": 1} | changed))
+
+
+def same(a, b):
+    pd.testing.assert_frame_equal(a, b, check_exact=True)
+    for name in ("pairs", "predictions", "missing"):
+        pd.testing.assert_frame_equal(a.attrs[name], b.attrs[name], check_exact=True)
+
+
+# scores ---------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_those_of_scipy():
+    draws = np.random.default_rng(0).beta(3.0, 2.0, (4, 500))
+    found = score(7, 5, draws)
+    assert found.predicted == pytest.approx(draws.mean(), rel=1e-14)
+    assert found.nll == pytest.approx(-stats.binom.logpmf(7, 12, draws.mean()), rel=1e-12)
+    assert found.log_pred == pytest.approx(math.log(stats.binom.pmf(7, 12, draws).mean()), rel=1e-12)
+
+
+def test_the_errors_of_the_scores_are_those_of_repeated_runs():
+    """400 runs of independent draws: the standard deviation of a score is its error within 4 / sqrt(2 x 400)."""
+    rng = np.random.default_rng(1)
+    runs = [score(9, 21, rng.beta(30.0, 40.0, (4, 250))) for _ in range(400)]
+    for value, error in (("predicted", "predicted_mcse"), ("nll", "nll_mcse"), ("log_pred", "log_pred_mcse")):
+        spread = np.std([getattr(run, value) for run in runs], ddof=1)
+        # the error itself rests on an effective sample size that scatters by some 5 % a run
+        claimed = np.sqrt(np.mean([getattr(run, error) ** 2 for run in runs]))
+        assert abs(spread / claimed - 1) < 4 / math.sqrt(800) + 0.02, (value, spread, claimed)
+
+
+def test_where_the_score_is_flat_its_error_is_of_second_order():
+    """At the observed proportion the first derivative vanishes, but the mean still scatters about it."""
+    rng = np.random.default_rng(2)
+    runs = [score(30, 30, rng.normal(0.5, 0.1, (4, 100)).clip(0.01, 0.99)) for _ in range(300)]
+    shift = np.mean([run.nll for run in runs]) - score(30, 30, np.full((4, 100), 0.5)).nll
+    claimed = np.mean([run.nll_mcse for run in runs])
+    assert 0.5 * shift < claimed < 5 * shift
+
+
+def test_scores_of_extreme_draws():
+    assert score(3, 0, np.ones((2, 10))).nll == 0.0
+    assert score(2, 1, np.ones((2, 10))).nll == math.inf
+    assert score(2, 1, np.ones((2, 10))).log_pred == -math.inf
+    assert score(10**6, 10**6, np.full((2, 10), 0.5)).nll == pytest.approx(-stats.binom.logpmf(10**6, 2 * 10**6, 0.5))
+    assert math.isnan(score(2, 1, np.random.default_rng(0).random((1, 10))).r_hat)
+
+
+# the table ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table():
+    return compare()
+
+
+def test_the_table_has_the_documented_shape(table):
+    assert list(table.index) == ["BASE", "BTL", "two", "EMP"] and table.index.name == "model"
+    assert list(table.columns) == [
+        "nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse", "difference", "difference_se",
+        "r_hat", "pairs",
+    ]  # fmt: skip
+    pairs = table.attrs["pairs"]
+    assert list(pairs.index) == [("x", "y"), ("x", "z"), ("y", "z")] and list(pairs.columns) == list(table.index)
+    assert len(table.attrs["predictions"]) == 6 and not len(table.attrs["missing"])
+    assert not table.attrs["interrupted"]
+
+
+def test_the_table_is_the_mean_of_its_pairs(table):
+    pairs, predictions = table.attrs["pairs"], table.attrs["predictions"]
+    wins, n = [6, 2, 3], [7, 6, 4]
+    for name in ("BTL", "two"):
+        rows = predictions[predictions["model"] == name]
+        assert list(rows["n"]) == n
+        expected = [-stats.binom.logpmf(*three) for three in zip(wins, n, rows["predicted"], strict=True)]
+        np.testing.assert_allclose(pairs[name], expected, rtol=1e-12)
+        assert table.loc[name, "nll_mcse"] == pytest.approx(np.sqrt((rows["nll_mcse"] ** 2).sum()) / 3)
+        assert table.loc[name, "mean_log_pred"] == pytest.approx(rows["log_pred"].mean())
+        assert table.loc[name, "r_hat"] == rows["r_hat"].max()
+    np.testing.assert_allclose(pairs["BASE"], [-stats.binom.logpmf(x, k, 0.5) for x, k in zip(wins, n, strict=True)])
+    np.testing.assert_allclose(pairs["EMP"], [-stats.binom.logpmf(x, k, x / k) for x, k in zip(wins, n, strict=True)])
+    np.testing.assert_allclose(table["nll"], pairs.mean())
+    bits = (pairs["BASE"].sum() - pairs.sum()) / (math.log(2) * 17)
+    np.testing.assert_allclose(table["information"], bits)
+    best = table.loc[["BTL", "two"], "nll"].idxmin()
+    assert table.attrs["best"] == best and table.loc[best, "difference"] == 0
+    apart = pairs["BASE"] - pairs[best]
+    assert table.loc["BASE", "difference"] == pytest.approx(apart.mean())
+    assert table.loc["BASE", "difference_se"] == pytest.approx(apart.std(ddof=1) / math.sqrt(3))
+
+
+def test_each_prediction_is_that_of_a_fit_without_the_pair(table):
+    """The seeds of the fits are the children of the one seed, pair by pair."""
+    predictions = table.attrs["predictions"].set_index(["model", "a", "b"])
+    budget = {key: SHORT[key] for key in ("draws", "tune", "chains", "thin", "progressbar")}
+    for seed, (a, b) in zip(np.random.SeedSequence(3).spawn(3), [("x", "y"), ("x", "z"), ("y", "z")], strict=True):
+        for name, model in models().items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ThaliWarning)
+                model.fit(TRIO.without_pair(a, b), random_seed=seed, **budget)
+            assert predictions.loc[(name, a, b), "predicted"] == pytest.approx(
+                model.predict_proba([(a, b)])[0], abs=1e-14
+            )
+
+
+def test_reference_rows_of_the_celebrities():
+    data = th.datasets.celebrities()
+    nothing = [("m", pair, {"error": None, "nll": 1.0, "log_pred": -1.0}) for pair in range(36)]
+    found = comparison_table(["m"], data, nothing)
+    assert found.loc["BASE", "nll"] == pytest.approx(17.565, abs=5e-4)
+    assert found.loc["EMP", "nll"] == pytest.approx(2.887, abs=5e-4)
+    assert found.loc["EMP", "information"] == pytest.approx(0.0905, abs=5e-5)
+
+
+def test_known_probability_without_data():
+    """The pair left out is all there is to learn of it: with unique aspects alone the mean is near one half."""
+    found = compare({"BTL": th.EliminationByAspects("unique")}, draws=4_000, thin=5)
+    exact = {("x", "y"): None, ("x", "z"): None, ("y", "z"): None}
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    u, w = (nodes + 1) / 2, weights / 2
+    # weights of three unique aspects as shares: flat on the triangle; a = u, b = (1 - u) v, jacobian 1 - u
+    a, v = np.meshgrid(u, u, indexing="ij")
+    b = (1 - a) * v
+    c = 1 - a - b
+    volume = np.outer(w, w) * (1 - a)
+    share = {"x": a, "y": b, "z": c}
+    counts = {("x", "y"): (6, 1), ("x", "z"): (2, 4), ("y", "z"): (3, 1)}
+
+    def p(i, j):
+        return 0.99 * share[i] / (share[i] + share[j]) + 0.005
+
+    rows = found.attrs["predictions"].set_index(["a", "b"])
+    for pair in exact:
+        density = volume.copy()
+        for (i, j), (x, y) in counts.items():
+            if (i, j) != pair:
+                density *= p(i, j) ** x * (1 - p(i, j)) ** y
+        expected = (density * p(*pair)).sum() / density.sum()
+        row = rows.loc[pair]
+        assert abs(row["predicted"] - expected) < 4.5 * row["predicted_mcse"] + 1e-4
+        assert row["predicted_mcse"] < 0.01
+
+
+def test_unequal_numbers_of_comparisons_share_the_information():
+    data = th.PairedComparisons([[0, 90, 1], [10, 0, 1], [0, 0, 0]])
+    records = [("m", pair, {"error": None, "nll": 0.5, "log_pred": -0.5}) for pair in range(3)]
+    found = comparison_table(["m"], data, records)
+    base = -(stats.binom.logpmf(90, 100, 0.5) + 2 * math.log(0.5))
+    assert found.loc["m", "information"] == pytest.approx((base - 1.5) / (102 * math.log(2)))
+
+
+# sentences ------------------------------------------------------------------------------------------------
+
+
+def made_up(scores, n=36):
+    """A table from one array of scores a model."""
+    data = th.PairedComparisons(np.triu(np.full((n + 1, n + 1), 3), 1) * (np.arange(n + 1) == 0)[:, None])
+    records = [
+        (name, pair, {"error": None, "nll": value, "log_pred": -value, "nll_mcse": 0.0, "r_hat": 1.0})
+        for name, values in scores.items()
+        for pair, value in enumerate(values)
+    ]
+    return comparison_table(list(scores), data, records)
+
+
+def test_an_order_within_the_noise_is_not_established():
+    base, apart = np.arange(36.0), np.where(np.arange(36) % 2, 2.0, -1.6)
+    said = sentences(made_up({"tEBA": base, "iEBA": base + apart, "BTL": base + 3.0}))
+    assert said[0].startswith("tEBA predicts the pairs left out best")
+    assert "tEBA predicts better than BTL (by 3.00, standard error 0.00)" in said[1]
+    assert said[2].startswith("Not established by 36 pairs is the order of tEBA and iEBA (by 0.20, standard error 0.30")
+
+
+def test_of_many_models_neighbours_and_the_best_are_told():
+    scores = {f"m{k}": np.full(36, float(k)) for k in range(8)}
+    orders = sentences(made_up(scores))[1]
+    assert orders.count("better than") == 7 + 6
+    assert "m0 predicts better than m7" in orders and "m3 predicts better than m4" in orders
+    assert "m3 predicts better than m5" not in orders
+
+
+def test_sentences_need_the_attributes(table):
+    stripped = table.copy()
+    stripped.attrs = {}
+    with pytest.raises(ArgumentError, match="lacks its attrs"):
+        sentences(stripped)
+
+
+def test_fits_whose_chains_disagree_are_counted():
+    data = th.datasets.celebrities()
+    records = [
+        ("m", pair, {"error": None, "nll": 1.0, "nll_mcse": 0.1, "log_pred": -1.0, "r_hat": 1.2 if pair < 2 else 1.0})
+        for pair in range(36)
+    ]
+    assert "m in 2 of 36 fits (R-hat up to 1.200" in unconverged(comparison_table(["m"], data, records))
+    with pytest.warns(ConvergenceWarning, match="do not agree on the pair left out"):
+        th.compare(models(), TRIO, **(SHORT | {"cores": 1, "draws": 5, "tune": 0}))
+
+
+# workers --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_two_workers_find_the_same_table(table, backend):
+    with parallel_config(backend, n_jobs=2):
+        same(compare(cores=None), table)
+
+
+def test_models_are_left_as_they_are():
+    named = models()
+    compare(named)
+    assert not any(hasattr(model, "posterior_") for model in named.values())
+
+
+def test_another_model_does_not_change_the_others(table):
+    alone = compare({"two": th.EliminationByAspects(2)})
+    assert alone.loc["two", "nll"] == table.loc["two", "nll"]
+
+
+class Killer:
+    """Ends the process it runs in, once or always."""
+
+    def __init__(self, marker, always):
+        self.marker, self.always = marker, always
+
+    def __call__(self, task):
+        if task == 3 and (self.always or not self.marker.exists()):
+            self.marker.write_text("")
+            os.kill(os.getpid(), signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+        return task * task
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_a_killed_process_loses_nothing(tmp_path, always):
+    found = dict(workers.run_all(Killer(tmp_path / "killed", always), list(range(8)), 2))
+    assert sorted(found) == list(range(8))
+    assert {number: result for number, result in found.items() if number != 3} == {
+        number: number**2 for number in range(8) if number != 3
+    }
+    assert isinstance(found[3], BaseException) if always else found[3] == 9
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
+@pytest.mark.parametrize("cores", [1, 2])
+def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
+    kept = tmp_path / "kept.jsonl"
+    code = (
+        "import sys, warnings, thali as th\n"
+        "if __name__ == '__main__':\n"
+        "    warnings.simplefilter('always')\n"
+        "    models = {'BTL': th.EliminationByAspects('unique')}\n"
+        f"    table = th.compare(models, th.datasets.celebrities(), draws=4000, tune=500, cores={cores}, random_seed=1,\n"
+        f"                       progressbar=False, checkpoint={str(kept)!r})\n"
+        "    print(int(table['pairs'].iloc[0]), len(table.attrs['missing']), table.attrs['interrupted'])\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    run = subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C reaches all processes of a terminal's group, workers too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    deadline = time.monotonic() + 120
+    while not (kept.exists() and kept.read_text().count("\n") >= 4) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    scored, missing, interrupted = out.split()
+    assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
+    assert "Stopped early" in err and "not run: " in err and "goes on from the checkpoint" in err
+    assert "Traceback" not in err
+
+
+def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        parallel_config("dask"),
+    ):
+        same(compare(cores=None), table)
+
+        first, longer = list(client.run(os.getpid).values())[0], {"draws": 2_000, "thin": 25}
+        timer = threading.Timer(1.0, os.kill, (first, signal.SIGTERM if os.name == "nt" else signal.SIGKILL))
+        timer.start()
+        begin = time.monotonic()
+        found = compare(cores=None, **longer)
+        timer.cancel()
+        assert time.monotonic() - begin > 1.0, "too quick: the worker outlived it"
+        assert first not in client.run(os.getpid).values()
+    same(found, compare(**longer))
+
+
+# what is kept ---------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_is_gone_on_from(tmp_path, table, monkeypatch):
+    path = tmp_path / "kept.jsonl"
+    same(compare(checkpoint=path), table)
+    whole = path.read_text()
+    lines = whole.splitlines()
+    assert len(lines) == 7
+    path.write_text("\n".join(lines[:4]) + "\n" + lines[4][:30])  # killed while it wrote the fourth fit
+    asked = []
+    run_all = workers.run_all
+    monkeypatch.setattr(
+        "thali.leave_out.compare.run_all", lambda f, tasks, cores: asked.append(len(tasks)) or run_all(f, tasks, cores)
+    )
+    same(compare(checkpoint=path), table)
+    assert asked == [3]
+    same(compare(checkpoint=path), table)
+    assert asked == [3, 0]
+    compare(models() | {"three": th.EliminationByAspects(3)}, checkpoint=path)
+    assert asked == [3, 0, 3]
+    compare(checkpoint=path, draws=50)
+    assert asked == [3, 0, 3, 6]
+
+
+def test_without_a_seed_the_one_of_the_checkpoint_holds(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    same(compare(checkpoint=path, random_seed=None), compare(checkpoint=path, random_seed=None))
+    assert path.read_text().count("\n") == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [("a,b\n1,2\n", "is not a checkpoint of thali"), (json.dumps({"a": 1}), "is not a checkpoint of this version")],
+)
+def test_other_files_are_no_checkpoints(tmp_path, content, told):
+    path = tmp_path / "other"
+    path.write_text(content)
+    with pytest.raises(DataError, match=told):
+        compare(checkpoint=path)
+    assert path.read_text() == content
+    with pytest.raises(DataError, match="is a folder"):
+        compare(checkpoint=tmp_path)
+    with pytest.raises(DataError, match="There is no folder"):
+        compare(checkpoint=tmp_path / "absent" / "kept")
+
+
+# bad input ------------------------------------------------------------------------------------------------
+
+
+class FailsWithoutXY(th.EliminationByAspects):
+    """Cannot be fitted without the pair x-y."""
+
+    def fit(self, data, **settings):
+        if data.n_pairs < 3 and ("x", "y") not in {
+            (data.labels[i], data.labels[j]) for i, j in zip(data.first, data.second, strict=True)
+        }:
+            raise RuntimeError("no x-y")
+        return super().fit(data, **settings)
+
+
+def test_a_model_that_fails_on_one_split_is_named_and_the_rest_kept(table):
+    with pytest.warns(IncompleteWarning, match=r"1 of 6 fits failed: bad without x-y \(RuntimeError: no x-y\)"):
+        found = th.compare({"BTL": th.EliminationByAspects("unique"), "bad": FailsWithoutXY(2)}, TRIO, **SHORT, cores=1)
+    assert (found["pairs"] == 2).all()
+    assert found.loc["BTL", "nll"] == pytest.approx(table.attrs["pairs"]["BTL"].iloc[1:].mean())
+    np.testing.assert_array_equal(found.attrs["pairs"]["bad"].isna(), [True, False, False])
+    np.testing.assert_array_equal(found.attrs["pairs"]["BTL"], table.attrs["pairs"]["BTL"])
+    assert found.attrs["missing"].iloc[0].tolist() == ["bad", "x", "y", "RuntimeError: no x-y"]
+
+
+def test_a_failed_fit_is_tried_again_from_a_checkpoint(tmp_path):
+    path = tmp_path / "kept"
+    compare({"bad": FailsWithoutXY(2)}, checkpoint=path)
+    assert path.read_text().count("\n") == 3
+
+
+class Hopeless(th.EliminationByAspects):
+    def fit(self, data, **settings):
+        raise RuntimeError("never")
+
+
+def test_when_nothing_can_be_fitted_it_says_why():
+    with pytest.raises(ArgumentError, match="No fit succeeded; the first failed with: RuntimeError: never"):
+        compare({"bad": Hopeless()})
+
+
+def test_one_hopeless_model_does_not_cost_the_others():
+    found = compare({"BTL": th.EliminationByAspects("unique"), "bad": Hopeless()})
+    assert (found["pairs"] == 3).all() and found.loc["BTL", "nll"] > 0 and np.isnan(found.loc["bad", "nll"])
+    assert found.attrs["best"] == "BTL"
+
+
+BTL = th.EliminationByAspects("unique")
+OTHER_OPTIONS = {"a": ["first"], "b": []}
+
+
+@pytest.mark.parametrize(
+    ("named", "data", "changed", "error", "told"),
+    [
+        ({}, TRIO, {}, ArgumentError, "models is empty"),
+        ([], TRIO, {}, ArgumentError, "models is empty"),
+        ([BTL], TRIO, {}, ArgumentError, "must be a mapping from name to model"),
+        (3, TRIO, {}, ArgumentError, "must be a mapping from name to model.*got int"),
+        ([("m", BTL), ("m", BTL)], TRIO, {}, ArgumentError, "Two models are named 'm'"),
+        ({"BASE": BTL}, TRIO, {}, ArgumentError, "'BASE' names a reference row"),
+        ({1: BTL}, TRIO, {}, ArgumentError, "name of a model must be a text.*got 1"),
+        ({"m": "unique"}, TRIO, {}, ArgumentError, "'m' must be a model of thali.*got 'unique'"),
+        ({"m": th.EliminationByAspects}, TRIO, {}, ArgumentError, "'m' must be a model of thali"),
+        ({"m": th.EliminationByAspects(OTHER_OPTIONS)}, TRIO, {}, ArgumentError, "Model 'm' cannot be fitted.*option 'a'"),
+        ({"m": th.EliminationByAspects(lapse=2.0)}, TRIO, {}, ArgumentError, "Model 'm' cannot be fitted.*lapse"),
+        ({"m": BTL}, [[0, 1], [2, 0]], {}, DataError, "needs PairedComparisons; got list"),
+        ({"m": BTL}, th.PairedComparisons([[0, 1], [2, 0]]), {}, DataError, "are the only pair compared"),
+        ({"m": BTL}, TRIO, {"leave_out": "task"}, ArgumentError, "leave_out must be one of 'pair'; got 'task'"),
+        ({"m": BTL}, TRIO, {"cores": 0}, ArgumentError, "cores must be a whole number of 1 or more; got 0"),
+        ({"m": BTL}, TRIO, {"draws": 0}, ArgumentError, "draws must be a whole number of 1 or more; got 0"),
+        ({"m": BTL}, TRIO, {"random_seed": -1}, ArgumentError, "random_seed must be"),
+    ],
+)  # fmt: skip
+def test_bad_input(named, data, changed, error, told):
+    with pytest.raises(error, match=told):
+        compare(named, data, **changed)
+
+
+def test_models_fitted_to_other_options_are_refused():
+    fitted = th.EliminationByAspects("unique")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        fitted.fit(th.datasets.paris_rome(expected=True), draws=10, tune=0, progressbar=False)
+    with pytest.raises(ArgumentError, match="Model 'm' was fitted to the options 'P\\+'.*the data are of 'x'"):
+        compare({"m": fitted})
+
+
+def test_an_option_left_without_comparisons_is_warned_of():
+    line = th.PairedComparisons.from_pairs([("a", "b"), ("b", "c"), ("c", "d"), ("b", "a"), ("d", "c")])
+    with pytest.warns(DataWarning) as seen:
+        th.compare({"m": BTL}, line, **SHORT, cores=1)
+    told = str(seen[0].message)
+    assert "leaves an option without comparisons: 'a (compared with nothing but the other of a-b)'" in told
+    assert "parts the options into groups never compared with each other: 'b-c'" in told
+    assert len([w for w in seen if issubclass(w.category, DataWarning)]) == 1
+
+
+def test_an_interrupt_before_anything_was_finished_is_an_interrupt(monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("thali.leave_out.compare.run_all", stop)
+    with pytest.raises(KeyboardInterrupt):
+        compare()
+
+
+def test_an_interrupt_keeps_what_was_finished(monkeypatch, table):
+    run_all = workers.run_all
+
+    def stop_after_three(*arguments):
+        for done, result in enumerate(run_all(*arguments), start=1):
+            yield result
+            if done == 3:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.leave_out.compare.run_all", stop_after_three)
+    with pytest.warns(
+        InterruptedWarning, match="3 of 6 fits are finished and kept; not run: 'BTL without y-z', 'two without x-z'"
+    ):
+        found = th.compare(models(), TRIO, **SHORT, cores=1)
+    assert (found["pairs"] == 1).all() and found.attrs["interrupted"]
+    assert found.loc["BTL", "nll"] == table.attrs["pairs"]["BTL"].iloc[0]
+    assert list(found.attrs["missing"]["why"]) == ["not run"] * 3
+    assert len(sentences(found)) >= 2
