@@ -6,19 +6,25 @@ import subprocess
 import sys
 import time
 import warnings
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 from posterior_cases import chain
 
 import thali
-from thali.cli import app
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
-from thali.posterior import features, store, summary, unique
+from thali.posterior import check, features, store, summary, unique
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
-EVERYTHING = ["choice_probabilities.png", "features.csv", "features.png", "n_features.png", "posterior.nc"]
+EVERYTHING = [
+    "check.csv",
+    "check.png",
+    "choice_probabilities.png",
+    "features.csv",
+    "features.png",
+    "n_features.png",
+    "posterior.nc",
+]
 EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
 
 
@@ -28,17 +34,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tea.csv").write_text(TEA)
     return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*words):
-        with pytest.raises(SystemExit) as stop:
-            app([str(word) for word in words])
-        out, err = capsys.readouterr()
-        return SimpleNamespace(code=stop.value.code, out=out, err=err)
-
-    return run
 
 
 class FakeModel:
@@ -71,6 +66,9 @@ class FakeModel:
 
     def features(self):
         return features.features_table(self.posterior_)
+
+    def check(self, random_seed=None):
+        return check.check_table(self.posterior_, random_seed)
 
     def unique_weights(self):
         return unique.unique_weights_table(self.posterior_)

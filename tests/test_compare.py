@@ -293,8 +293,8 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
         "if __name__ == '__main__':\n"
         "    warnings.simplefilter('always')\n"
         "    models = {'BTL': th.EliminationByAspects('unique')}\n"
-        f"    table = th.compare(models, th.datasets.celebrities(), draws=4000, tune=500, cores={cores}, random_seed=1,\n"
-        f"                       progressbar=False, checkpoint={str(kept)!r})\n"
+        f"    table = th.compare(models, th.datasets.celebrities(), draws=4000, tune=500,\n"
+        f"                       cores={cores}, random_seed=1, progressbar=False, checkpoint={str(kept)!r})\n"
         "    print(int(table['pairs'].iloc[0]), len(table.attrs['missing']), table.attrs['interrupted'])\n"
     )
     script = tmp_path / "script.py"
@@ -447,7 +447,7 @@ OTHER_OPTIONS = {"a": ["first"], "b": []}
         ({1: BTL}, TRIO, {}, ArgumentError, "name of a model must be a text.*got 1"),
         ({"m": "unique"}, TRIO, {}, ArgumentError, "'m' must be a model of thali.*got 'unique'"),
         ({"m": th.EliminationByAspects}, TRIO, {}, ArgumentError, "'m' must be a model of thali"),
-        ({"m": th.EliminationByAspects(OTHER_OPTIONS)}, TRIO, {}, ArgumentError, "Model 'm' cannot be fitted.*option 'a'"),
+        ({"m": th.EliminationByAspects(OTHER_OPTIONS)}, TRIO, {}, ArgumentError, "Model 'm' cannot.*option 'a'"),
         ({"m": th.EliminationByAspects(lapse=2.0)}, TRIO, {}, ArgumentError, "Model 'm' cannot be fitted.*lapse"),
         ({"m": BTL}, [[0, 1], [2, 0]], {}, DataError, "needs PairedComparisons; got list"),
         ({"m": BTL}, th.PairedComparisons([[0, 1], [2, 0]]), {}, DataError, "are the only pair compared"),

@@ -13,7 +13,7 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
-PICTURES = ("features", "n_features", "trace", "choice_probabilities")
+PICTURES = ("features", "n_features", "trace", "choice_probabilities", "check")
 
 
 def check_folder(folder: Path) -> Path:
@@ -65,15 +65,17 @@ def all_or_nothing(folder: Path) -> Iterator[Path]:
             os.replace(file, folder / file.name)
 
 
-def write_results(model, summary: "pandas.DataFrame", features: "pandas.DataFrame", folder: Path) -> None:
-    """Write posterior.nc, summary.csv, features.csv, unique_weights.csv and one PNG for each picture.
+def write_results(
+    model, summary: "pandas.DataFrame", features: "pandas.DataFrame", check: "pandas.DataFrame", folder: Path
+) -> None:
+    """Write posterior.nc, summary.csv, features.csv, unique_weights.csv, check.csv and one PNG for each picture.
 
     Parameters
     ----------
     model : EliminationByAspects
         A fitted model.
-    summary, features : pandas.DataFrame
-        Its `summary()` and `features()`.
+    summary, features, check : pandas.DataFrame
+        Its `summary()`, `features()` and `check()`.
     folder : Path
         Where to; made if it is absent.
 
@@ -88,6 +90,7 @@ def write_results(model, summary: "pandas.DataFrame", features: "pandas.DataFram
         joined = features.assign(members=features["members"].map("; ".join))
         model.unique_weights().to_csv(scratch / "unique_weights.csv", lineterminator="\n")
         joined.to_csv(scratch / "features.csv", index=False, lineterminator="\n")
+        check.to_csv(scratch / "check.csv", index=False, lineterminator="\n")
         for name in PICTURES:
             save_picture(scratch / f"{name}.png", lambda plots, name=name: getattr(plots, name)(model))
 

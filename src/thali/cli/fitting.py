@@ -48,13 +48,13 @@ def run_fit(data_name: str, *, model_name: str, settings: dict, budget: dict, ou
     if model.interrupted_:
         kept = model.posterior_["posterior"].sizes
         tell(f"stopped by Ctrl-C; kept {kept['chain']} chains of {kept['draw']:,} draws.")
-    summary, features = model.summary(), model.features()
+    summary, features, check = model.summary(), model.features(), model.check(budget["random_seed"] or 0)
     try:
         if out is not None:
-            write_results(model, summary, features, out)
+            write_results(model, summary, features, check, out)
             tell(f"wrote the posterior, the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(report(model, summary, features))
+        print(report(model, summary, features, check))
     if model.interrupted_:
         raise typer.Exit(INTERRUPTED)
 

@@ -12,23 +12,24 @@ _MOST_FEATURES = 20
 _BAR_WIDTH = 40
 
 
-def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame") -> str:
+def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame", check: "pandas.DataFrame") -> str:
     """The answer in words and numbers.
 
     Parameters
     ----------
     model : EliminationByAspects
         A fitted model.
-    summary, features : pandas.DataFrame
-        Its `summary()` and `features()`.
+    summary, features, check : pandas.DataFrame
+        Its `summary()`, `features()` and `check()`.
 
     Returns
     -------
     str
         Lines without a final line break: the number of aspects, the most probable aspects, α and the
-        log-likelihood, every row of the summary with its R-hat and effective sample sizes, and whether they
+        log-likelihood, which observed proportions the model misses, every row of the summary with its R-hat and effective sample sizes, and whether they
         are good enough.
     """
+    from thali.posterior.check import check_sentence
     from thali.posterior.summary import verdict
 
     good_enough, sentence = verdict(summary)
@@ -41,6 +42,7 @@ def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame") -> 
             _aspects(model, features),
             _unique_weights(model),
             _scalars(summary),
+            check_sentence(check),
             "Every quantity, its Monte Carlo error, and how well the chains agree on it\n" + _table(summary),
             sentence if good_enough else f"WARNING: {sentence}",
         ]

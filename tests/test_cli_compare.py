@@ -1,0 +1,208 @@
+"""`thali compare` and `thali reproduce`, from words on the command line to files."""
+
+import os
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali import reproduce
+from thali.cli.comparing import report
+from thali.errors import ThaliWarning
+from thali.leave_out import workers
+from thali.reproduce import Entry, Reproduction, Settings
+from thali.reproduce import elimination_2006 as paper
+
+TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
+QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Each test has a folder of its own, with a table of choices and one of aspects in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tea.csv").write_text(TEA)
+    (tmp_path / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
+    return tmp_path
+
+
+# compare --------------------------------------------------------------------------------------------------
+
+
+def test_compare_prints_the_table_of_the_library(run):
+    result = run("compare", "tea.csv", "--models", "unique,BIG=2,hot.csv,ibp", *QUICK)
+    assert result.code == 0
+    data = th.read_table("tea.csv")
+    models = {
+        "unique": th.EliminationByAspects("unique"),
+        "BIG": th.EliminationByAspects(2),
+        "hot": th.EliminationByAspects({"tea": ["hot"], "coffee": ["hot"], "milk": []}),
+        "ibp": th.EliminationByAspects(),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        table = th.compare(
+            models,
+            th.PairedComparisons.from_frame(data),
+            draws=40,
+            tune=10,
+            chains=2,
+            thin=1,
+            random_seed=3,
+            cores=1,
+            progressbar=False,
+        )
+    assert result.out == report(table) + "\n"
+    for name, row in table.iterrows():
+        assert any(line.split()[:2] == [name, f"{row['nll']:.3f}"] for line in result.out.splitlines())
+    assert "4 x 3 fits" in result.err
+    assert "WARNING: Chains do not agree" in result.out and "--draws" in result.out
+    assert "ConvergenceWarning" not in result.err
+
+
+def test_the_options_reach_the_models():
+    from thali.cli.comparing import parse_models
+
+    named = dict(parse_models("ibp,BTL = unique,3", {"unique": False, "lapse": 0.1, "alpha": 2.0}, ("a", "b")))
+    assert [model.alpha for model in named.values()] == [2.0, None, 2.0]
+    assert all(model.lapse == 0.1 and model.unique is False for model in named.values())
+    assert [model.aspects for model in named.values()] == ["ibp", "unique", 3]
+
+
+def test_compare_writes_everything(run, folder):
+    result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", "--checkpoint", "kept", *QUICK)
+    assert result.code == 0
+    assert sorted(os.listdir(folder / "results")) == ["comparison.csv", "comparison.png", "predictions.csv"]
+    table = pd.read_csv(folder / "results" / "comparison.csv", index_col="model")
+    assert list(table.index) == ["BASE", "unique", "2", "EMP"]
+    assert len(pd.read_csv(folder / "results" / "predictions.csv")) == 6
+    again = run("compare", "tea.csv", "--models", "unique,2", "--checkpoint", "kept", *QUICK)
+    assert again.out == result.out
+
+
+def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
+    run_all = workers.run_all
+
+    def stop_after_three(*arguments):
+        for done, result in enumerate(run_all(*arguments), start=1):
+            yield result
+            if done == 3:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.leave_out.compare.run_all", stop_after_three)
+    result = run("compare", "tea.csv", "--models", "unique,2", *QUICK)
+    assert result.code == 130
+    assert "(1 of 3 pairs)" in result.out
+    assert "stopped by Ctrl-C; 3 of 6 fits were not run; with --checkpoint FILE it could go on." in result.err
+
+
+BAD = {
+    "no such model": (["--models", "magic"], "`--models` must be ibp, unique, a whole number"),
+    "two of one name": (["--models", "2,2"], "Two models are named '2'"),
+    "an empty name": (["--models", "2,,3"], "needs models between commas"),
+    "no aspects": (["--models", "BTL="], "needs models between commas"),
+    "left out": (["--leave-out", "day"], "leave_out must be one of 'pair'; got 'day'"),
+    "too many aspects": (["--models", "-2"], "-2"),
+    "a file in the way": (["--out", "tea.csv"], "is a file"),
+    "another file": (["--checkpoint", "hot.csv"], "is not a checkpoint"),
+}
+
+
+@pytest.mark.parametrize(("words", "told"), BAD.values(), ids=BAD)
+def test_bad_input(run, folder, words, told):
+    before = sorted(os.listdir(folder))
+    result = run("compare", "tea.csv", *words)
+    assert result.code == 2
+    assert told in result.err and "Traceback" not in result.err
+    assert result.out == "" and sorted(os.listdir(folder)) == before
+
+
+# reproduce ------------------------------------------------------------------------------------------------
+
+
+def test_everything_that_can_be_reproduced_is_listed(run):
+    for words in (["reproduce"], ["reproduce", "--list"]):
+        result = run(*words)
+        assert result.code == 0
+        for entry in reproduce.catalogue():
+            assert f"{entry.name}\n    {entry.shows}" in result.out and entry.paper in result.out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [(["tokyo"], "'tokyo'; there are 'paris-rome'"), (["paris-rome", "--small", "--full"], "--small or --full")],
+)
+def test_reproduce_bad_input(run, words, told):
+    result = run("reproduce", *words)
+    assert result.code == 2 and told in result.err
+
+
+def made_up(interrupted=False):
+    def draw():
+        from matplotlib import pyplot
+
+        return pyplot.subplots()[1]
+
+    table = pd.DataFrame({"what": ["a", "b"], "paper": [0.5, np.nan], "here": [0.51, 1.0], "error": [0.001, 0.0]})
+    found = Reproduction({"Table 9: numbers": table}, ["They agree."], {"figure-9": draw}, interrupted)
+    return Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time"}, lambda settings: found)
+
+
+def test_reproduce_prints_and_writes(run, folder, monkeypatch):
+    monkeypatch.setattr(reproduce, "find", lambda name: made_up())
+    result = run("reproduce", "made-up", "--small", "--out", "results")
+    assert result.code == 0
+    assert "what  paper   here   error\na     0.500  0.510  0.0010\nb         -  1.000  0.0000" in result.out
+    assert "They agree." in result.out
+    assert sorted(os.listdir(folder / "results")) == ["made-up-1.csv", "made-up-figure-9.png", "made-up.txt"]
+    assert (folder / "results" / "made-up.txt").read_text() == result.out
+
+
+def test_reproduce_stopped_early(run, monkeypatch):
+    monkeypatch.setattr(reproduce, "find", lambda name: made_up(interrupted=True))
+    result = run("reproduce", "made-up", "--small")
+    assert result.code == 130 and "They agree." in result.out and "stopped by Ctrl-C" in result.err
+
+
+def test_paris_rome():
+    found = paper.paris_rome(Settings("small", 1, progressbar=False))
+    choices, inferred = found.tables.values()
+    choices = choices.set_index("choice")
+    assert choices.loc["P+ over R", "exact"] == pytest.approx(1.01 / 2.01)
+    reference = {"P+ over P": 0.9848, "P+ over R": 0.5603, "P+ over R+": 0.5, "P over R+": 0.4397, "R over R+": 0.0151}
+    for choice, value in reference.items():
+        row = choices.loc[choice]
+        assert abs(row["posterior mean"] - value) < 4.5 * row["error"] + 5e-5
+    inferred = inferred.set_index("quantity")
+    for name, value in {"alpha": 1.387, "aspects shared by P+ and P alone": 1.150}.items():
+        assert abs(inferred.loc[name, "mean"] - value) < 4.5 * inferred.loc[name, "error"] + 1e-3
+    assert all(draw() is not None for draw in found.pictures.values())
+
+
+def test_celebrities_in_miniature(monkeypatch, folder):
+    """All of it but the length: three options of the nine, so that three pairs are left out."""
+    few = th.datasets.celebrities().subset(["LBJ", "JU", "BB"])
+    monkeypatch.setattr(paper.datasets, "celebrities", lambda: few)
+    trio = {"LBJ": ["politician"], "JU": ["athlete"], "BB": ["star"]}
+    monkeypatch.setattr(paper, "professions", lambda: trio)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        found = paper.celebrities(Settings("small", 1, 1, False, folder))
+    (table,) = found.tables.values()
+    assert list(table["model"]) == ["BASE", "BTL", "EBA12", "EBA15", "tEBA", "iEBA", "EMP"]
+    assert table["NLL, paper"].tolist() == [17.57, 4.66, 4.50, 4.31, 3.95, 3.92, 2.89]
+    assert (folder / "celebrities-fits.jsonl").exists()
+    assert any(remark.startswith("Fig. 4: tEBA predicts") for remark in found.remarks)
+    assert set(found.pictures) == {"figure-3", "figure-4", "aspects-inferred"}
+    assert all(draw() is not None for draw in found.pictures.values())
+
+
+def test_scan_order():
+    found = paper.scan_order(Settings("small", 1, progressbar=False))
+    (table,) = found.tables.values()
+    recommended, published, printed = table["mean"][3:]
+    assert abs(recommended - 10.74) < 4.5 * table["error"][3]
+    assert published < recommended < printed - 10
+    assert abs(table["mean"][0] - 2.5) < 4.5 * table["error"][0]
