@@ -96,3 +96,13 @@ def test_a_timer_that_is_late_opens_nothing(capsys):
         pass
     bar._open()
     assert capsys.readouterr().err == ""
+
+
+def test_a_log_file_hears_of_a_very_long_run_now_and_then(impatient, capsys, monkeypatch):
+    with Progress(True, "leaving out", 9, "fits") as bar:
+        wait_for(bar)
+        bar.update(3)
+        monkeypatch.setattr(progress, "_SILENCE", 0.0)
+        bar.update(4)
+    said = capsys.readouterr().err.splitlines()
+    assert said[1] == "leaving out: 4 of 9 fits" and said[2].startswith("leaving out: 4 of 9 fits in ")

@@ -5,14 +5,15 @@ import threading
 import time
 
 _PATIENCE = 1.0  # seconds that a run must last before anything is shown
+_SILENCE = 60.0  # seconds after which a place that cannot be redrawn gets another line
 
 
 class Progress:
     """Show how far a run has come, on stderr, once it has lasted a second.
 
     On a terminal, and in a notebook that has ipywidgets, this is a bar with the elapsed and the remaining
-    time. Elsewhere (a log file, a pipe) it is one line when the run turns out to be long and one at its end,
-    without control characters.
+    time. Elsewhere (a log file, a pipe) it is one line when the run turns out to be long, one a minute and one at its
+    end, without control characters.
 
     Parameters
     ----------
@@ -22,6 +23,8 @@ class Progress:
         What is being done, in two or three words.
     total : int
         Number of steps of the whole run, at least 0.
+    unit : str
+        What the steps are.
 
     Example
     -------
@@ -30,7 +33,8 @@ class Progress:
     ...     progress.update(2000)
     """
 
-    def __init__(self, enabled: bool, description: str, total: int):
+    def __init__(self, enabled: bool, description: str, total: int, unit: str = "steps"):
+        self._unit = unit
         self._enabled = enabled
         self._description = description
         self._total = total
@@ -91,7 +95,7 @@ class Progress:
             if self._closed:
                 return
             display = _Bar if _can_draw() else _Lines
-            self._display = display(self._description, self._total, self._began)
+            self._display = display(self._description, self._total, self._unit, self._began)
             self._display.show(self._done, self._note)
 
 
@@ -110,7 +114,7 @@ def _can_draw() -> bool:
 class _Bar:
     """A bar that rich draws and keeps moving from a thread of its own."""
 
-    def __init__(self, description: str, total: int, began: float):
+    def __init__(self, description: str, total: int, unit: str, began: float):
         from rich import progress as rich_progress
         from rich.console import Console
 
@@ -143,9 +147,10 @@ class _Bar:
 class _Lines:
     """A line for each thing worth knowing, for places where nothing can be redrawn."""
 
-    def __init__(self, description: str, total: int, began: float):
+    def __init__(self, description: str, total: int, unit: str, began: float):
         self._description = description
         self._total = total
+        self._unit = unit
         self._began = began
         self._done = 0
         self._said = ""
@@ -156,11 +161,16 @@ class _Lines:
         if note and note != self._said:
             self._say(f"{self._description}: {note}")
             self._said = note
+        elif time.monotonic() - self._last >= _SILENCE:
+            self._say(f"{self._description}: {self._how_far()}")
 
     def close(self) -> None:
         seconds = time.monotonic() - self._began
-        self._say(f"{self._description}: {self._done:,} of {self._total:,} steps in {seconds:,.0f} s")
+        self._say(f"{self._description}: {self._how_far()} in {seconds:,.0f} s")
 
-    @staticmethod
-    def _say(line: str) -> None:
+    def _how_far(self) -> str:
+        return f"{self._done:,} of {self._total:,} {self._unit}"
+
+    def _say(self, line: str) -> None:
         print(line, file=sys.stderr, flush=True)
+        self._last = time.monotonic()

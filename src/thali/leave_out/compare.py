@@ -149,7 +149,7 @@ def compare(
     records = [kept.find(key) for key in keys]
     waiting = [number for number, record in enumerate(records) if record is None]
     interrupted = False
-    with Progress(progressbar, "leaving out", len(tasks)) as progress:
+    with Progress(progressbar, "leaving out", len(tasks), "fits") as progress:
         try:
             if waiting:
                 for task in prepared:

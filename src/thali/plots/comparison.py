@@ -18,7 +18,7 @@ _FURTHEST = 3
 # A largest score of more than so many medians would leave the bulk of the pairs in a corner.
 _MOST_MEDIANS = 30
 # What a name costs where it stands, in points of distance from its pair.
-_ON_A_NAME, _ON_A_LINE, _ON_A_POINT, _NEAR_A_POINT, _ON_THE_DIAGONAL = 10_000.0, 300.0, 40.0, 3.0, 2.0
+_ON_A_NAME, _ON_A_LINE, _ON_A_POINT, _NEAR_A_POINT, _ON_THE_DIAGONAL = 10_000.0, 300.0, 80.0, 3.0, 2.0
 _THROUGH_A_POINT = 10.0
 # Size of a name and the least distance from what is drawn, in points.
 _SIZE, _GAP = 8, 3.5
