@@ -26,7 +26,7 @@ from thali.errors import (
     InterruptedWarning,
     ThaliWarning,
 )
-from thali.leave_out import workers
+from thali.leave_out import fit, workers
 from thali.leave_out.scores import score
 from thali.leave_out.table import comparison_table, sentences, unconverged
 
@@ -256,6 +256,15 @@ def test_models_are_left_as_they_are():
     assert not any(hasattr(model, "posterior_") for model in named.values())
 
 
+def test_a_fit_does_not_touch_the_model_that_other_threads_may_be_using():
+    budget = {key: SHORT[key] for key in ("draws", "tune", "chains", "thin")}
+    task = fit.LeftOutFit(
+        "m", th.EliminationByAspects("unique"), TRIO, 0, np.random.SeedSequence(1), budget, os.getpid()
+    )
+    assert fit.run(task)["error"] is None
+    assert not hasattr(task.model, "posterior_")
+
+
 def test_another_model_does_not_change_the_others(table):
     alone = compare({"two": th.EliminationByAspects(2)})
     assert alone.loc["two", "nll"] == table.loc["two", "nll"]
@@ -318,7 +327,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     assert "Traceback" not in err
 
 
-def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table):
+def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table, tmp_path):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
@@ -327,13 +336,20 @@ def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table)
     ):
         same(compare(cores=None), table)
 
-        first, longer = list(client.run(os.getpid).values())[0], {"draws": 2_000, "thin": 25}
-        timer = threading.Timer(1.0, os.kill, (first, signal.SIGTERM if os.name == "nt" else signal.SIGKILL))
-        timer.start()
-        begin = time.monotonic()
-        found = compare(cores=None, **longer)
-        timer.cancel()
-        assert time.monotonic() - begin > 1.0, "too quick: the worker outlived it"
+        kept, killed = tmp_path / "kept", []
+        first = list(client.run(os.getpid).values())[0]
+        longer = {"data": th.datasets.paris_rome(expected=True), "draws": 2_000, "thin": 10}
+
+        def kill():
+            """When two of the twelve fits are finished."""
+            while not kept.exists() or kept.read_text().count("\n") < 3:
+                time.sleep(0.01)
+            os.kill(first, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
+            killed.append(kept.read_text().count("\n") - 1)
+
+        threading.Thread(target=kill, daemon=True).start()
+        found = compare(cores=None, checkpoint=kept, **longer)
+        assert killed and killed[0] < 10
         assert first not in client.run(os.getpid).values()
     same(found, compare(**longer))
 
