@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
-# A task is given up when the pool of local processes has died so many times in a row without finishing anything.
-MOST_DEATHS = 3
+from joblib import cpu_count
+
+MOST_DEATHS = 3  # a task whose process has died so many times is given up
 
 
 def run_all(function: Callable, tasks: list, cores: int | None) -> Iterator[tuple[int, Any]]:
@@ -25,26 +26,34 @@ def run_all(function: Callable, tasks: list, cores: int | None) -> Iterator[tupl
     Yields
     ------
     number, result
-        The result is the `BrokenExecutor` error itself for tasks whose process died `MOST_DEATHS` times.
+        The result is the `BrokenExecutor` error itself for a task whose process died `MOST_DEATHS` times.
     """
     waiting = dict(enumerate(tasks))
-    deaths = 0
     while waiting:
         try:
             for number, result in _run(function, waiting, cores):
                 del waiting[number]
-                deaths = 0
                 yield number, result
+        except BrokenExecutor:
+            # All processes end when one dies, and which task it had is not told: one of those first in line. Each of
+            # them gets processes of its own, so that a task that kills its process costs no other.
+            for number in list(waiting)[: 2 * (cores or cpu_count())]:
+                yield number, _run_alone(function, waiting.pop(number))
+
+
+def _run_alone(function: Callable, task: Any) -> Any:
+    """The result of one task in a process of its own, or the error if the process died again and again."""
+    failure = None
+    for _ in range(MOST_DEATHS):
+        try:
+            return next(iter(_run(function, {0: task}, 2)))[1]  # 1 would run it in this very process
         except BrokenExecutor as error:
-            deaths += 1
-            if deaths == MOST_DEATHS:
-                for number in waiting:
-                    yield number, error
-                return
+            failure = error
+    return failure
 
 
 def _run(function: Callable, tasks: dict[int, Any], cores: int | None) -> Iterator[tuple[int, Any]]:
-    from joblib import Parallel, cpu_count, delayed, effective_n_jobs
+    from joblib import Parallel, delayed, effective_n_jobs
     from joblib.parallel import get_active_backend
 
     backend, set_by_user = get_active_backend()
