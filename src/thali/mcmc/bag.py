@@ -13,6 +13,7 @@ from thali._jit import scalar
 ALPHA = 0  # positions in Bag.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in Bag.whole
 NO_UNIQUE, FIXED_UNIQUE, TOTAL_UNIQUE = range(3)  # what Bag.s holds: see Model
+GRID = 64  # nodes of the quadrature over the probability of a column
 ROOM = 32  # free rows that a sweep is given at least, besides as many as are in use
 
 
@@ -45,6 +46,9 @@ class Bag(NamedTuple):
     who: np.ndarray  # (n,) int64 scratch: an order of the options
     block: np.ndarray  # (32,) scratch: log posterior of the outcomes of a joint draw
     candidates: np.ndarray  # (5,) scratch: weights
+    below: np.ndarray  # (2 n,) int64 scratch: owners below each node of a tree
+    grid: np.ndarray  # (GRID,) scratch: a function of the probability of the open column
+    trial: np.ndarray  # (GRID,) scratch: what it would be after a change
     real: np.ndarray  # (1,) ALPHA
     whole: np.ndarray  # (3,) int64 COLUMNS, FULL (columns that all options own, drawn with alpha), SWEEPS
 
@@ -66,6 +70,9 @@ def empty_bag(n: int, capacity: int) -> Bag:
         who=np.zeros(n, np.int64),
         block=np.zeros(32),
         candidates=np.zeros(5),
+        below=np.zeros(2 * n, np.int64),
+        grid=np.zeros(GRID),
+        trial=np.zeros(GRID),
         real=np.zeros(1),
         whole=np.zeros(3, np.int64),
     )

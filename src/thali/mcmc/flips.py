@@ -11,7 +11,16 @@ from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, FULL, TOTAL_UNIQUE, clear_row, remove_column
 from thali.mcmc.chance import accept, index, shuffle, weight
 from thali.mcmc.unique import refresh_bessel
-from thali.mcmc.verbs import apply_member, delta_member, is_exchangeable, keeps_empty, log_rate
+from thali.mcmc.verbs import (
+    apply_member,
+    delta_member,
+    is_exchangeable,
+    keeps_empty,
+    log_rate,
+    log_rate_toggled,
+    open_column,
+    toggled,
+)
 
 FEW = 12  # up to this many options, every option is tried in turn
 
@@ -38,6 +47,7 @@ def flip_columns(rng, model, c, b):
         if sparse:
             flip_at_random(rng, model, c, b, k)
         else:
+            open_column(model.prior, b, k)
             start = index(rng, n)
             for step in range(n):
                 i = start + step
@@ -51,7 +61,7 @@ def try_flip(rng, model, c, b, k, i):
     m = b.m[k] + 1 if joins else b.m[k] - 1
     if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
-    rate = log_rate_flipped(model, b, k, i, m)
+    rate = log_rate_toggled(model.prior, b, k, i, m)
     if accept(rng, rate - b.log_rate[k]):
         likelihood_coin(rng, model, c, b, k, i, joins, m, rate)
 
@@ -70,6 +80,7 @@ def likelihood_coin(rng, model, c, b, k, i, joins, m, rate):
     d = b.w[k] if joins else -b.w[k]
     if accept(rng, delta_member(model.likelihood, c, b, k, i, d)):
         apply_member(model.likelihood, c, b, k, i, d)
+        toggled(model.prior, b, k, i)
         b.Z[k, i] = 1.0 if joins else 0.0
         b.m[k] = m
         b.log_rate[k] = rate

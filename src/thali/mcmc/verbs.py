@@ -17,6 +17,21 @@ def log_rate(prior, b, k, m):
 
 
 @generic
+def open_column(prior, b, k):
+    """Get ready for toggles of the pattern in row k, one option after the other; default: nothing to do."""
+
+
+@generic
+def log_rate_toggled(prior, b, k, i, m):
+    """Log arrival rate of the open pattern in row k after a toggle of option i, which leaves it with m owners."""
+
+
+@generic
+def toggled(prior, b, k, i):
+    """Option i of the open pattern is about to be toggled for good; default: nothing to do."""
+
+
+@generic
 def rate_between(prior, lo, hi):
     """Total arrival rate of the patterns with lo to hi owners, per unit of alpha."""
 
@@ -57,6 +72,24 @@ def draw_alpha(prior, rng, b, columns, rate):
 
     An infinite prior has seen `columns` columns arrive at `rate` per unit of alpha.
     """
+
+
+@open_column.register(object)
+def _open_nothing(prior, b, k):
+    pass
+
+
+@log_rate_toggled.register(object)
+def _toggle_and_back(prior, b, k, i, m):
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+    rate = log_rate(prior, b, k, m)
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+    return rate
+
+
+@toggled.register(object)
+def _note_nothing(prior, b, k, i):
+    pass
 
 
 # -------------------------------------------------------------------------------------------------------- likelihoods

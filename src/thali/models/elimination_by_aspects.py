@@ -12,6 +12,7 @@ from thali.models.latent_feature_model import LatentFeatureModel
 from thali.priors.finite import FiniteFeatures
 from thali.priors.given import Given
 from thali.priors.ibp import IndianBuffet
+from thali.tree import Tree
 
 if TYPE_CHECKING:
     import pandas
@@ -31,9 +32,10 @@ class EliminationByAspects(LatentFeatureModel):
 
     Parameters
     ----------
-    aspects : "ibp", "unique", int, matrix or mapping
+    aspects : "ibp", "unique", int, Tree, matrix or mapping
         "ibp": any number of aspects, with the Indian buffet process as prior. "unique": none but the unique ones, the
-        Bradley-Terry-Luce model. A number K: K aspects whose owners are learned. A matrix of 0 and 1 (options by
+        Bradley-Terry-Luce model. A number K: K aspects whose owners are learned. A `Tree`: any number, which options
+        that it says are related share more readily (the phylogenetic Indian buffet process). A matrix of 0 and 1 (options by
         aspects) or a mapping from each label to its list of aspects: known aspects whose weights are learned.
     unique : bool
         Whether every option also has one fixed aspect of its own.
@@ -132,7 +134,13 @@ def _prior(aspects, labels: tuple[str, ...]):
         one_of("aspects", aspects, ("ibp", "unique"))
         return IndianBuffet() if aspects == "ibp" else Given(np.zeros((len(labels), 0)))
     if isinstance(aspects, bool):
-        raise ArgumentError(f"aspects must be 'ibp', 'unique', a number, a 0/1 matrix or a mapping; got {aspects!r}.")
+        raise ArgumentError(
+            f"aspects must be 'ibp', 'unique', a number, a Tree, a 0/1 matrix or a mapping; got {aspects!r}."
+        )
+    if isinstance(aspects, Tree):
+        from thali.priors.phylogenetic import PhylogeneticBuffet
+
+        return PhylogeneticBuffet(aspects)
     if isinstance(aspects, int | float | np.number):
         return FiniteFeatures(cast(int, aspects))  # which checks that it is whole
     if isinstance(aspects, Mapping):

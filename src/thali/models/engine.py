@@ -25,6 +25,8 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
     weights, an infinite prior and a likelihood that sees an option's unique weight, only their sum with the fixed
     unique weight is carried. Otherwise they are columns like any other.
     """
+    if hasattr(prior, "for_labels"):
+        prior = prior.for_labels(data.labels)
     for part, wanted in ((prior, "sample"), (likelihood, "check")):
         if not hasattr(part, wanted):
             raise ArgumentError(f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods.")
@@ -34,7 +36,7 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
         if not prior.learns_alpha:
             raise ArgumentError("alpha has no meaning for given features; leave it at None.")
-        expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))
+        expected = alpha * float(np.sum(1.0 / np.arange(1, data.n_options + 1)))  # of a tree it is less
         if expected > MOST_EXPECTED:
             raise ArgumentError(
                 f"alpha={alpha:g} makes the prior expect {expected:,.0f} features; choose one that expects "

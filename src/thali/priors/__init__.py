@@ -7,6 +7,7 @@ _HOME = {
     "Given": "thali.priors.given",
     "FiniteFeatures": "thali.priors.finite",
     "IndianBuffet": "thali.priors.ibp",
+    "PhylogeneticBuffet": "thali.priors.phylogenetic",
 }
 
 __all__ = list(_HOME)

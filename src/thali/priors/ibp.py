@@ -163,5 +163,6 @@ def _set_alpha(prior, b, alpha):
 
 
 @verbs.draw_alpha.register(Buffet)
-def _draw_alpha(prior, rng, b, columns, rate):
+def gamma_alpha(prior, rng, b, columns, rate):
+    """Gamma(1 + columns, 1 + rate), of every infinite prior: its columns are a Poisson process (eq. 13)."""
     return rng.standard_gamma(1.0 + columns) / (1.0 + rate)
