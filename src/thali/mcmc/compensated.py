@@ -11,10 +11,9 @@ import numpy as np
 from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, clear_row, least_unique, scratch
 from thali.mcmc.chance import accept, draw_code, index
-from thali.mcmc.flips import log_rate_flipped
 from thali.mcmc.tuning import CARVE
 from thali.mcmc.unique import log_carve_ratio, log_unique_ratio, log_weight_ratio, set_unique, shift_unique
-from thali.mcmc.verbs import apply_carve, apply_pool, delta_carve, delta_pool, log_rate
+from thali.mcmc.verbs import apply_carve, apply_pool, delta_carve, delta_pool, log_rate, log_rate_flipped
 
 BLOCK = 3  # columns in a row block
 
@@ -29,7 +28,7 @@ def compensated_flip(rng, model, c, b):
     d = b.w[k] if joins else -b.w[k]
     s = b.s[i] - d
     if model.lo <= m <= model.hi and s > 0.0:
-        rate = log_rate_flipped(model, b, k, i, m)
+        rate = log_rate_flipped(model.prior, b, k, i, m)
         ratio = delta_pool(model.likelihood, c, b, i, k, d) + rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
         if accept(rng, ratio):
             apply_pool(model.likelihood, c, b, i, k, d)
@@ -125,7 +124,7 @@ def log_of_code(model, c, b, i, size, code):
             m = b.m[k] + 1 if b.Z[k, i] == 0.0 else b.m[k] - 1
             if m < model.lo or m > model.hi:
                 return -np.inf
-            prior += log_rate_flipped(model, b, k, i, m) - b.log_rate[k]
+            prior += log_rate_flipped(model.prior, b, k, i, m) - b.log_rate[k]
     s = b.s[i] - paid(b, i, size, code)
     if s <= 0.0:
         return -np.inf

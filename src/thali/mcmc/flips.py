@@ -67,15 +67,6 @@ def try_flip(rng, model, c, b, k, i):
 
 
 @scalar
-def log_rate_flipped(model, b, k, i, m):
-    """log rate of pattern k after a toggle of option i, which leaves it with m owners."""
-    b.Z[k, i] = 1.0 - b.Z[k, i]
-    rate = log_rate(model.prior, b, k, m)
-    b.Z[k, i] = 1.0 - b.Z[k, i]
-    return rate
-
-
-@scalar
 def likelihood_coin(rng, model, c, b, k, i, joins, m, rate):
     d = b.w[k] if joins else -b.w[k]
     if accept(rng, delta_member(model.likelihood, c, b, k, i, d)):

@@ -14,7 +14,6 @@ from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, clear_ro
 from thali.mcmc.births import append
 from thali.mcmc.chance import accept, draw_code, shuffle
 from thali.mcmc.concentration import draw_concentration
-from thali.mcmc.flips import log_rate_flipped
 from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
 from thali.mcmc.start import prepare
 from thali.mcmc.tuning import SHARED
@@ -25,6 +24,7 @@ from thali.mcmc.verbs import (
     delta_member,
     delta_own,
     delta_weight,
+    log_rate_flipped,
     rate_single,
 )
 
@@ -75,7 +75,7 @@ def update_row(rng, model, c, b, i, shuffled):
         m = b.m[k] + 1 if joins else b.m[k] - 1
         if m == 0:
             continue
-        rate = log_rate_flipped(model, b, k, i, m)
+        rate = log_rate_flipped(model.prior, b, k, i, m)
         d = b.w[k] if joins else -b.w[k]
         odds = rate - b.log_rate[k] + delta_member(model.likelihood, c, b, k, i, d)
         if accept(rng, -math.log1p(math.exp(min(-odds, 700.0)))):

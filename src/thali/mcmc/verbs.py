@@ -6,7 +6,7 @@ s[i] on the pattern {i}. A `delta_*` verb returns the change of the log-likeliho
 changed; the `apply_*` verb of the same name then updates the cache, again before the bag is changed.
 """
 
-from thali._jit import generic
+from thali._jit import generic, scalar
 
 # ------------------------------------------------------------------------------------------------------------- priors
 
@@ -80,7 +80,9 @@ def _open_nothing(prior, b, k):
 
 
 @log_rate_toggled.register(object)
-def _toggle_and_back(prior, b, k, i, m):
+@scalar
+def log_rate_flipped(prior, b, k, i, m):
+    """log_rate_toggled of a pattern that need not be open."""
     b.Z[k, i] = 1.0 - b.Z[k, i]
     rate = log_rate(prior, b, k, m)
     b.Z[k, i] = 1.0 - b.Z[k, i]

@@ -16,7 +16,7 @@ import numpy as np
 
 from thali.tree import Tree
 
-LEAST, MOST = 1e-9, 40.0  # gamma at the ends of the grid
+LEAST, MOST = 1e-8, 24.0  # gamma at the ends of the grid; the lower one is less for long trees
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Kinship:
     def of(cls, tree: Tree, nodes: int) -> "Kinship":
         """The kinship of a tree on a grid of so many nodes."""
         parents, lengths, n = tree.parents, tree.lengths, tree.n_leaves
-        x = np.linspace(np.log(LEAST), np.log(MOST), nodes)
+        x = np.linspace(np.log(LEAST / (1.0 + lengths.sum())), np.log(MOST), nodes)
         gamma = np.exp(x)
         # d pi / pi = gamma dx / (exp(gamma) - 1)
         weight = np.gradient(x) * gamma / np.expm1(gamma)

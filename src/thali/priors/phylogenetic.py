@@ -9,14 +9,13 @@ import numpy as np
 from thali._jit import lanes, scalar
 from thali.errors import DataError
 from thali.mcmc import verbs
-from thali.mcmc.bag import ALPHA, GRID
+from thali.mcmc.bag import ALPHA, grid_size
 from thali.mcmc.exponential import fast_exp
 from thali.priors.ibp import gamma_alpha
 from thali.priors.kinship import Kinship
 from thali.tree import Tree
 
 MOST_TABLED = 16  # up to this many options the rates of all patterns are computed beforehand
-FINE, COARSE = 96, GRID  # nodes of the quadrature, of a table and of a pattern at a time: relative errors 4e-9 and 8e-8
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class PhylogeneticBuffet:
         if n != tree.n_leaves:
             raise DataError(f"The tree has {tree.n_leaves:,} leaves, but there are {n:,} options.")
         tabled = n <= MOST_TABLED
-        kinship = Kinship.of(tree, FINE if tabled else COARSE)
+        kinship = Kinship.of(tree, grid_size(n))
         single = self._single_rates()
         log_full = float(kinship.log_rates(kinship.gains_of(np.ones(n, bool), tree.parents)[None])[0])
         any_owner = np.exp(kinship.base + kinship.gamma * kinship.total) * -np.expm1(-kinship.gamma * kinship.total)
@@ -163,10 +162,12 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
-        kinship = Kinship.of(self.tree, FINE)
         owners = np.asarray(matrix, bool).T
+        kinship = Kinship.of(self.tree, grid_size(self.tree.n_leaves))
         sums = np.array([kinship.gains_of(column, self.tree.parents) for column in owners])
-        rates = kinship.log_rates(sums.reshape(-1, FINE))
+        rates = kinship.log_rates(sums.reshape(len(owners), len(kinship.gamma)))
+        alone = owners.sum(axis=1) == 1
+        rates[alone] = np.log(owners[alone] @ self._single_rates())  # as the samplers have them
         total = digamma(1.0 + kinship.total) - digamma(1.0)
         return float(np.sum(np.log(alpha) + rates) - alpha * total)
 
@@ -182,7 +183,7 @@ class PhylogeneticBuffet:
         -------
         ndarray, shape (K,), in (0, 1)
         """
-        kinship = Kinship.of(self.tree, FINE)
+        kinship = Kinship.of(self.tree, grid_size(self.tree.n_leaves))
         drawn = []
         for column in np.asarray(matrix, bool).T:
             logs = kinship.base + kinship.gains_of(column, self.tree.parents)
