@@ -210,6 +210,7 @@ def made_up(scores, n=36):
                 "log_pred": -value,
                 "nll_mcse": 0.0,
                 "r_hat": 1.0,
+                "predicted": 0.5,
             },
         )
         for name, values in scores.items()
