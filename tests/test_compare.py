@@ -26,7 +26,7 @@ from thali.errors import (
     InterruptedWarning,
     ThaliWarning,
 )
-from thali.leave_out import fit, workers
+from thali.leave_out import fit, kept, workers
 from thali.leave_out.scores import score
 from thali.leave_out.table import comparison_table, sentences, unconverged
 
@@ -88,6 +88,7 @@ def test_scores_of_extreme_draws():
     assert score(2, 1, np.ones((2, 10))).log_pred == -math.inf
     assert score(10**6, 10**6, np.full((2, 10), 0.5)).nll == pytest.approx(-stats.binom.logpmf(10**6, 2 * 10**6, 0.5))
     assert math.isnan(score(2, 1, np.random.default_rng(0).random((1, 10))).r_hat)
+    assert math.isnan(score(2, 1, np.full((1, 1), 0.5)).nll_mcse)
 
 
 # the table ------------------------------------------------------------------------------------------------
@@ -200,7 +201,18 @@ def made_up(scores, n=36):
     """A table from one array of scores a model."""
     data = th.PairedComparisons(np.triu(np.full((n + 1, n + 1), 3), 1) * (np.arange(n + 1) == 0)[:, None])
     records = [
-        (name, pair, {"error": None, "nll": value, "log_pred": -value, "nll_mcse": 0.0, "r_hat": 1.0})
+        (
+            name,
+            pair,
+            {
+                "error": "failed" if np.isnan(value) else None,
+                "nll": value,
+                "log_pred": -value,
+                "nll_mcse": 0.0,
+                "r_hat": 1.0,
+                "predicted": 0.5,
+            },
+        )
         for name, values in scores.items()
         for pair, value in enumerate(values)
     ]
@@ -221,6 +233,27 @@ def test_of_many_models_neighbours_and_the_best_are_told():
     assert orders.count("better than") == 7 + 6
     assert "m0 predicts better than m7" in orders and "m3 predicts better than m4" in orders
     assert "m3 predicts better than m5" not in orders
+
+
+def test_two_pairs_establish_less_than_many():
+    alike = np.array([0.95, 1.05])
+    assert "Not established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
+    assert "Established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
+
+
+def test_a_model_without_any_fit_does_not_spoil_the_sentences():
+    scores = {"good": np.arange(36.0), "bad": np.arange(36.0) + 1.0, "none": np.full(36, np.nan)}
+    said = sentences(made_up(scores))
+    assert "good predicts better than bad (by 1.00, standard error 0.00)" in said[1]
+    assert not any("nan" in sentence for sentence in said)
+
+
+def test_infinite_scores_are_no_order():
+    a, b = np.ones(36), np.ones(36)
+    a[0] = b[0] = np.inf
+    b[1] = 5.0
+    said = sentences(made_up({"a": a, "b": b}))
+    assert "the order of a and b (an infinite score" in said[1]
 
 
 def test_sentences_need_the_attributes(table):
@@ -250,6 +283,13 @@ def test_two_workers_find_the_same_table(table, backend):
         same(compare(cores=None), table)
 
 
+def test_threads_leave_the_filters_of_warnings_alone():
+    before = list(warnings.filters)
+    with parallel_config("threading", n_jobs=2), pytest.warns(ConvergenceWarning, match="on the pair left out"):
+        th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
+    assert list(warnings.filters) == before
+
+
 def test_models_are_left_as_they_are():
     named = models()
     compare(named)
@@ -271,12 +311,14 @@ def test_another_model_does_not_change_the_others(table):
 
 
 class Killer:
-    """Ends the process it runs in, once or always."""
+    """Ends the process it runs in, once or always; the other tasks take their time, so that they die with it."""
 
     def __init__(self, marker, always):
         self.marker, self.always = marker, always
 
     def __call__(self, task):
+        if task != 3:
+            time.sleep(0.3)
         if task == 3 and (self.always or not self.marker.exists()):
             self.marker.write_text("")
             os.kill(os.getpid(), signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
@@ -336,19 +378,19 @@ def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table,
     ):
         same(compare(cores=None), table)
 
-        kept, killed = tmp_path / "kept", []
+        path, killed = tmp_path / "kept", []
         first = list(client.run(os.getpid).values())[0]
         longer = {"data": th.datasets.paris_rome(expected=True), "draws": 2_000, "thin": 10}
 
         def kill():
             """When two of the twelve fits are finished."""
-            while not kept.exists() or kept.read_text().count("\n") < 3:
+            while not path.exists() or path.read_text().count("\n") < 3:
                 time.sleep(0.01)
             os.kill(first, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
-            killed.append(kept.read_text().count("\n") - 1)
+            killed.append(path.read_text().count("\n") - 1)
 
         threading.Thread(target=kill, daemon=True).start()
-        found = compare(cores=None, checkpoint=kept, **longer)
+        found = compare(cores=None, checkpoint=path, **longer)
         assert killed and killed[0] < 10
         assert first not in client.run(os.getpid).values()
     same(found, compare(**longer))
@@ -382,6 +424,28 @@ def test_a_checkpoint_is_gone_on_from(tmp_path, table, monkeypatch):
 def test_without_a_seed_the_one_of_the_checkpoint_holds(tmp_path):
     path = tmp_path / "kept.jsonl"
     same(compare(checkpoint=path, random_seed=None), compare(checkpoint=path, random_seed=None))
+    assert path.read_text().count("\n") == 7
+
+
+def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch):
+    append = kept.Kept._append
+
+    def full(self, line):
+        if "key" in line:
+            raise DataError("The checkpoint cannot be written: No space left on device.")
+        append(self, line)
+
+    monkeypatch.setattr(kept.Kept, "_append", full)
+    with pytest.warns(IncompleteWarning, match="No space left on device. The comparison goes on without it."):
+        found = th.compare(models(), TRIO, **SHORT, cores=1, checkpoint=tmp_path / "kept")
+    same(found, table)
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), np.random.SeedSequence(3), np.random.default_rng(3)])
+def test_seeds_of_every_kind_are_kept(tmp_path, seed):
+    path = tmp_path / "kept"
+    first = compare(checkpoint=path, random_seed=seed)
+    same(compare(checkpoint=path, random_seed=None), first)
     assert path.read_text().count("\n") == 7
 
 

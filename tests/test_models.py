@@ -306,3 +306,16 @@ def test_the_order_of_options_does_not_matter(data):
     budget = {"draws": 1000, "tune": 500, "chains": 4, "thin": 25}
     one, other = (quick(th.EliminationByAspects(), d, **budget).predict_proba(pairs) for d in (data, shuffled))
     assert one == pytest.approx(other, abs=0.005)
+
+
+def test_sets_of_aspects_have_one_order():
+    """The order of a set of texts differs from process to process."""
+    from thali.models.elimination_by_aspects import _matrix_of_mapping
+    from thali.models.saved import describe
+
+    owned = {"a": {"tall", "old", "red"}, "b": {"old"}, "c": {"red", "old"}}
+    listed = {label: sorted(aspects) for label, aspects in owned.items()}
+    np.testing.assert_array_equal(
+        _matrix_of_mapping(owned, ("a", "b", "c")), _matrix_of_mapping(listed, ("a", "b", "c"))
+    )
+    assert describe(th.EliminationByAspects(owned)) == describe(th.EliminationByAspects(listed))

@@ -13,7 +13,7 @@ def root(random_seed) -> np.random.SeedSequence:
         # spawning changes a sequence; a fresh copy gives the same streams every time
         return np.random.SeedSequence(random_seed.entropy, spawn_key=random_seed.spawn_key)
     if random_seed is None or (isinstance(random_seed, int | np.integer) and random_seed >= 0):
-        return np.random.SeedSequence(random_seed)
+        return np.random.SeedSequence(None if random_seed is None else int(random_seed))
     raise ArgumentError(f"random_seed must be a whole number of 0 or more; got {random_seed!r}.")
 
 

@@ -100,7 +100,7 @@ def parse_models(text: str, settings: dict, labels: tuple[str, ...]) -> list[tup
     named = []
     for item in (part.strip() for part in text.split(",")):
         name, equals, aspects = (part.strip() for part in item.partition("="))
-        if not equals:
+        if not equals or Path(item).is_file():  # whose name may hold an equals sign
             name, aspects = Path(item).stem if Path(item).suffix else item, item
         if not name or not aspects:
             raise ArgumentError(f"`--models` needs models between commas, such as unique,3,ibp; got {text!r}.")

@@ -13,7 +13,7 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
-PICTURES = ("features", "n_features", "trace", "choice_probabilities", "check")
+PICTURES = ("features", "n_features", "trace", "choice_probabilities")
 
 
 def check_folder(folder: Path) -> Path:
@@ -93,6 +93,7 @@ def write_results(
         check.to_csv(scratch / "check.csv", index=False, lineterminator="\n")
         for name in PICTURES:
             save_picture(scratch / f"{name}.png", lambda plots, name=name: getattr(plots, name)(model))
+        save_picture(scratch / "check.png", lambda plots: plots.check(check))
 
 
 def save_picture(path: Path, draw: Callable[[ModuleType], Any]) -> None:

@@ -26,8 +26,8 @@ def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame", che
     -------
     str
         Lines without a final line break: the number of aspects, the most probable aspects, α and the
-        log-likelihood, which observed proportions the model misses, every row of the summary with its R-hat and effective sample sizes, and whether they
-        are good enough.
+        log-likelihood, which observed proportions the model misses, every row of the summary with its R-hat and
+        effective sample sizes, and whether they are good enough.
     """
     from thali.posterior.check import check_sentence
     from thali.posterior.summary import verdict

@@ -90,7 +90,8 @@ def compare(
         - ``pairs``: pairs that count; those that every model has finished
 
         ``attrs["pairs"]``: a data frame of every pair's nll, pairs (a, b) by models. ``attrs["predictions"]``: one row
-        a model and pair with everything known of it. ``attrs["missing"]``: fits that failed or were not run.
+        a model and pair with everything known of it. ``attrs["missing"]``: fits that failed or were not run. (pandas
+        cannot join tables with such attrs: ``table.attrs.clear()`` first.)
         `thali.plots.comparison` draws the table, `thali.leave_out.table.sentences` puts it in words.
 
     Raises

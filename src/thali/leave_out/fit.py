@@ -3,13 +3,13 @@
 import os
 import signal
 import threading
-import warnings
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from thali._quiet import quietly
 from thali.data.pairs import PairedComparisons
 from thali.leave_out.scores import score
 from thali.posterior.columns import columns_of
@@ -40,18 +40,17 @@ def run(task: LeftOutFit) -> dict:
     data, budget = task.data, task.budget
     model = clone(task.model)  # the task's own may be in use by another thread
     try:
-        with _deaf_to_ctrl_c(task.home), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of convergence and connection the comparison speaks as a whole
+        with _deaf_to_ctrl_c(task.home), quietly():  # of convergence and connection the comparison speaks as a whole
             model.fit(data.without_pair(*task.options), random_seed=task.seed, cores=1, progressbar=False, **budget)
+        if model.interrupted_:
+            raise KeyboardInterrupt
+        tree = model.posterior_
+        pair = slice(task.pair, task.pair + 1)
+        lapse = float(tree["constant_data"].dataset["lapse"])
+        draws = probability_draws(columns_of(tree), data.first[pair], data.second[pair], lapse)
+        found = score(float(data.wins[task.pair]), float(data.losses[task.pair]), draws.reshape(-1, budget["draws"]))
     except Exception as error:  # one failure must not cost the other fits
         return record | {"error": f"{type(error).__name__}: {error}"}
-    if model.interrupted_:
-        raise KeyboardInterrupt
-    tree = model.posterior_
-    pair = slice(task.pair, task.pair + 1)
-    lapse = float(tree["constant_data"].dataset["lapse"])
-    draws = probability_draws(columns_of(tree), data.first[pair], data.second[pair], lapse)
-    found = score(float(data.wins[task.pair]), float(data.losses[task.pair]), draws.reshape(-1, budget["draws"]))
     return record | asdict(found)
 
 

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 from thali._random import root
 from thali.data.pairs import PairedComparisons
-from thali.errors import DataError
+from thali.errors import DataError, IncompleteWarning
 
 SCHEMA = 1  # raised when a fit of an older thali can no longer stand for one of this
 
@@ -36,10 +37,14 @@ class Kept:
         self.path = None if path is None else Path(path)
         self._records: dict[str, dict] = {}
         self._is_torn = False  # whether the file ends in the middle of a line
-        entropy = self._read()
-        self.seed = root(random_seed) if random_seed is not None or entropy is None else np.random.SeedSequence(entropy)
-        if self.path is not None and entropy is None:
-            self._append({"thali_kept_fits": SCHEMA, "entropy": self.seed.entropy})
+        seed = self._read()
+        if random_seed is not None or seed is None:
+            self.seed = root(random_seed)
+        else:
+            self.seed = np.random.SeedSequence(seed["entropy"], spawn_key=seed["spawn_key"])
+        if self.path is not None and seed is None:
+            seed = {"entropy": self.seed.entropy, "spawn_key": [int(key) for key in self.seed.spawn_key]}
+            self._append({"thali_kept_fits": SCHEMA} | seed)
 
     def find(self, key: str) -> dict | None:
         """The record of a finished fit, or None."""
@@ -48,10 +53,15 @@ class Kept:
     def add(self, key: str, record: dict) -> None:
         """Keep the record of a finished fit."""
         self._records[key] = record
-        if self.path is not None:
+        if self.path is None:
+            return
+        try:
             self._append({"key": key} | record)
+        except DataError as error:  # a full disk must not cost what is in memory
+            self.path = None
+            warnings.warn(f"{error} The comparison goes on without it.", IncompleteWarning, stacklevel=4)
 
-    def _read(self) -> int | None:
+    def _read(self) -> dict | None:
         if self.path is None:
             return None
         if self.path.is_dir():
@@ -74,7 +84,7 @@ class Kept:
         if not isinstance(lines[0], dict) or lines[0].get("thali_kept_fits") != SCHEMA:
             raise DataError(f"'{self.path}' is not a checkpoint of this version of thali; choose another name.")
         self._records = {line.pop("key"): line for line in lines[1:] if "key" in line}
-        return lines[0]["entropy"]
+        return lines[0]
 
     def _append(self, line: dict) -> None:
         try:

@@ -77,6 +77,8 @@ def mcse(draws: np.ndarray) -> float:
     """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a chain."""
     from arviz_stats.base.array import array_stats
 
+    if draws.shape[1] < 4:
+        return np.nan
     return 0.0 if np.ptp(draws) == 0 else float(array_stats.mcse(draws[None], method="mean")[0])
 
 
@@ -84,4 +86,8 @@ def r_hat(draws: np.ndarray) -> float:
     """R-hat of draws (chain, draw); NaN where there is none."""
     from arviz_stats.base.array import array_stats
 
-    return np.nan if np.ptp(draws) == 0 or len(draws) < 2 else float(array_stats.rhat(draws[None])[0])
+    return (
+        np.nan
+        if np.ptp(draws) == 0 or len(draws) < 2 or draws.shape[1] < 4
+        else float(array_stats.rhat(draws[None])[0])
+    )

@@ -118,7 +118,7 @@ def _names(aspects, labels) -> dict[frozenset, str]:
     owners: dict[str, set[str]] = {}
     if isinstance(aspects, Mapping):
         for label, owned in aspects.items():
-            for aspect in [owned] if isinstance(owned, str) else owned:
+            for aspect in _listed(owned):
                 owners.setdefault(str(aspect), set()).add(str(label))
     elif hasattr(aspects, "reindex"):
         owners = {str(a): {str(label) for label in aspects.index[aspects[a].astype(bool)]} for a in aspects.columns}
@@ -158,8 +158,15 @@ def _prior(aspects, labels: tuple[str, ...]):
     return Given(aspects)
 
 
+def _listed(owned) -> list:
+    """The aspects of an option; those of a set in an order that does not change from process to process."""
+    if isinstance(owned, str):
+        return [owned]
+    return sorted(owned, key=str) if isinstance(owned, set | frozenset) else list(owned)
+
+
 def _matrix_of_mapping(aspects: Mapping, labels: tuple[str, ...]) -> np.ndarray:
-    named = {str(label): [owned] if isinstance(owned, str) else list(owned) for label, owned in aspects.items()}
+    named = {str(label): _listed(owned) for label, owned in aspects.items()}
     for label in named:
         if label not in labels:
             raise ArgumentError(

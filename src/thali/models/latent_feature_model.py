@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._quiet import is_quiet
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
 from thali.models.engine import build_task, run
 from thali.models.parameters import Parameters
@@ -125,10 +126,13 @@ class LatentFeatureModel(Parameters):
             )
         parts = self._parts(data)
         task = self._task(data, draws, tune, thin)
-        data.warn_if_disconnected(stacklevel=3)
+        if not is_quiet():
+            data.warn_if_disconnected(stacklevel=3)
         chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
         self._keep(chain_draws, data, task, parts)
         self.interrupted_ = interrupted
+        if is_quiet():
+            return self
         if interrupted:
             kept = self.posterior_["posterior"].sizes["draw"]
             warnings.warn(

@@ -28,6 +28,8 @@ def _plain(value):
         return {"mapping": [[str(k), _plain(v)] for k, v in value.items()]}
     if isinstance(value, tuple):
         return {"tuple": [_plain(v) for v in value]}
+    if isinstance(value, set | frozenset):
+        return [_plain(v) for v in sorted(value, key=str)]
     if isinstance(value, list):
         return [_plain(v) for v in value]
     if value is None or isinstance(value, str | int | float | bool):

@@ -18,8 +18,8 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
 
     Parameters
     ----------
-    model : fitted model
-        Anything with `posterior_`.
+    model : fitted model, or pandas.DataFrame
+        Anything with `posterior_`, or what its `check()` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     max_pairs : int, 1 or more
@@ -53,9 +53,9 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     """
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
-    everything = check_table(model.posterior_, random_seed)
+    everything = check_table(model.posterior_, random_seed) if hasattr(model, "posterior_") else model
     table = everything.head(max_pairs)
-    options = model.posterior_["posterior"]["option"].values.tolist()
+    options = list(dict.fromkeys([*everything["a"], *everything["b"]]))
     shown = dict(zip(options, short(options), strict=True))
     names = [f"{shown[a]} over {shown[b]}" for a, b in zip(table["a"], table["b"], strict=True)]
     rows = table.index.to_numpy()

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.errors import ArgumentError
+from thali.leave_out.table import REFERENCES
 from thali.plots._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_REFERENCES = ("BASE", "EMP")
 _FURTHEST = 3
 # A largest score of more than so many medians would leave the bulk of the pairs in a corner.
 _MOST_MEDIANS = 30
 # What a name costs where it stands, in points of distance from its pair.
 _ON_A_NAME, _ON_A_LINE, _ON_A_POINT, _NEAR_A_POINT, _ON_THE_DIAGONAL = 10_000.0, 300.0, 80.0, 3.0, 2.0
 _THROUGH_A_POINT = 10.0
-# Size of a name and the least distance from what is drawn, in points.
-_SIZE, _GAP = 8, 3.5
+# Size of a name and its least distance from what is drawn, in points; characters of a label in it.
+_SIZE, _GAP, _BRIEF = 8, 3.5, 16
 # Where along a line it is looked for what is in its way.
-_STEPS = np.linspace(0, 1, 12)[:, None]
+_STEPS = np.linspace(0, 1, 25)[:, None]
 
 
 def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, max_models: int = 4) -> "list[Axes]":
@@ -85,7 +85,7 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     pairs = _pair_names(scores.index)
     if axes is None:
         widest = label_width([line for pair in pairs for line in pair.split("\n")])
-        on = _new_axes(len(panels), max(3.6, 1.8 + widest))
+        on = _new_axes(len(panels), max(3.6, 2.6 + widest))
     else:
         on = list(np.ravel(axes))  # type: ignore[call-overload]
     if len(on) != len(panels):
@@ -113,11 +113,11 @@ def _new_axes(number: int, side: float) -> "list[Axes]":
 
 def _panels(table: "pandas.DataFrame", scores: "pandas.DataFrame", max_models: int) -> tuple[list, list[tuple]]:
     """The models to draw, and which two of them, across and up, stand in each panel."""
-    models = [row for row in table.index if row not in _REFERENCES and row in scores]
+    models = [row for row in table.index if row not in REFERENCES and row in scores]
     if not models:
         raise ArgumentError("`table` must have the row of a model besides those of BASE and EMP; got none.")
     if len(models) == 1:
-        models = [_REFERENCES[0], *models]
+        models = [REFERENCES[0], *models]
     if len(models) <= max(max_models, 2):
         return models, list(combinations(models, 2))
     mean = table["nll"].reindex(models).fillna(np.inf).to_numpy()
@@ -211,9 +211,16 @@ def _round_numbers(low: float, high: float, transform: "Callable[[np.ndarray], n
 def _pair_names(index: "pandas.Index") -> list[str]:
     """The names of the pairs, long ones on two lines."""
     options = list(dict.fromkeys(option for pair in index for option in pair))
-    shown = dict(zip(options, short([str(option) for option in options]), strict=True))
+    shown = dict(zip(options, _brief([str(option) for option in options]), strict=True))
     named = [(shown[a], shown[b]) for a, b in index]
     return [f"{a} – {b}" if len(a) + len(b) <= 20 else f"{a} –\n{b}" for a, b in named]
+
+
+def _brief(labels: list[str]) -> list[str]:
+    """Labels cut to the few characters for which there is room among points, if they stay distinct."""
+    lines = [" ".join(label.split()) for label in labels]
+    cut = [line if len(line) <= _BRIEF else f"{line[: _BRIEF - 1]}…" for line in lines]
+    return cut if len(set(cut)) == len(labels) else short(labels)
 
 
 def _name_points(ax: "Axes", at: np.ndarray, pairs: list[str]) -> None:

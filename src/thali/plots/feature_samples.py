@@ -20,7 +20,7 @@ _MOST_OPTIONS = 40
 
 
 def feature_samples(
-    model: Any, draws: int = 6, axes: "Sequence[Axes] | None" = None, random_seed: Any = 0
+    model: Any, axes: "Sequence[Axes] | None" = None, draws: int = 6, random_seed: Any = 0
 ) -> "list[Axes]":
     """Draw the feature matrices of randomly chosen draws from the posterior, shaded by weight.
 
@@ -33,10 +33,10 @@ def feature_samples(
     ----------
     model : fitted model
         Anything with `posterior_`.
-    draws : int >= 1
-        How many draws to show; all of them if the posterior has fewer.
     axes : sequence of matplotlib axes, optional
         Where to draw, one a draw, whatever `draws` says; a new figure if None.
+    draws : int >= 1
+        How many draws to show; all of them if the posterior has fewer.
     random_seed : None, int, SeedSequence or Generator
         Chooses the draws.
 

@@ -134,9 +134,10 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     >>> table = pd.DataFrame([pair])
     >>> table.attrs.update(p_value=0.012, interval=0.89, expected_missed=0.1, draws=4000)
     >>> print(textwrap.fill(check_sentence(table), 90))
-    1 of 1 observed proportion lies outside its 89 % predictive interval (fewer than 1 would
-    by chance alone): tea over milk (observed 0.90, predicted 0.55 to 0.80). Overall the data
-    are further from the model than its own replicates: a misfit (p = 0.012).
+    1 of 1 observed proportion lies outside its 89 % predictive interval (fewer than 1 of the
+    model's own replicates would, of data that it was fitted to fewer): tea over milk
+    (observed 0.90, predicted 0.55 to 0.80). Overall the data are further from the model than
+    its own replicates: a misfit (p = 0.012).
     """
     if not {"p_value", "interval", "expected_missed", "draws"} <= set(table.attrs):
         raise ArgumentError(
@@ -150,7 +151,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     sentence = (
         f"{count} of {plural(len(table), 'observed proportion')} {lie} {100 * table.attrs['interval']:g} % predictive"
-        f" interval ({by_chance} would by chance alone)"
+        f" interval ({by_chance} of the model's own replicates would, of data that it was fitted to"
+        " fewer)"
     )
     if len(missed):
         worst = "; ".join(_named(row) for row in missed.head(MOST_NAMED).itertuples())

@@ -1,6 +1,7 @@
 """Görür, Jäkel & Rasmussen (2006), A choice model with infinitely many latent features."""
 
 import dataclasses
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from thali import datasets
 from thali.leave_out.compare import compare
 from thali.leave_out.scores import mcse
-from thali.leave_out.table import sentences
+from thali.leave_out.table import sentences, unconverged
 from thali.likelihoods.elimination import Elimination
 from thali.models.elimination_by_aspects import EliminationByAspects
 from thali.models.engine import build_task, run
@@ -156,22 +157,27 @@ def celebrities(settings: Settings) -> Reproduction:
         }
     draws = settings.pick(100, 1_000, 8_000)
     shared = {"cores": settings.cores, "random_seed": settings.random_seed, "progressbar": settings.progressbar}
+    tree = EliminationByAspects(professions()).fit(data, draws, draws, **shared)
+    infinite = EliminationByAspects().fit(data, draws, draws, **shared)
+    if tree.interrupted_ or infinite.interrupted_:
+        return Reproduction(interrupted=True)
     checkpoint = settings.folder and settings.folder / "celebrities-fits.jsonl"
     table = compare(models, data, draws=draws, tune=draws, checkpoint=checkpoint, **shared)
     tables = {"Table 2: predictions of left-out pairs": _table_2(table)}
     remarks = [*sentences(table), *_remarks_on_table_2(table)]
-    pictures = {"figure-4": lambda: plots.comparison(table.loc[["BASE", "BTL", "tEBA", "iEBA", "EMP"]])}
-    if not table.attrs["interrupted"]:
-        tree = EliminationByAspects(professions()).fit(data, draws, draws, **shared)
-        infinite = EliminationByAspects().fit(data, draws, draws, **shared)
-        number = infinite.posterior_["posterior"]["n_features"].values.astype(float)
-        remarks.append(
-            f"The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA has "
-            f"{number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) besides the nine. That is the scan in "
-            "storage order: see "
-            "`thali reproduce scan-order`."
-        )
-        pictures |= {"figure-3": lambda: plots.features(tree), "aspects-inferred": lambda: plots.features(infinite)}
+    if sentence := unconverged(table):
+        remarks.append(sentence)
+    number = infinite.posterior_["posterior"]["n_features"].values.astype(float)
+    remarks.append(
+        "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA has "
+        f"{number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) besides the nine. That is the scan in storage "
+        "order: see `thali reproduce scan-order`."
+    )
+    pictures = {
+        "figure-3": lambda: plots.features(tree),
+        "figure-4": lambda: plots.comparison(table.loc[["BASE", "BTL", "tEBA", "iEBA", "EMP"]]),
+        "aspects-inferred": lambda: plots.features(infinite),
+    }
     return Reproduction(tables, remarks, pictures, table.attrs["interrupted"])
 
 
@@ -198,6 +204,9 @@ def _table_2(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 def _remarks_on_table_2(table: "pandas.DataFrame") -> list[str]:
     """Which rows agree with the paper, which do not, and why."""
+    pairs = table.attrs["pairs"].dropna()
+    if len(pairs) < len(table.attrs["pairs"]):
+        return ["Not all pairs are finished, so nothing is said of the paper's figures."]
     remarks, agree = [], []
     for name, (paper, _) in TABLE_2.items():
         nll, error = table.loc[name, "nll"], table.loc[name, "nll_mcse"]
@@ -207,7 +216,7 @@ def _remarks_on_table_2(table: "pandas.DataFrame") -> list[str]:
         remarks.append(f"Agree with the paper within rounding and two Monte Carlo errors: {', '.join(agree)}.")
     why = {
         "EBA12": "the paper does not say which prior its finite models have; alpha fixed at 1 comes nearest (--full)",
-        "EBA15": "as for EBA12",
+        "EBA15": "the paper does not say which prior its finite models have; alpha fixed at 1 comes nearest (--full)",
         "tEBA": "the paper's is a short run and gives no error",
         "iEBA": "the paper's is a short run and gives no error; neither its scan in storage order nor its truncation "
         "at 5 new aspects moves the score by as much",
@@ -219,7 +228,6 @@ def _remarks_on_table_2(table: "pandas.DataFrame") -> list[str]:
                 f"{name}: the paper has {TABLE_2[name][0]:.2f}, here it is {nll:.3f} (Monte Carlo error {error:.3f}): "
                 f"{reason}."
             )
-    pairs = table.attrs["pairs"].dropna()
     for name, count in BTL_WORSE.items():
         here = int((pairs["BTL"] > pairs[name]).sum())
         remarks.append(
@@ -241,60 +249,36 @@ def scan_order(settings: Settings) -> Reproduction:
         "published, fresh random order for every row": paper.algorithm_1,
         "published, storage order as printed": paper.algorithm_1_as_printed,
     }
-    two = PairedComparisons([[0, 30], [30, 0]], ("a", "b"))
-    cases = (
-        (
-            "two options, 30 : 30, alpha = 5: aspects that both own",
-            two,
-            5.0,
-            2.5,
-            settings.pick(2_000, 20_000, 200_000),
-            10,
-        ),
-        (
-            "celebrities: aspects besides the unique ones",
-            datasets.celebrities(),
-            None,
-            np.nan,
-            settings.pick(500, 3_000, 30_000),
-            25,
-        ),
-    )
+    two, nine = PairedComparisons([[0, 30], [30, 0]], ("a", "b")), datasets.celebrities()
+    long, longer = settings.pick(500, 3_000, 30_000), settings.pick(2_000, 20_000, 200_000)
+    cases = {
+        "two options, 30 : 30, alpha = 5: aspects that both own": (two, 5.0, 2.5, longer, 10, _shared_by_both),
+        "celebrities: aspects besides the unique ones": (nine, None, np.nan, long, 25, lambda chain: chain.n_features),
+    }
     rows, interrupted = [], False
-    for what, data, alpha, exact, draws, thin in cases:
-        for name, kernel in samplers.items():
-            task = build_task(
-                IndianBuffet(),
-                Elimination(),
-                data,
-                weight_prior=(1.0, 1.0),
-                alpha=alpha,
-                sampler=None if kernel is recommended.infinite else "paper",
-                draws=draws,
-                tune=draws // 2,
-                thin=thin,
-            )
-            task = dataclasses.replace(task, kernel=kernel)
-            chains, stopped = run(task, 4, settings.cores, settings.random_seed, settings.progressbar)
-            interrupted |= stopped
-            length = min(len(chain.alpha) for chain in chains)
-            found = np.stack([_shared_by_all(c) if data is two else c.n_features for c in chains])[:, :length].astype(
-                float
-            )
-            by_chain = found.mean(axis=1)
-            rows.append(
-                {
-                    "what": what,
-                    "sampler": name,
-                    "exact": exact,
-                    "mean": found.mean(),
-                    "error": mcse(found),
-                    "lowest chain": by_chain.min(),
-                    "highest chain": by_chain.max(),
-                }
-            )
-            if interrupted:
-                break
+    for (what, (data, alpha, exact, draws, thin, count)), (name, kernel) in product(cases.items(), samplers.items()):
+        published = None if kernel is recommended.infinite else "paper"
+        budget = {"draws": draws, "tune": draws // 2, "thin": thin}
+        task = build_task(
+            IndianBuffet(), Elimination(), data, weight_prior=(1.0, 1.0), alpha=alpha, sampler=published, **budget
+        )
+        task = dataclasses.replace(task, kernel=kernel)
+        chains, interrupted = run(task, 4, settings.cores, settings.random_seed, settings.progressbar)
+        if interrupted:
+            break
+        found = np.stack([count(chain) for chain in chains]).astype(float)
+        by_chain = found.mean(axis=1)
+        rows.append(
+            {
+                "what": what,
+                "sampler": name,
+                "exact": exact,
+                "mean": found.mean(),
+                "error": mcse(found),
+                "lowest chain": by_chain.min(),
+                "highest chain": by_chain.max(),
+            }
+        )
     remarks = [
         "Two errors pull in opposite directions. Cutting new aspects off at 5 an option, as published, loses some. The "
         "scan in storage order adds many: new columns are appended last, so a column's place tells the next row's "
@@ -311,7 +295,7 @@ def scan_order(settings: Settings) -> Reproduction:
     )
 
 
-def _shared_by_all(chain) -> np.ndarray:
+def _shared_by_both(chain) -> np.ndarray:
     """Of two options: the number of columns in each draw that both own."""
     draw = np.repeat(np.arange(len(chain.alpha)), chain.n_features)
     return np.bincount(draw, chain.sizes == 2, minlength=len(chain.alpha))

@@ -1,0 +1,70 @@
+"""The benchmarks still run, and compare like with like."""
+
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import thali as th
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return import_module
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("effective_draws", "published, plain arithmetic"),
+        ("numpyro_finite", "thali / NumPyro"),
+        ("scaling", "exponent of the time of a sweep"),
+        ("start_up", "import thali"),
+    ],
+)
+def test_the_smallest_size_runs(benchmark, capsys, name, said):
+    if name == "numpyro_finite":
+        pytest.importorskip("numpyro")
+    benchmark(name).main(small=True)
+    assert said in capsys.readouterr().out
+
+
+def test_every_benchmark_is_in_the_table():
+    table = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for path in FOLDER.glob("*.py"):
+        assert path.name in table
+
+
+def test_plain_arithmetic_gives_the_same_draws(benchmark):
+    effective_draws = benchmark("effective_draws")
+    from thali.likelihoods.elimination import Elimination
+    from thali.priors.ibp import IndianBuffet
+
+    data = th.datasets.paris_rome(expected=True)
+    found = []
+    for likelihood in (Elimination(), effective_draws.PlainElimination()):
+        with effective_draws.compiled_alike():
+            posterior, _ = effective_draws.run(IndianBuffet(), likelihood, data, "paper", 150, 10, 1, 1, 1)
+        found.append(posterior)
+    fast, plain = found
+    assert np.array_equal(fast["n_features"], plain["n_features"])
+    # Fewer sweeps than the caches are kept for: each change adds a rounding error of its size at most.
+    np.testing.assert_allclose(fast["log_likelihood"], plain["log_likelihood"], rtol=1e-9)
+
+
+def test_sparse_data_are_as_described(benchmark):
+    data = benchmark("effective_draws").sparse()
+    assert (data.n_options, data.n_pairs, data.n_comparisons) == (30, 120, 1200)
+    degree = np.bincount(np.concatenate([data.first, data.second]))
+    assert (degree == 8).all()
+
+
+def test_the_exponent_of_a_power_law(benchmark):
+    scaling = benchmark("scaling")
+    assert scaling.exponent([1, 10, 1000], [3.0, 300.0, 3e6]) == pytest.approx(2.0)
+    data = scaling.random_data(40, 300, np.random.default_rng(1))
+    assert (data.n_options, data.n_pairs, data.n_comparisons) == (40, 300, 1200)

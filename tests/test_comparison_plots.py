@@ -1,0 +1,362 @@
+"""The pictures of left-out scores and of single draws: what they show, and that nothing written overlaps."""
+
+import itertools
+import subprocess
+import sys
+import types
+import warnings
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from posterior_cases import chain, comparisons, features_of, tree_of
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.text import Annotation, Text  # noqa: E402
+
+from thali.errors import ArgumentError  # noqa: E402
+from thali.plots._style import COLOURS  # noqa: E402
+from thali.plots.comparison import comparison  # noqa: E402
+from thali.plots.feature_samples import feature_samples  # noqa: E402
+
+CELEBRITIES = ["LBJ", "HW", "CDG", "JU", "CY", "AJF", "BB", "ET", "SL"]
+# Two dollar signs on a line would start a formula, here one that cannot be read.
+LONG = [f"${number}_{{ to $9: option with a name of some sixty characters" for number in range(40)]
+MODELS = ["BTL", "tEBA", "iEBA", "pEBA", "EBA12"]
+LONG_MODELS = ["a $_{model$ whose name is long and goes on", "another $_{model$ of which the name is long"]
+
+
+def scored(labels, models, seed=0, spread=0.5, **scores):
+    """A table as `compare` returns it, of gamma-distributed scores or those given by model."""
+    rng = np.random.default_rng(seed)
+    pairs = pd.MultiIndex.from_tuples(itertools.combinations(labels, 2), names=["a", "b"])
+    common = rng.gamma(2.0, 2.0, size=len(pairs)) + 2.0
+    columns = {name: common * np.exp(spread * rng.normal(size=len(pairs))) for name in models}
+    held = pd.DataFrame({"BASE": common * 4, **columns, **scores, "EMP": np.full(len(pairs), 2.0)}, index=pairs)
+    table = pd.DataFrame({"nll": held.mean()})
+    table.attrs["pairs"] = held
+    return table
+
+
+def one_bad(table, factor=100.0):
+    table.attrs["pairs"].iloc[0, 1] *= factor
+    return table
+
+
+def fitted(n_options, labels=None, draws=40, chains=2, unique=True, **draw):
+    data = comparisons(n_options, labels=labels)
+    drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
+    return types.SimpleNamespace(posterior_=tree_of(drawn, data, unique=unique), chains=drawn)
+
+
+CASES = {
+    "four options": lambda: comparison(scored("abcd", MODELS[:3])),
+    "nine": lambda: comparison(scored(CELEBRITIES, MODELS[:3])),
+    "nine, five models": lambda: comparison(scored(CELEBRITIES, MODELS[:5])),
+    "nine, one model": lambda: comparison(scored(CELEBRITIES, MODELS[:1])),
+    "nine, one pair far off": lambda: comparison(one_bad(scored(CELEBRITIES, MODELS[:2]))),
+    "forty": lambda: comparison(scored([f"o{number}" for number in range(40)], MODELS[:2])),
+    "forty long names": lambda: comparison(scored(LONG, LONG_MODELS)),
+    "one pair": lambda: comparison(scored("ab", MODELS[:2])),
+    "samples of four": lambda: feature_samples(fitted(4, ["P+", "P", "R", "R+"])),
+    "samples of nine": lambda: feature_samples(fitted(9, CELEBRITIES, mean_features=11.0), draws=4),
+    "samples of forty": lambda: feature_samples(fitted(40, LONG, mean_features=10.0)),
+    "samples of a hundred": lambda: feature_samples(fitted(100, draws=3)),
+    "samples of nothing": lambda: feature_samples(fitted(2, unique=False, mean_features=0.0), draws=1),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+def names_of(ax):
+    """What is written inside the axes, with its place in data coordinates."""
+    return {text.get_text(): text.xy for text in ax.texts if isinstance(text, Annotation)}
+
+
+def boxes_of(figure, monkeypatch):
+    """What is drawn as text, with its box in pixels, without the line that may lead from it."""
+    drawn, draw = {}, Text.draw
+    monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), draw(text, renderer)))
+    figure.canvas.draw()
+    shown = [text for text in drawn.values() if text.get_visible() and text.get_text().strip()]
+    return [(text, Text.get_window_extent(text)) for text in shown]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_text_is_inside_and_none_overlaps(case, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = CASES[case]()[0].figure
+        boxes = boxes_of(figure, monkeypatch)
+    assert len(boxes) >= 3
+    for number, (text, box) in enumerate(boxes):
+        name = text.get_text()
+        frame = text.axes.bbox if isinstance(text, Annotation) else figure.bbox
+        assert box.x0 > frame.x0 - 1 and box.x1 < frame.x1 + 1, name
+        assert box.y0 > frame.y0 - 1 and box.y1 < frame.y1 + 1, name
+        assert box.height >= 6, f"{name!r} is too small to read"
+        for other, at in boxes[:number]:
+            across, up = min(box.x1, at.x1) - max(box.x0, at.x0), min(box.y1, at.y1) - max(box.y0, at.y0)
+            # Boxes have room above and below the letters.
+            assert across <= 0.5 or up <= 2.5, f"{name!r} overlaps {other.get_text()!r}"
+
+
+def lines_of(ax):
+    """The ends, in pixels, of the lines that lead from names to points."""
+    for text in ax.texts:
+        if text.arrow_patch is not None:
+            line = text.arrow_patch.get_path().transformed(text.arrow_patch.get_transform()).vertices
+            yield line[0], line[-1]
+
+
+def crowded(seed, labels=CELEBRITIES):
+    """Four pairs close together are far from the diagonal; the other 32 lie along it."""
+    rng = np.random.default_rng(seed)
+    one = np.concatenate([rng.gamma(2.0, 2.0, 32) + 3.0, 20.0 + rng.random(4)])
+    two = np.concatenate([one[:32] * np.exp(0.2 * rng.normal(size=32)), 6.0 + rng.random(4)])
+    return comparison(scored(labels, [], one=one, two=two))
+
+
+def in_a_row(seed, labels=CELEBRITIES):
+    """One model predicts every pair about as well as every other."""
+    rng = np.random.default_rng(seed)
+    one, two = np.linspace(3.0, 60.0, 36) + rng.normal(size=36), 3.0 + 6.0 * rng.random(36)
+    return comparison(scored(labels, [], one=one, two=two))
+
+
+def places_of(ax):
+    ax.figure.canvas.draw()
+    return ax.transData.transform(np.concatenate([dots.get_offsets() for dots in ax.collections]))
+
+
+@pytest.mark.parametrize("draw", [crowded, in_a_row])
+def test_names_cover_no_point_when_there_is_room(draw):
+    (ax,) = draw(0)
+    points = places_of(ax)
+    assert 3 <= len(ax.texts) <= 4
+    for text in ax.texts:
+        assert not any(Text.get_window_extent(text).contains(*point) for point in points), text.get_text()
+
+
+# Seeds with which a line would go astray if the places did not cost what they do.
+@pytest.mark.parametrize(
+    "draw, seed, labels",
+    [(crowded, 21, CELEBRITIES), (crowded, 54, CELEBRITIES), (crowded, 55, LONG[:9]), (in_a_row, 111, LONG[:9])],
+)
+def test_lines_cross_neither_each_other_nor_names_nor_other_points(draw, seed, labels):
+    (ax,) = draw(seed, labels)
+    points = places_of(ax)
+    lines = list(lines_of(ax))
+    assert len(lines) >= 2
+
+    def left(a, b, c):
+        return np.linalg.det([b - a, c - a]) > 0
+
+    for (a, b), (c, d) in itertools.combinations(lines, 2):
+        assert left(a, b, c) == left(a, b, d) or left(c, d, a) == left(c, d, b)
+    for a, b in lines:
+        # A line ends at its own name; 1 pixel before, it is in none.
+        along = a + np.linspace(0, 1 - 1 / np.hypot(*(b - a)), 100)[:, None] * (b - a)
+        for text in ax.texts:
+            box = Text.get_window_extent(text).padded(-1)
+            assert not any(box.contains(*place) for place in along), text.get_text()
+        if draw is crowded:
+            assert np.hypot(*np.moveaxis(along[:, None] - points, -1, 0)).min() > 2
+
+
+def test_points_are_the_scores_and_the_title_counts_them():
+    table = scored(CELEBRITIES, MODELS[:2])
+    (ax,) = comparison(table)
+    held = table.attrs["pairs"]
+    better = held["tEBA"] < held["BTL"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        f"tEBA better for {better.sum()} of 36 pairs",
+        f"BTL better for {36 - better.sum()}",
+    ]
+    assert 0 < better.sum() < 36
+    for dots, expected, colour in zip(ax.collections, (held[better], held[~better]), (1, 0), strict=True):
+        np.testing.assert_array_equal(dots.get_offsets(), expected[["BTL", "tEBA"]])
+        assert to_hex(dots.get_facecolor()).upper() == COLOURS[colour]
+    assert ax.get_xlabel().startswith("BTL") and ax.get_ylabel().startswith("tEBA")
+    assert ax.get_xlim() == ax.get_ylim()
+    assert ax.get_aspect() == 1
+    line = ax.lines[0].get_xydata()
+    np.testing.assert_array_equal(line[:, 0], line[:, 1])
+
+
+def test_pairs_that_a_model_has_no_score_for_are_left_out_and_equal_ones_counted_apart():
+    scores = {"one": [1.0, 2.0, np.nan, 4.0, 5.0, 6.0], "two": [1.5, 2.0, 3.0, np.nan, 4.5, 6.5]}
+    (ax,) = comparison(scored("abcd", [], **scores))
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["two better for 1 of 4 pairs", "one better for 2", "equal for 1"]
+    assert sum(len(dots.get_offsets()) for dots in ax.collections) == 4
+
+
+def test_no_pair_in_common_leaves_an_empty_panel():
+    (ax,) = comparison(scored("abc", [], one=[1.0, np.nan, np.nan], two=[np.nan, 2.0, np.nan]))
+    assert ax.get_legend().get_texts()[0].get_text() == "two better for 0 of 0 pairs"
+    assert not ax.texts
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_up_to_four_models_each_with_each_and_of_more_the_best_with_the_others(count):
+    models = MODELS[:count]
+    table = scored("abc", models)
+    table.loc[models, "nll"] = np.arange(count, 0, -1.0)
+    if count > 1:
+        table.loc[models[1], "nll"] = 0.5
+    expected = [("BASE", models[0])] if count == 1 else list(itertools.combinations(models, 2))
+    if count > 4:
+        expected = [(model, models[1]) for model in models if model != models[1]]
+    axes = comparison(table)
+    drawn = [(ax.get_xlabel().split(":")[0], ax.get_ylabel().split(":")[0]) for ax in axes]
+    assert drawn == expected
+    assert axes[0].figure.axes == axes
+    if count == 3:
+        assert len(comparison(table, max_models=2)) == 2
+
+
+def test_the_pairs_furthest_from_the_diagonal_and_the_worst_are_named():
+    # In the fourth pair the scores differ by the largest factor, but by little.
+    across = np.array([3.0, 3.1, 9.0, 0.2, 20.0, 5.0])
+    up = np.array([3.1, 6.1, 3.5, 1.0, 20.1, 6.5])
+    (ax,) = comparison(scored("abcd", [], one=across, two=up))
+    assert names_of(ax) == {"a – d": (9.0, 3.5), "a – c": (3.1, 6.1), "c – d": (5.0, 6.5), "b – d": (20.0, 20.1)}
+    up[4] = 40.0
+    (ax,) = comparison(scored("abcd", [], one=across, two=up))
+    assert set(names_of(ax)) == {"a – d", "a – c", "b – d"}
+    (ax,) = comparison(scored("abcd", [], one=across, two=across))
+    assert set(names_of(ax)) == {"b – d"}
+
+
+def test_long_labels_are_cut_short_unless_that_makes_them_alike():
+    names = names_of(crowded(0, LONG[:9])[0])
+    assert all(len(line) <= 18 for name in names for line in name.split("\n"))
+    alike = [f"the same long beginning of a label {number}" for number in range(9)]
+    named = names_of(crowded(0, alike)[0])
+    assert len(named) == len(names)
+    assert all(line.rstrip(" –")[-1] in "012345678" for name in named for line in name.split("\n"))
+
+
+@pytest.mark.parametrize("largest, scale", [(120.0, "linear"), (120.01, "symlog")])
+def test_the_scale_is_linear_up_to_thirty_medians(largest, scale):
+    across = np.array([4.0, 4.0, 4.0, 2.0, 3.0, largest])
+    (ax,) = comparison(scored("abcd", [], one=across, two=np.full(6, 4.0)))
+    assert ax.get_xscale() == ax.get_yscale() == scale
+    low, high = ax.get_xlim()
+    assert ax.get_xlim() == ax.get_ylim()
+    assert low < 2.0 and high > largest
+    ticks = ax.get_xticks()
+    inside = ticks[(low <= ticks) & (ticks <= high)]
+    assert len(inside) >= 4
+    if scale == "symlog":
+        # The bulk has room: what lies up to twice the median takes a quarter of the axis at least.
+        left, bulk, right = ax.transData.transform([(low, low), (8.0, low), (high, low)])[:, 0]
+        assert bulk - left > (right - left) / 4
+        assert set(ticks) <= {0.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0}
+
+
+def test_infinite_scores_are_crosses_at_the_end():
+    scores = {"one": [1.0, np.inf, 3.0, 4.0, 5.0, np.inf], "two": [1.5, 2.0, np.inf, 3.5, 4.5, np.inf]}
+    (ax,) = comparison(scored("abcd", [], **scores))
+    end = ax.get_xlim()[1]
+    assert np.isfinite(end)
+    offsets = np.concatenate([dots.get_offsets() for dots in ax.collections if not dots.get_clip_on()])
+    assert sorted(map(tuple, offsets)) == sorted([(end, 2.0), (3.0, end), (end, end)])
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == ["two better for 3 of 6 pairs", "one better for 2", "equal for 1"]
+
+
+def test_tables_that_cannot_be_drawn():
+    table = scored("abc", MODELS[:3])
+    with pytest.raises(ArgumentError, match=r"`axes` must be 3, .*; got 2"):
+        comparison(table, plt.subplots(2)[1])
+    with pytest.raises(ArgumentError, match="must have the row of a model"):
+        comparison(table.loc[["BASE", "EMP"]])
+    table.attrs.clear()
+    with pytest.raises(ArgumentError, match="no scores of single pairs"):
+        comparison(table)
+
+
+def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
+    before = dict(matplotlib.rcParams)
+    figure, axes = plt.subplots(2, 2)
+    flat = list(axes.flat)
+    assert feature_samples(fitted(4), axes=axes) == flat
+    assert comparison(scored("abcd", MODELS[:3]), flat[:3]) == flat[:3]
+    assert plt.get_fignums() == [figure.number]
+    assert dict(matplotlib.rcParams) == before
+
+
+def matrices(ax):
+    """The blocks of a panel as arrays, NaN where no weight is."""
+    meshes = [np.ma.asarray(mesh.get_array()).filled(np.nan) for mesh in ax.collections]
+    return [mesh.reshape(len(mesh), -1) for mesh in meshes]
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_samples_are_the_draws_they_are_said_to_be(unique):
+    model = fitted(5, labels=list("abcde"), unique=unique, mean_features=6.0)
+    axes = feature_samples(model, draws=7, random_seed=3)
+    assert len(axes) == 7
+    titles = [ax.get_title(loc="left") for ax in axes]
+    assert len(set(titles)) == 7
+    for ax, title in zip(axes, titles, strict=True):
+        words = title.replace(":", "").split()
+        draw, number = int(words[1]), int(words[4])
+        drawn = model.chains[number]
+        features = sorted(list(features_of(drawn))[draw], key=lambda feature: -feature[1])
+        assert title == f"draw {draw} of chain {number}: {len(features)} feature" + "s" * (len(features) != 1)
+        own = drawn.unique_weights[draw]
+        largest = max([weight for _, weight in features] + own.tolist())
+        expected = np.full((5, len(features)), np.nan)
+        for column, (owners, weight) in enumerate(features):
+            expected[list(owners), column] = weight / largest
+        blocks = matrices(ax)
+        assert len(blocks) == unique + (len(features) > 0)
+        if features:
+            np.testing.assert_allclose(blocks[-1], expected, rtol=1e-15)
+        if unique:
+            np.testing.assert_allclose(blocks[0], np.where(np.eye(5) > 0, own / largest, np.nan), rtol=1e-15)
+        assert all(mesh.get_clim() == (0.0, 1.0) for mesh in ax.collections)
+        assert ax.yaxis_inverted()  # the first option is at the top, as the rows of the arrays
+
+
+def test_the_seed_chooses_the_draws():
+    model = fitted(4)
+    titles = [[ax.get_title(loc="left") for ax in feature_samples(model, random_seed=seed)] for seed in (0, 0, 1)]
+    assert titles[0] == titles[1] != titles[2]
+
+
+def test_labels_stand_left_only_and_thin_out():
+    model = fitted(100, draws=3)
+    axes = feature_samples(model)
+    shown = [any(tick.label1.get_visible() for tick in ax.yaxis.get_major_ticks()) for ax in axes]
+    assert shown == [True, False, False, True, False, False]
+    assert [tick.get_text() for tick in axes[0].get_yticklabels()] == [str(number) for number in range(0, 100, 3)]
+    assert matrices(axes[0])[0].shape == (100, 1)  # no room for a column each
+
+
+def test_fewer_draws_than_asked_for_are_all_shown():
+    model = fitted(3, draws=5, chains=1)
+    titles = [ax.get_title(loc="left").split(":")[0] for ax in feature_samples(model)]
+    assert titles == [f"draw {draw} of chain 0" for draw in range(5)]
+    assert len(feature_samples(model, axes=plt.subplots(6)[1])) == 5
+    with pytest.raises(ArgumentError, match="whole number of 1 or more; got 0"):
+        feature_samples(model, draws=0)
+
+
+def test_importing_these_pictures_loads_nothing_heavy():
+    code = (
+        "import sys, thali.plots.comparison, thali.plots.feature_samples; "
+        "sys.exit('matplotlib' in sys.modules or 'pandas' in sys.modules or 'xarray' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
