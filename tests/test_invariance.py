@@ -21,10 +21,13 @@ from thali.likelihoods.tiles import empty_cache
 from thali.mcmc import births, compensated, flips, paper, transfer, verbs
 from thali.mcmc.bag import ALPHA
 from thali.mcmc.unique import log_i0
+from thali.priors import phylogenetic
 from thali.priors.finite import FiniteFeatures
 from thali.priors.ibp import IndianBuffet
+from thali.priors.phylogenetic import PhylogeneticBuffet
 from thali.testing import naive
 from thali.testing.exact import invariance_error
+from thali.tree import Tree
 
 EXACT = 1e-12
 
@@ -145,6 +148,52 @@ def test_transfer(lo):
     matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [1, 0, 1], [0, 0, 1]]
     start = state(model, make, matrix, [0.3, 0.9, 0.5], [0.5, 1.0, 0.8, 0.2, 0.1] if lo == 2 else np.zeros(5))
     assert invariance_error(on(transfer.transfer, model), start, key, target(model, data, IndianBuffet())) < EXACT
+
+
+def test_transfer_of_the_finite_prior():
+    # columns may give up all of their owners and take over those of another
+    prior = FiniteFeatures(3)
+    data = random_comparisons(4, seed=7)
+    model, make = build(data, prior, unique=FIXED_UNIQUE, lo=0, hi=4)
+    matrix = [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
+    start = state(model, make, matrix, [0.31, 0.93, 0.52], [0.5, 1.0, 0.8, 0.2])
+    assert invariance_error(on(transfer.transfer, model), start, key, target(model, data, prior)) < EXACT
+
+
+def test_row_block_of_the_finite_prior():
+    prior = FiniteFeatures(3)
+    data = random_comparisons(4, seed=5)
+    model, make = build(data, prior, unique=FIXED_UNIQUE, lo=0, hi=4)
+    matrix = [[1, 0, 0], [1, 0, 1], [1, 0, 0], [0, 0, 1]]
+    start = state(model, make, matrix, [0.31, 0.43, 0.27], [0.05, 0.052, 0.06, 0.03])
+    assert invariance_error(on(compensated.row_block, model), start, key, target(model, data, prior)) < EXACT
+
+
+TREE = Tree.from_newick("((1:.3,2:.3):.7,3:1);")
+
+
+@pytest.fixture(params=[16, 0], ids=["tabled", "pattern by pattern"])
+def tree_prior(request, monkeypatch):
+    monkeypatch.setattr(phylogenetic, "MOST_TABLED", request.param)
+    return PhylogeneticBuffet(TREE)
+
+
+def test_flips_on_a_tree(tree_prior):
+    model, make = build(DATA, tree_prior, unique=FIXED_UNIQUE, lo=1, hi=3)
+    start = state(model, make, [[1], [1], [0]], [0.7], [0.5, 1.0, 0.8])
+    assert invariance_error(on(flips.flip_columns, model), start, key, target(model, DATA, tree_prior)) < EXACT
+
+
+def test_compensated_moves_on_a_tree(tree_prior):
+    model, make = build(DATA, tree_prior, unique=FIXED_UNIQUE, lo=1, hi=3)
+    starts = {
+        compensated.compensated_flip: MATRIX,
+        compensated.row_block: MATRIX,
+        transfer.transfer: [[1, 1], [1, 0], [1, 0]],
+    }
+    for move, matrix in starts.items():
+        start = state(model, make, matrix, [0.3, 0.4], [0.5, 1.0, 0.8])
+        assert invariance_error(on(move, model), start, key, target(model, DATA, tree_prior)) < EXACT
 
 
 def bag_key(pair):

@@ -73,6 +73,22 @@ def fit(
         bool,
         typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides."),
     ] = True,
+    tree: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A tree of related options, which share aspects more readily: a table of two columns, option and"
+            " group, or a Newick file. It takes the place of --aspects.",
+        ),
+    ] = None,
+    leaf_length: Annotated[
+        float | None,
+        typer.Option(
+            help="With groups: length of the edges above the options, above 0 and at most 1; near 0 groups share"
+            " nearly everything, at 1 they mean nothing.",
+            show_default="0.1",
+        ),
+    ] = None,
     draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,
     chains: Annotated[int, typer.Option(help="Independent chains.")] = 4,
@@ -101,6 +117,8 @@ def fit(
             data,
             model_name=model,
             settings=dict(aspects=aspects, unique=unique, lapse=lapse, alpha=alpha, sampler=sampler),
+            tree=tree,
+            leaf_length=leaf_length,
             budget=dict(draws=draws, tune=tune, chains=chains, thin=thin, cores=cores, random_seed=seed),
             out=out,
         )
@@ -119,8 +137,9 @@ def compare(
     models: Annotated[
         str,
         typer.Option(
-            metavar="[NAME=]ibp|unique|K|FILE,...",
-            help="The models, between commas; each is what --aspects of fit takes, with a name before it or not.",
+            metavar="[NAME=]ibp|unique|K|FILE|tree[:L],...",
+            help="The models, between commas; each is what --aspects of fit takes, or tree for that of --tree (tree:0.5"
+            " with leaf length .5), with a name before it or not.",
         ),
     ] = "unique,ibp",
     leave_out: Annotated[str, typer.Option(help="What is left out at a time.")] = "pair",
@@ -128,6 +147,10 @@ def compare(
         bool,
         typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides."),
     ] = True,
+    tree: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The tree of the models named tree: two columns, option and group, or Newick."),
+    ] = None,
     draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,
     chains: Annotated[int, typer.Option(help="Independent chains of each fit.")] = 4,
@@ -156,6 +179,7 @@ def compare(
             data,
             models=models,
             settings=dict(unique=unique, lapse=lapse, alpha=alpha),
+            tree=tree,
             budget=dict(
                 leave_out=leave_out,
                 draws=draws,

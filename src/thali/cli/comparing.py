@@ -8,7 +8,7 @@ import typer
 from thali.cli.boundary import INTERRUPTED, tell
 from thali.cli.fitting import load_data
 from thali.cli.text import align, number
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +25,9 @@ _HEADINGS = {
 }
 
 
-def run_compare(data_name: str, *, models: str, settings: dict, budget: dict, out: Path | None) -> None:
+def run_compare(
+    data_name: str, *, models: str, settings: dict, tree: Path | None, budget: dict, out: Path | None
+) -> None:
     """Compare models on the data of that name and print the answer.
 
     Parameters
@@ -36,6 +38,8 @@ def run_compare(data_name: str, *, models: str, settings: dict, budget: dict, ou
         What `--models` says.
     settings : dict
         The arguments that all models share: unique, lapse, alpha.
+    tree : Path or None
+        File of the tree that models named tree have.
     budget : dict
         The further arguments of `compare`.
     out : Path or None
@@ -55,7 +59,7 @@ def run_compare(data_name: str, *, models: str, settings: dict, budget: dict, ou
         check_folder(out)
     data, recognised = load_data(data_name)
     tell(f"{data_name}: {recognised}")
-    named = parse_models(models, settings, data.labels)
+    named = parse_models(models, settings, data.labels, tree)
     tell(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
     table = thali.compare(named, data, progressbar=True, **budget)
     try:
@@ -71,17 +75,22 @@ def run_compare(data_name: str, *, models: str, settings: dict, budget: dict, ou
         raise typer.Exit(INTERRUPTED)
 
 
-def parse_models(text: str, settings: dict, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
+def parse_models(
+    text: str, settings: dict, labels: tuple[str, ...], tree: Path | None = None
+) -> list[tuple[str, Any]]:
     """The models that `--models` names, by name.
 
     Parameters
     ----------
     text : str
-        Items between commas, each what `--aspects` takes, with `NAME=` before it or not.
+        Items between commas, each what `--aspects` takes, or "tree", or "tree:" and a leaf length; with `NAME=`
+        before it or not.
     settings : dict
         The arguments that all models share; alpha goes to those that have one.
     labels : tuple of str
         The options of the data.
+    tree : Path, optional
+        File of the tree.
 
     Returns
     -------
@@ -104,11 +113,29 @@ def parse_models(text: str, settings: dict, labels: tuple[str, ...]) -> list[tup
             name, aspects = Path(item).stem if Path(item).suffix else item, item
         if not name or not aspects:
             raise ArgumentError(f"`--models` needs models between commas, such as unique,3,ibp; got {text!r}.")
-        parsed = parse_aspects(aspects, labels, "--models")
-        learns_alpha = parsed == "ibp" or isinstance(parsed, int)
+        if aspects == "tree" or aspects.startswith("tree:"):
+            parsed = _tree(aspects, tree)
+        else:
+            parsed = parse_aspects(aspects, labels, "--models")
+        learns_alpha = parsed == "ibp" or isinstance(parsed, int | thali.Tree)
         own = settings if learns_alpha else settings | {"alpha": None}
         named.append((name, thali.EliminationByAspects(parsed, **own)))
     return named
+
+
+def _tree(item: str, path: Path | None):
+    """The tree of "tree" or "tree:0.5"."""
+    from thali.cli.relations import read_tree
+
+    if path is None:
+        raise ArgumentError(f"`--models` names {item!r}; say with `--tree FILE` which tree that is.")
+    _, colon, length = item.partition(":")
+    try:
+        return read_tree(path, float(length) if colon else None)
+    except ValueError as error:
+        if isinstance(error, ArgumentError | DataError):
+            raise
+        raise ArgumentError(f"`--models`: a leaf length must follow 'tree:', not {length!r}.") from None
 
 
 def report(table: "pandas.DataFrame") -> str:

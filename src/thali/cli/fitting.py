@@ -10,7 +10,16 @@ from thali.errors import ArgumentError, DataError
 MODELS = ("elimination-by-aspects",)
 
 
-def run_fit(data_name: str, *, model_name: str, settings: dict, budget: dict, out: Path | None) -> None:
+def run_fit(
+    data_name: str,
+    *,
+    model_name: str,
+    settings: dict,
+    tree: Path | None,
+    leaf_length: float | None,
+    budget: dict,
+    out: Path | None,
+) -> None:
     """Fit a model to the data of that name and print the answer.
 
     Parameters
@@ -21,6 +30,10 @@ def run_fit(data_name: str, *, model_name: str, settings: dict, budget: dict, ou
         One of `MODELS`; capitals, hyphens and underscores do not matter.
     settings : dict
         The model's arguments, as the command line has them.
+    tree : Path or None
+        File of a tree, in place of the aspects.
+    leaf_length : float or None
+        Of the tree, if the file holds groups.
     budget : dict
         The arguments of `fit`: draws, tune, chains, thin, cores, random_seed.
     out : Path or None
@@ -34,6 +47,7 @@ def run_fit(data_name: str, *, model_name: str, settings: dict, budget: dict, ou
         With 130, after everything was printed and written, if the fit was stopped by Ctrl-C.
     """
     from thali.cli.files import check_folder, write_results
+    from thali.cli.relations import read_tree
     from thali.cli.report import report
 
     _check_model(model_name)
@@ -41,6 +55,13 @@ def run_fit(data_name: str, *, model_name: str, settings: dict, budget: dict, ou
         check_folder(out)
     data, recognised = load_data(data_name)
     tell(f"{data_name}: {recognised}")
+    if tree is not None:
+        if settings["aspects"] != "ibp":
+            raise ArgumentError("`--tree` takes the place of `--aspects`; give one of the two.")
+        settings = settings | {"aspects": read_tree(tree, leaf_length)}
+        settings["aspects"].for_labels(data.labels)  # every mismatch is named before anything runs
+    elif leaf_length is not None:
+        raise ArgumentError("`--leaf-length` belongs to a tree of groups; name its file with `--tree`.")
     model = _elimination_by_aspects(settings, data.labels)
     if settings["sampler"] == "paper":
         tell("the published sampler finds too few aspects, because it truncates new ones; use it for comparison only.")
@@ -104,5 +125,6 @@ def _elimination_by_aspects(settings: dict, labels: tuple[str, ...]):
     import thali
     from thali.cli.aspects import parse_aspects
 
-    settings = settings | {"aspects": parse_aspects(settings["aspects"], labels)}
+    if isinstance(settings["aspects"], str):
+        settings = settings | {"aspects": parse_aspects(settings["aspects"], labels)}
     return thali.EliminationByAspects(**settings)

@@ -62,13 +62,17 @@ def _number_of_aspects(model, summary) -> str:
 def _aspects(model, features) -> str:
     if not len(features):
         return "No latent aspect is present often enough to be listed."
-    rows = [("probability", "weight", _interval_name(), "members")]
+    placed = "place" in features
+    rows = [("probability", "weight", _interval_name(), *(["place"] if placed else []), "members")]
     shown = features.head(_MOST_FEATURES)
     for row in shown.itertuples():
         interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
-        named = f"{row.aspect}: " if "aspect" in features else ""
-        rows.append((f"{row.probability:.3f}", f"{row.weight:.3f}", interval, named + ", ".join(row.members)))
-    text = "Most probable aspects, their weights and the options that have them\n" + align(rows, left={3})
+        members = (f"{row.aspect}: " if "aspect" in features else "") + ", ".join(row.members)
+        place = [row.place] if placed else []
+        rows.append((f"{row.probability:.3f}", f"{row.weight:.3f}", interval, *place, members))
+    text = "Most probable aspects, their weights and the options that have them\n" + align(rows, left={3, 4})
+    if placed:
+        text += "\n" + _tree_likeness(model)
     if len(features) > len(shown):
         text += f"\n... and {len(features) - len(shown):,} less probable ones"
     n_options = model.posterior_["posterior"].sizes["option"]
@@ -78,6 +82,19 @@ def _aspects(model, features) -> str:
             " option alone only the sum."
         )
     return text
+
+
+def _tree_likeness(model) -> str:
+    """How many of the aspects that some but not all options share keep to the tree."""
+    table = model.features(min_probability=0.0)
+    shared = table[~table["place"].isin(["leaf", "root"])]
+    total, clades = shared["copies"].sum(), shared["copies"][shared["place"] != "across"].sum()
+    if total == 0.0:
+        return "No aspect is shared by some options and not by all."
+    return (
+        f"Of {total:.2f} aspects (posterior mean) that some options share and others lack, {clades:.2f} are those of a "
+        f"clade of the tree and {total - clades:.2f} cut across it."
+    )
 
 
 def _unique_weights(model) -> str:

@@ -70,11 +70,15 @@ def fixed(rng, model, c, b, tuning, out, until, tune, thin):
         columns = b.whole[COLUMNS]
         if may_flip(model.prior):
             flip_columns(rng, model, c, b)
-        if columns > 0 and model.unique != NO_UNIQUE:
-            for _ in range(columns):
+        for _ in range(columns):
+            if may_flip(model.prior):
+                transfer(rng, model, c, b)
+                transfer(rng, model, c, b)
+            if model.unique != NO_UNIQUE:
                 if may_flip(model.prior):
                     compensated_flip(rng, model, c, b)
                     compensated_flip(rng, model, c, b)
+                    row_block(rng, model, c, b)
                 compensated_weight(rng, model, c, b, tuning)
         for _ in range(2):
             walk_unique(rng, model, c, b, tuning)

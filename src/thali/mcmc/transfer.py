@@ -16,7 +16,8 @@ def transfer(rng, model, c, b):
     """A random ordered pair of columns (k, l).
 
     If the owners of l lie within those of k, k gives them up and w[l] grows by w[k]. If the two have no owner in common
-    and w[l] > w[k], k takes the owners of l over as well and w[l] falls by w[k].
+    and w[l] > w[k], k takes the owners of l over as well and w[l] falls by w[k]. Where columns may be empty, k may give
+    up all of its owners, and take over those of l when it has none.
     """
     columns = b.whole[COLUMNS]
     if columns < 2:
@@ -29,7 +30,9 @@ def transfer(rng, model, c, b):
     shared = 0.0
     for i in range(n):
         shared += b.Z[k, i] * b.Z[other, i]
-    splits = shared == b.m[other] and b.m[other] < b.m[k]
+    if b.m[other] == 0:
+        return
+    splits = shared == b.m[other]
     m = b.m[k] - b.m[other] if splits else b.m[k] + b.m[other]
     d = -b.w[k] if splits else b.w[k]  # what the owners of the other column lose against the rest of k
     if not splits and (shared > 0.0 or b.w[other] <= b.w[k]):

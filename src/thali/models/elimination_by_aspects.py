@@ -8,6 +8,7 @@ import numpy as np
 from thali.errors import ArgumentError
 from thali.likelihoods.elimination import Elimination
 from thali.models.arguments import one_of
+from thali.models.engine import as_prior
 from thali.models.latent_feature_model import LatentFeatureModel
 from thali.priors.finite import FiniteFeatures
 from thali.priors.given import Given
@@ -89,6 +90,9 @@ class EliminationByAspects(LatentFeatureModel):
             "sampler": self.sampler,
         }
 
+    def _tree(self) -> Tree | None:
+        return self.aspects if isinstance(self.aspects, Tree) else None
+
     def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
         """The aspects with their members, posterior probability (of at least one copy) and weight.
 
@@ -138,9 +142,7 @@ def _prior(aspects, labels: tuple[str, ...]):
             f"aspects must be 'ibp', 'unique', a number, a Tree, a 0/1 matrix or a mapping; got {aspects!r}."
         )
     if isinstance(aspects, Tree):
-        from thali.priors.phylogenetic import PhylogeneticBuffet
-
-        return PhylogeneticBuffet(aspects)
+        return as_prior(aspects)
     if isinstance(aspects, int | float | np.number):
         return FiniteFeatures(cast(int, aspects))  # which checks that it is whole
     if isinstance(aspects, Mapping):

@@ -62,6 +62,17 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
     return Task(kernel, model, prior, make_cache, n, start, draws, tune, thin)
 
 
+def as_prior(prior):
+    """The prior itself; a tree stands for the phylogenetic Indian buffet process on it."""
+    from thali.tree import Tree
+
+    if isinstance(prior, Tree):
+        from thali.priors.phylogenetic import PhylogeneticBuffet
+
+        return PhylogeneticBuffet(prior)
+    return prior
+
+
 def _kernel(sampler: str, prior, model: Model):
     if sampler == "paper":
         from thali.mcmc import paper

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._quiet import is_quiet
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
-from thali.models.engine import build_task, run
+from thali.models.engine import as_prior, build_task, run
 from thali.models.parameters import Parameters
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali.mcmc.chains import Task
+    from thali.tree import Tree
 
 
 class LatentFeatureModel(Parameters):
@@ -25,8 +26,8 @@ class LatentFeatureModel(Parameters):
 
     Parameters
     ----------
-    prior : one of `thali.priors`
-        Over the binary matrix Z, options by features.
+    prior : one of `thali.priors`, or a Tree
+        Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian buffet process on it.
     likelihood : one of `thali.likelihoods`
     weight_prior : (shape, rate), both above 0
         Of the Gamma distribution of every weight. The sampler is fastest with shape 1; for other shapes features of a
@@ -66,8 +67,12 @@ class LatentFeatureModel(Parameters):
 
     def _parts(self, data) -> dict:
         """Prior, likelihood and the settings of the sampler for these data."""
-        names = ("prior", "likelihood", "weight_prior", "alpha", "sampler")
-        return {name: getattr(self, name) for name in names}
+        names = ("likelihood", "weight_prior", "alpha", "sampler")
+        return {"prior": as_prior(self.prior)} | {name: getattr(self, name) for name in names}
+
+    def _tree(self) -> "Tree | None":
+        """The tree of the prior, if it has one."""
+        return getattr(as_prior(self.prior), "tree", None)
 
     def _task(self, data, draws, tune, thin) -> "Task":
         """What the chains run, after every check."""
@@ -201,16 +206,20 @@ class LatentFeatureModel(Parameters):
         pandas.DataFrame
             A row for each set of owners, the most probable first: members (labels), probability, copies (expected
             number of columns), weight (mean of their sum, if present) and its interval. Weights are comparable within
-            a fit.
+            a fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
+            that one inner node has below it; with its name, if it has one), "root" (all), or "across".
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         """
-        from thali.posterior.features import features_table
+        from thali.posterior.features import features_table, place_in_tree
 
-        return features_table(self._fitted(), min_probability)
+        table = features_table(self._fitted(), min_probability)
+        if tree := self._tree():
+            table.insert(0, "place", place_in_tree(table["members"], tree))
+        return table
 
     def unique_weights(self) -> "pandas.DataFrame":
         """The weight that each option has alone: its unique aspect, and every feature that no other option owns.

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.tree import Tree
+
 
 def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
     """The sets of options that own a feature together, the most probable first.
@@ -79,6 +81,40 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
         )
     names = ["members", "probability", "copies", "weight", "weight_low", "weight_high"]
     return pd.DataFrame(rows, columns=names)
+
+
+def place_in_tree(owners, tree: "Tree") -> list[str]:
+    """Where each set of owners stands in a tree.
+
+    Parameters
+    ----------
+    owners : sequence of tuples of labels
+    tree : Tree
+
+    Returns
+    -------
+    list of str
+        "leaf" (one owner), "root" (all), "clade" (all that one inner node has below it; "clade NAME" if the node has a
+        name), or "across".
+
+    Example
+    -------
+    >>> import thali as th
+    >>> tree = th.Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]})
+    >>> place_in_tree([("tea",), ("tea", "coffee"), ("tea", "milk")], tree)
+    ['leaf', 'clade hot', 'across']
+    """
+    clades = tree.clades()
+
+    def place(members) -> str:
+        if len(members) == 1:
+            return "leaf"
+        if len(members) == tree.n_leaves:
+            return "root"
+        name = clades.get(frozenset(members))
+        return "across" if name is None else f"clade {name}".strip()
+
+    return [place(members) for members in owners]
 
 
 def _distinct(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:

@@ -1,0 +1,63 @@
+"""The value of `--tree`: a table of options and their groups, or a tree in Newick format."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from thali.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    from thali.tree import Tree
+
+LEAF_LENGTH = 0.1
+
+
+def read_tree(path: Path, leaf_length: float | None) -> "Tree":
+    """The tree that a file holds.
+
+    Parameters
+    ----------
+    path : Path
+        A table with a header and two columns, option and group; anything whose first character, blanks aside, is an
+        opening parenthesis is Newick.
+    leaf_length : float or None
+        Of a tree of groups; None means .1.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ArgumentError
+        If a leaf length is given for a Newick tree, which has its own, or is outside (0, 1].
+    DataError
+        If there is no such file, or it holds neither.
+    """
+    import thali
+
+    if not path.is_file():
+        raise DataError(f"There is no file '{path}' for `--tree`.")
+    if _is_newick(path):
+        if leaf_length is not None:
+            raise ArgumentError("A Newick tree has lengths of its own; leave out `--leaf-length`.")
+        return thali.Tree.from_newick(path)
+
+    from thali.data.check import as_label
+    from thali.data.tables import read_table
+
+    table = read_table(path)
+    if table.shape[1] != 2:
+        raise DataError(f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}.")
+    groups: dict[str, list[str]] = {}
+    for row, (option, group) in enumerate(table.itertuples(index=False), start=1):
+        if not as_label(option) or not as_label(group):
+            raise DataError(
+                f"{path}: row {row} below the header must name an option and a group; got {option!r} and {group!r}."
+            )
+        groups.setdefault(as_label(group), []).append(as_label(option))
+    return thali.Tree.from_groups(groups, LEAF_LENGTH if leaf_length is None else leaf_length)
+
+
+def _is_newick(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"(")
