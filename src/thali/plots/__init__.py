@@ -9,6 +9,7 @@ trace                  how the chains moved
 choice_probabilities   predicted against observed proportions
 check                  which observed proportions the model misses
 comparison             the scores of left-out pairs, model against model
+tree                   a tree over options
 """
 
 from thali.plots.check import check
@@ -18,5 +19,15 @@ from thali.plots.feature_number import n_features
 from thali.plots.feature_samples import feature_samples
 from thali.plots.predictions import choice_probabilities
 from thali.plots.traces import trace
+from thali.plots.tree import tree
 
-__all__ = ["check", "choice_probabilities", "comparison", "feature_samples", "features", "n_features", "trace"]
+__all__ = [
+    "check",
+    "choice_probabilities",
+    "comparison",
+    "feature_samples",
+    "features",
+    "n_features",
+    "trace",
+    "tree",
+]

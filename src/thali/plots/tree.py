@@ -1,0 +1,110 @@
+"""A tree over options, from its root to its leaves."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._tree_nodes import children, postorder
+from thali.plots._style import label_width, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from thali.tree import Tree
+
+_LARGEST, _SMALLEST, _NAME = 9, 5, 8  # points of a label, and of the name of an inner node
+_GAP = 2.0  # points between a name and a line
+
+
+def tree(tree: "Tree", ax: "Axes | None" = None) -> "Axes":
+    """Draw a tree, its root at the left, its leaves at the right, edges as long as they are.
+
+    Names of inner nodes stand at the edges that lead to them, where there is room. Where leaves are too many for
+    labels of a size to read, only some have theirs.
+
+    Parameters
+    ----------
+    tree : Tree
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Example
+    -------
+    >>> from thali.tree import Tree
+    >>> ax = tree(Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}))
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['tea', 'coffee', 'milk', 'juice']
+    """
+    from matplotlib.collections import LineCollection
+
+    below = children(tree.parents.tolist())
+    order = postorder(below)
+    leaves = [node for node in order if not below[node]]
+    n = len(leaves)
+    x, y = tree.depths, np.zeros(len(order))
+    y[leaves] = np.arange(n)
+    for node in order:
+        if below[node]:
+            y[node] = (y[below[node][0]] + y[below[node][-1]]) / 2
+
+    labels = short([tree.names[leaf] for leaf in leaves])
+    own = ax is None
+    if ax is None:
+        (ax,) = new_axes(4.2 + label_width(labels), 0.8 + max(1.2, min(0.24 * n, 24.0)))
+    edges = [[(x[parent], y[node]), (x[node], y[node])] for node, parent in enumerate(tree.parents[:-1])]
+    forks = [[(x[node], y[at[0]]), (x[node], y[at[-1]])] for node, at in enumerate(below) if len(at) > 1]
+    lines = np.array([*edges, *forks])
+    ax.add_collection(LineCollection(list(lines), colors="0.25", linewidths=1.2 if n <= 100 else 0.7))
+    ax.set(xlim=(-0.01, 1.005), ylim=(n - 0.4, -0.6), xlabel="distance from the root")
+    ax.set_xticks(np.linspace(0, 1, 5), ["0", "0.25", "0.5", "0.75", "1"])
+
+    room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
+    step = int(np.ceil(1.2 * _SMALLEST / room))
+    size = float(np.clip(room / 1.2, _SMALLEST, _LARGEST))
+    ax.yaxis.tick_right()
+    ax.set_yticks(np.arange(0, n, step), labels[::step], parse_math=False, fontsize=size)
+    ax.tick_params(axis="y", length=0, pad=2)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+    if any(tree.names[node] for node in range(n, len(order) - 1)):
+        if own:
+            ax.figure.canvas.figure.draw_without_rendering()  # only now is it known how long an edge is on paper
+        _name_nodes(ax, tree, x, y, lines)
+    return ax
+
+
+def _name_nodes(ax: "Axes", tree: "Tree", x: np.ndarray, y: np.ndarray, lines: np.ndarray) -> None:
+    """Write the names of inner nodes above the edges that lead to them, or else below, where they touch nothing."""
+    gap = _GAP * ax.figure.dpi / 72
+    drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
+    low, high = drawn.min(axis=1), drawn.max(axis=1)
+    for node in range(tree.n_leaves, len(tree.names) - 1):
+        name = " ".join(tree.names[node].split())
+        (start, _), (end, _) = drawn[node]  # the first lines are the edges, in the order of the nodes
+        if not name or end - start < gap * len(name):  # letters are about twice as wide as the gap
+            continue
+        middle = (x[tree.parents[node]] + x[node]) / 2
+        for up in (1, -1):
+            text = ax.annotate(
+                name,
+                (middle, y[node]),
+                (0, up * _GAP),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if up > 0 else "top",
+                fontsize=_NAME,
+                color="0.25",
+                parse_math=False,
+            )
+            text.set_in_layout(False)
+            box = text.get_window_extent()
+            corner, opposite = np.array([box.x0 - gap, box.y0]), np.array([box.x1 + gap, box.y1])
+            touches = ((corner < high) & (low < opposite)).all(axis=1).any()
+            if not touches and (ax.bbox.min < corner).all() and (opposite < ax.bbox.max).all():
+                low, high = np.vstack([low, corner]), np.vstack([high, opposite])
+                break
+            text.remove()
