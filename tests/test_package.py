@@ -4,12 +4,14 @@ import io
 import re
 import subprocess
 import sys
+import warnings
 from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
 
 import thali
+from thali.errors import ThaliWarning
 
 PACKAGE = Path(thali.__file__).parent
 PROJECT = Path(__file__).parents[1]
@@ -91,10 +93,16 @@ def test_the_readme_installs_and_runs_in_two_lines():
     assert "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n" in readme()
 
 
-def test_the_readme_runs():
+def test_the_readme_runs(monkeypatch, tmp_path):
+    """All of it, but for the length of the fits of a comparison."""
+    run, short = thali.compare, {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "cores": 1}
+    monkeypatch.setattr(thali, "compare", lambda *models, **settings: run(*models, **(settings | short)))
+    monkeypatch.chdir(tmp_path)  # it writes a checkpoint
     blocks = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
     assert blocks
     names = {}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        for block in blocks:
+            exec(compile(block, "README.md", "exec"), names)
     assert 0.55 < names["model"].predict_proba([("LBJ", "SL")])[0] < 0.68
