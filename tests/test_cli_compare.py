@@ -71,6 +71,55 @@ def test_the_options_reach_the_models():
     assert [model.aspects for model in named.values()] == ["ibp", "unique", 3]
 
 
+GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"
+
+
+def test_trees_of_a_file_are_models(run, folder):
+    (folder / "groups.csv").write_text(GROUPS)
+    result = run("compare", "tea.csv", "--models", "near=tree:0.1,tree:0.5,ibp", "--tree", "groups.csv", *QUICK)
+    assert result.code == 0
+    assert [line.split()[0] for line in result.out.splitlines()[2:7]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
+
+
+def test_fit_takes_groups_or_newick(run, folder):
+    (folder / "groups.csv").write_text(GROUPS)
+    by_groups = run("fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", 0.25, *QUICK)
+    (folder / "tree.nwk").write_text("((coffee:0.25,milk:0.25)beans:0.75,(tea:0.25)leaves:0.75);")
+    by_newick = run("fit", "tea.csv", "--tree", "tree.nwk", *QUICK)
+    assert by_groups.code == by_newick.code == 0
+    assert by_groups.out == by_newick.out
+    assert "clade beans" in by_groups.out and "cut across it" in by_groups.out
+
+
+BAD_TREES = {
+    "no such file": (["fit", "tea.csv", "--tree", "no.csv"], "no file 'no.csv'"),
+    "aspects besides": (["fit", "tea.csv", "--tree", "groups.csv", "--aspects", "3"], "takes the place of `--aspects`"),
+    "a length without a tree": (["fit", "tea.csv", "--leaf-length", "0.1"], "belongs to a tree of groups"),
+    "a length too much": (["fit", "tea.csv", "--tree", "tree.nwk", "--leaf-length", "0.1"], "lengths of its own"),
+    "a length outside": (["fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", "2"], "at most 1; got 2"),
+    "an option without a leaf": (["fit", "tea.csv", "--tree", "few.csv"], "'milk'"),
+    "three columns": (["fit", "tea.csv", "--tree", "wide.csv"], "two columns, option and group; found 3"),
+    "a gap": (["fit", "tea.csv", "--tree", "gap.csv"], "row 2 below the header must name an option and a group"),
+    "a broken tree": (["fit", "tea.csv", "--tree", "broken.nwk"], "position"),
+    "which tree": (["compare", "tea.csv", "--models", "tree,ibp"], "say with `--tree FILE` which"),
+    "no number": (["compare", "tea.csv", "--models", "tree:x", "--tree", "groups.csv"], "must follow 'tree:', not 'x'"),
+    "a tree for fit's paper": (["compare", "tea.csv", "--models", "tree:3", "--tree", "groups.csv"], "at most 1"),
+}
+
+
+@pytest.mark.parametrize(("words", "told"), BAD_TREES.values(), ids=BAD_TREES)
+def test_bad_trees(run, folder, words, told):
+    (folder / "groups.csv").write_text(GROUPS)
+    (folder / "few.csv").write_text("option,group\ntea,a\ncoffee,b\n")
+    (folder / "wide.csv").write_text("option,group,more\ntea,a,1\n")
+    (folder / "gap.csv").write_text("option,group\ntea,a\nmilk,\n")
+    (folder / "tree.nwk").write_text("((coffee:0.25,milk:0.25):0.75,tea:1);")
+    (folder / "broken.nwk").write_text("((coffee:0.25,milk:0.25:0.75,tea:1);")
+    result = run(*words)
+    assert result.code == 2
+    assert told in result.err and "Traceback" not in result.err and result.out == ""
+
+
 def test_compare_writes_everything(run, folder):
     result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", "--checkpoint", "kept", *QUICK)
     assert result.code == 0
@@ -187,12 +236,13 @@ def test_celebrities_in_miniature(monkeypatch, folder):
     monkeypatch.setattr(paper.datasets, "celebrities", lambda: few)
     trio = {"LBJ": ["politician"], "JU": ["athlete"], "BB": ["star"]}
     monkeypatch.setattr(paper, "professions", lambda: trio)
+    monkeypatch.setattr(paper, "PROFESSIONS", {"politician": ["LBJ"], "others": ["JU", "BB"]})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
         found = paper.celebrities(Settings("small", 1, 1, False, folder))
     (table,) = found.tables.values()
-    assert list(table["model"]) == ["BASE", "BTL", "EBA12", "EBA15", "tEBA", "iEBA", "EMP"]
-    assert table["NLL, paper"].tolist() == [17.57, 4.66, 4.50, 4.31, 3.95, 3.92, 2.89]
+    assert list(table["model"]) == ["BASE", "BTL", "EBA12", "EBA15", "tEBA", "iEBA", "tree .1", "tree .5", "EMP"]
+    assert table["NLL, paper"].dropna().tolist() == [17.57, 4.66, 4.50, 4.31, 3.95, 3.92, 2.89]
     assert (folder / "celebrities-fits.jsonl").exists()
     assert any(remark.startswith("Fig. 4: tEBA predicts") for remark in found.remarks)
     assert set(found.pictures) == {"figure-3", "figure-4", "aspects-inferred"}

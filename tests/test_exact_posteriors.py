@@ -20,7 +20,10 @@ def fit(case, **more):
     draws = DRAWS.get(data.n_options, 40_000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)  # of options that were never compared
-        model = th.EliminationByAspects(**case["model"], **more)
+        settings = dict(case["model"])
+        if "tree" in settings:
+            settings["aspects"] = th.Tree.from_newick(settings.pop("tree"))
+        model = th.EliminationByAspects(**settings, **more)
         return model.fit(data, draws=draws, tune=500, random_seed=20061, progressbar=False)
 
 

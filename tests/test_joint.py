@@ -8,10 +8,14 @@ from problems import random_comparisons
 from scipy import integrate, special, stats
 
 from thali.likelihoods.elimination import Elimination
+from thali.mcmc import verbs
+from thali.mcmc.bag import empty_bag
 from thali.priors.finite import FiniteFeatures
 from thali.priors.given import Given
 from thali.priors.ibp import Buffet, IndianBuffet
+from thali.priors.phylogenetic import PhylogeneticBuffet
 from thali.testing.joint import joint_distribution_test
+from thali.tree import Tree
 
 # Some 120 scores in all: |z| < 5.4 in every one has a false alarm below 1e-5.
 LIMIT = 5.4
@@ -56,6 +60,46 @@ def buffet_means(n, unique, mean_weight=1.0, heavy=HEAVY):
 def test_buffet_with_unique_aspects(n, missing, rounds):
     # the unique weight holds the columns of single options: n + 1 in all
     check(IndianBuffet(), n, buffet_means(n, n + 1.0), rounds, missing=missing)
+
+
+TREES = {
+    4: "((0:.2,1:.2):.8,(2:.5,3:.5):.5);",
+    18: "(((0:.1,1:.1,2:.1,3:.1):.3,(4:.4,5:.4):0):.6,(6:.2,7:.2,8:.2):.8,((9:.3,10:.3):.4,11:.7,12:.7):.3,"
+    "13:1,14:1,(15:.6,16:.6,17:.6):.4);",
+}
+
+
+@pytest.mark.parametrize(
+    "n, missing, rounds",
+    [
+        (4, 0.0, 60_000),
+        (18, 0.6, 25_000),  # whose rates are computed pattern by pattern
+        pytest.param(4, 0.0, 800_000, marks=pytest.mark.long),
+    ],
+)
+def test_tree_with_unique_aspects(n, missing, rounds):
+    tree = Tree.from_newick(TREES[n]).for_labels([str(k) for k in range(n)])
+    prior = PhylogeneticBuffet(tree)
+    compiled, bag = prior.compiled(n), empty_bag(n, 4)
+    single, middle, full = compiled.totals
+
+    def pair(i, j):
+        bag.Z[2, :n] = 0.0
+        bag.Z[2, [i, j]] = 1.0
+        return math.exp(verbs.log_rate(compiled, bag, 2, 2))
+
+    expected = {
+        "alpha": 1.0,
+        "1 / (1 + alpha)": 0.596347362323194,
+        "columns": single + middle + full,
+        "single": single,
+        "pairs": sum(pair(i, j) for i in range(n) for j in range(i)),
+        "owned by 0": 1.0,
+        "shared weight": middle,
+        "heavy": HEAVY * middle,
+        "unique weight": n + single,
+    }
+    check(prior, n, expected, rounds, missing=missing)
 
 
 @pytest.mark.parametrize("n, missing", [(4, 0.0), (14, 0.8)])  # few comparisons: the chain must mix

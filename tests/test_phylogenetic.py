@@ -211,12 +211,15 @@ def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
     assert stats.chisquare(list(counts.values()), 20_000 * rates / rates.sum()).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("leaf_length, columns, within", [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)])
+@pytest.mark.parametrize(
+    "leaf_length, columns, within", [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)]
+)
 def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
     """Three groups of three, alpha = 2: features in all, shared within a group, shared across groups."""
     tree, rng, draws = three_groups(leaf_length), np.random.default_rng(6), 6_000
     prior = PhylogeneticBuffet(tree)
     total = digamma(1.0 + tree.total_length) - digamma(1.0)
+
     # two leaves at distance d from the root where they part share 2 - (psi(1 + T_ij) - psi(1)) per unit of alpha
     def shared(a, b):
         return 2.0 * (2.0 - (digamma(1.0 + spanned(tree, [a, b])) - digamma(1.0)))
@@ -257,7 +260,7 @@ def test_log_density():
 
 
 def test_probabilities_drawn_afterwards():
-    """E[pi | h] is the ratio of two rates: pi lifts the power of pi, as one more leaf at the root that owns it would."""
+    """The mean of pi given the owners, against a finer grid."""
     tree, rng = three_groups(), np.random.default_rng(3)
     matrix = np.zeros((9, 2), bool)
     matrix[:3, 0], matrix[[0, 3, 6], 1] = True, True

@@ -149,7 +149,9 @@ def compare(
     ] = True,
     tree: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The tree of the models named tree: two columns, option and group, or Newick."),
+        typer.Option(
+            metavar="FILE", help="The tree of the models named tree: two columns, option and group, or Newick."
+        ),
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
     tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,

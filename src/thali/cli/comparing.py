@@ -75,9 +75,7 @@ def run_compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def parse_models(
-    text: str, settings: dict, labels: tuple[str, ...], tree: Path | None = None
-) -> list[tuple[str, Any]]:
+def parse_models(text: str, settings: dict, labels: tuple[str, ...], tree: Path | None = None) -> list[tuple[str, Any]]:
     """The models that `--models` names, by name.
 
     Parameters
@@ -110,7 +108,7 @@ def parse_models(
     for item in (part.strip() for part in text.split(",")):
         name, equals, aspects = (part.strip() for part in item.partition("="))
         if not equals or Path(item).is_file():  # whose name may hold an equals sign
-            name, aspects = Path(item).stem if Path(item).suffix else item, item
+            name, aspects = Path(item).stem if Path(item).is_file() else item, item
         if not name or not aspects:
             raise ArgumentError(f"`--models` needs models between commas, such as unique,3,ibp; got {text!r}.")
         if aspects == "tree" or aspects.startswith("tree:"):

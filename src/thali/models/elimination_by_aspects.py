@@ -36,8 +36,9 @@ class EliminationByAspects(LatentFeatureModel):
     aspects : "ibp", "unique", int, Tree, matrix or mapping
         "ibp": any number of aspects, with the Indian buffet process as prior. "unique": none but the unique ones, the
         Bradley-Terry-Luce model. A number K: K aspects whose owners are learned. A `Tree`: any number, which options
-        that it says are related share more readily (the phylogenetic Indian buffet process). A matrix of 0 and 1 (options by
-        aspects) or a mapping from each label to its list of aspects: known aspects whose weights are learned.
+        that it says are related share more readily (the phylogenetic Indian buffet process). A matrix of 0 and 1
+        (options by aspects) or a mapping from each label to its list of aspects: known aspects whose weights are
+        learned.
     unique : bool
         Whether every option also has one fixed aspect of its own.
     lapse : float in [0, 1)

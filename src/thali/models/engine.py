@@ -75,17 +75,19 @@ def as_prior(prior):
 
 def _kernel(sampler: str, prior, model: Model):
     if sampler == "paper":
-        from thali.mcmc import paper
-
         if not prior.is_infinite:
             raise ArgumentError(
-                "sampler='paper' is the published sampler for the Indian buffet process; leave sampler at None."
+                "sampler='paper' is a published sampler for the Indian buffet process, on a tree or not; leave sampler "
+                "at None."
             )
         if (model.shape, model.rate) != (1.0, 1.0):
             raise ArgumentError(
                 "sampler='paper' needs the published weight prior Gamma(1, 1); leave weight_prior at (1, 1)."
             )
-        return paper.algorithm_1
+        from thali.mcmc import paper, paper_tree
+        from thali.priors.phylogenetic import PhylogeneticBuffet
+
+        return paper_tree.published if isinstance(prior, PhylogeneticBuffet) else paper.algorithm_1
     from thali.mcmc import recommended
 
     return recommended.infinite if prior.is_infinite else recommended.fixed

@@ -22,9 +22,9 @@ MOST_TABLED = 16  # up to this many options the rates of all patterns are comput
 class PhylogeneticBuffet:
     r"""The Indian buffet process on a tree: any number of features, each spreading from the root to the leaves.
 
-    Feature k has a probability π_k. The root lacks it, and along an edge of length t what lacks it comes to have it with
-    probability 1 - (1 - π_k)^t. The features are an unordered Poisson process: one owned by exactly the set h arrives at
-    rate
+    Feature k has a probability π_k. The root lacks it, and along an edge of length t what lacks it comes to have it
+    with probability 1 - (1 - π_k)^t. The features are an unordered Poisson process: one owned by exactly the set h
+    arrives at rate
 
     .. math:: \alpha \lambda_h, \qquad \lambda_h = \int_0^1 P(h \mid \pi)\, \pi^{-1} d\pi
 
@@ -60,11 +60,11 @@ class PhylogeneticBuffet:
     def __post_init__(self):
         if not isinstance(self.tree, Tree):
             raise DataError(f"The phylogenetic prior needs a thali.Tree; got {type(self.tree).__name__}.")
-        without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] <= 0.0)
+        without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < 1e-12)
         if without.size:
             raise DataError(
-                f"The edge above the leaf {self.tree.labels[without[0]]!r} has no length, so that no feature could tell "
-                "it from its neighbours; give every leaf an edge longer than 0, or merge such leaves."
+                f"The edge above the leaf {self.tree.labels[without[0]]!r} has no length, so that no feature could "
+                "tell it from its neighbours; give every leaf an edge longer than 0, or merge such leaves."
             )
 
     def for_labels(self, labels) -> "PhylogeneticBuffet":

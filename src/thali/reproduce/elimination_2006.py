@@ -15,6 +15,7 @@ from thali.models.elimination_by_aspects import EliminationByAspects
 from thali.models.engine import build_task, run
 from thali.priors.ibp import IndianBuffet
 from thali.reproduce.entry import Entry, Reproduction, Settings
+from thali.tree import Tree
 
 if TYPE_CHECKING:
     import pandas
@@ -138,7 +139,11 @@ def _copies(posterior, members) -> np.ndarray:
 
 
 def celebrities(settings: Settings) -> Reproduction:
-    """Table 2 and Figs. 3 and 4: every pair of celebrities left out in turn."""
+    """Table 2 and Figs. 3 and 4: every pair of celebrities left out in turn.
+
+    Two rows more than the paper has: the phylogenetic Indian buffet process (Miller, Griffiths & Jordan 2008) on the
+    tree of professions, with leaf lengths .1 and .5.
+    """
     from thali import plots
 
     data = datasets.celebrities()
@@ -148,6 +153,8 @@ def celebrities(settings: Settings) -> Reproduction:
         "EBA15": EliminationByAspects(6),
         "tEBA": EliminationByAspects(professions()),
         "iEBA": EliminationByAspects(),
+        "tree .1": EliminationByAspects(Tree.from_groups(PROFESSIONS, 0.1)),
+        "tree .5": EliminationByAspects(Tree.from_groups(PROFESSIONS, 0.5)),
     }
     if settings.size == "full":  # the paper does not say what prior its finite models have
         models |= {
