@@ -319,3 +319,25 @@ def test_sets_of_aspects_have_one_order():
         _matrix_of_mapping(owned, ("a", "b", "c")), _matrix_of_mapping(listed, ("a", "b", "c"))
     )
     assert describe(th.EliminationByAspects(owned)) == describe(th.EliminationByAspects(listed))
+
+
+def test_a_tree_is_a_prior():
+    data = th.datasets.paris_rome(expected=True)
+    tree = th.Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "R+"]}, 0.3)
+    budget = {"draws": 200, "tune": 100, "random_seed": 1, "progressbar": False}
+    elimination = th.likelihoods.Elimination(lapse=0.01)
+    models = [
+        th.LatentFeatureModel(tree, elimination),
+        th.LatentFeatureModel(th.priors.PhylogeneticBuffet(tree), elimination),
+        th.EliminationByAspects(tree),
+    ]
+    tables = [model.fit(data, **budget).features() for model in models]
+    assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
+    assert tables[0]["place"].iloc[:2].tolist() == ["clade Paris", "clade Rome"]
+
+
+def test_leaves_must_be_the_options():
+    tree = th.Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "Q"]})
+    with pytest.raises(DataError, match="'Q'") as error:
+        th.EliminationByAspects(tree).fit(th.datasets.paris_rome(expected=True))
+    assert "'R+'" in str(error.value)
