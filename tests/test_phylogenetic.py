@@ -12,6 +12,7 @@ import thali as th
 from thali.errors import DataError
 from thali.mcmc import verbs
 from thali.mcmc.bag import empty_bag
+from thali.mcmc.exponential import fast_exp
 from thali.priors import IndianBuffet, PhylogeneticBuffet, phylogenetic
 from thali.priors.kinship import Kinship
 
@@ -235,6 +236,21 @@ def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
     # each count is a Poisson number
     assert (np.abs(found.mean(axis=0) - expected) < 4.5 * np.sqrt(expected / draws)).all()
     assert (np.abs(found.var(axis=0) - expected) < 5 * np.sqrt((expected + 2 * expected**2) / draws)).all()
+
+
+@pytest.mark.parametrize("total", [1.0, 1.4, 3.7])
+def test_gamma_of_a_feature_with_an_owner(total):
+    rng, grid = np.random.default_rng(4), np.linspace(1e-9, 40.0, 400_001)
+    density = -np.expm1(-grid * total) / np.expm1(grid)
+    distribution = np.cumsum(density) / density.sum()
+    drawn = [phylogenetic._draw_gamma(total, rng) for _ in range(20_000)]
+    assert stats.kstest(drawn, lambda x: np.interp(x, grid, distribution)).pvalue > 1e-3
+
+
+def test_the_fast_exponential():
+    for x in (*np.linspace(-700.0, 700.0, 1_001), 0.0, -0.3466, 0.3466, 1e-12):
+        assert fast_exp(x) == pytest.approx(math.exp(x), rel=1e-13)
+    assert fast_exp(-1e6) < 1e-300
 
 
 def test_samples_have_the_patterns_of_the_rates():

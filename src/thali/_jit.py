@@ -188,8 +188,8 @@ def _cache_path(function) -> str | None:
 def _cache_files() -> tuple[list[str], list[Path]]:
     from importlib import import_module
 
-    for module in ("thali.mcmc.recommended", "thali.mcmc.paper"):  # each brings its kernels into the registry
-        import_module(module)
+    for module in ("recommended", "paper", "paper_tree"):  # each brings its kernels into the registry
+        import_module(f"thali.mcmc.{module}")
     paths = sorted({p for k in kernel.registry if (p := _cache_path(k.python)) is not None})
     names = {k.python.__name__ for k in kernel.registry}
     files = [f for p in paths for f in Path(p).glob("*.nb[ic]") if any(f".{name}-" in f.name for name in names)]

@@ -1,7 +1,7 @@
 """Data that come with thali, and generators of data whose answer is known; nothing is downloaded."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,10 @@ from thali._random import streams
 from thali.data.check import shorten, suggest
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
+from thali.models.arguments import positive, whole
+
+if TYPE_CHECKING:
+    from thali.tree import Tree
 
 # Upper triangle by rows: times the row was chosen over the column, by 234 people.
 CELEBRITIES = {
@@ -112,6 +116,109 @@ def paris_rome(comparisons: int = 100, expected: bool = False, random_seed=None)
     counts = np.zeros((4, 4))
     counts[i, j], counts[j, i] = wins, comparisons - wins
     return PairedComparisons(counts, ("P+", "P", "R", "R+"))
+
+
+class BlockChoices(NamedTuple):
+    """Choices, and what they were made from: n options, K shared features."""
+
+    data: PairedComparisons
+    tree: "Tree"
+    features: np.ndarray  # (n, K) bool
+    weights: np.ndarray  # (K,)
+    unique_weights: np.ndarray  # (n,)
+    probabilities: np.ndarray  # (n, n) row over column, lapses included; 1/2 on the diagonal
+
+
+def block_choices(
+    groups: int = 3,
+    per_group: int = 3,
+    leaf_length: float = 0.1,
+    alpha: float = 2.0,
+    comparisons: int = 10,
+    random_seed=None,
+    lapse: float = 0.01,
+) -> BlockChoices:
+    r"""Choices between options in groups, whose features follow the tree of the groups: blocks of like choices.
+
+    Features F are drawn from the phylogenetic Indian buffet process on `Tree.from_groups`; every option has one aspect
+    more of its own. All weights w and u are Gamma(1, 1). Of n comparisons of a pair
+
+    .. math::
+        x_{ij} \sim \text{Binomial}(n, \tilde p_{ij}), \qquad
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
+
+    The same seed gives the same features and weights whatever the number of comparisons.
+
+    Parameters
+    ----------
+    groups, per_group : int
+        Number of groups and of options in each, 1 or more; two options at least.
+    leaf_length : float in (0, 1]
+        Length of the edge above each option: near 0 the members of a group share nearly all features, at 1 the groups
+        mean nothing.
+    alpha : float above 0
+        Expected number of features of each option, besides its own.
+    comparisons : int
+        Comparisons of each pair, 1 or more.
+    random_seed : int, SeedSequence or Generator, optional
+    lapse : float in [0, 1)
+        Probability epsilon of choosing at random, by default that of `EliminationByAspects`, so that the data follow
+        the model that is fitted to them. The paper generates without lapses and infers with them.
+
+    Returns
+    -------
+    BlockChoices
+        The data, options a1, a2, ... of group a, b1, ... of group b and so on; and the truth behind them: tree,
+        features, weights, unique_weights, probabilities.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside its range.
+    DataError
+        If there is only one option.
+
+    References
+    ----------
+    Miller, Griffiths & Jordan (2008), section 4.
+
+    Example
+    -------
+    >>> made = block_choices(comparisons=5, random_seed=1)
+    >>> made.data
+    PairedComparisons(9 options, 36 pairs, 180 comparisons, 1 component)
+    >>> made.tree.labels
+    ('a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3')
+    """
+    from thali.likelihoods.elimination import Elimination
+    from thali.priors.phylogenetic import PhylogeneticBuffet
+    from thali.tree import Tree
+
+    groups, per_group = whole("groups", groups, 1), whole("per_group", per_group, 1)
+    comparisons = whole("comparisons", comparisons, 1)
+    alpha = positive("alpha", alpha, "the expected number of features of each option")
+    lapse = Elimination(lapse).lapse
+    members = {name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))}
+    tree = Tree.from_groups(members, leaf_length)
+    truth, choices = streams(random_seed, 2)
+
+    features = PhylogeneticBuffet(tree).sample(tree.n_leaves, alpha, truth)
+    unique_weights, weights = truth.standard_exponential(tree.n_leaves), truth.standard_exponential(features.shape[1])
+    advantage = unique_weights[:, None] + (features * weights) @ (~features).T
+    probabilities = (1.0 - lapse) * advantage / (advantage + advantage.T) + lapse / 2.0
+
+    i, j = np.triu_indices(tree.n_leaves, k=1)
+    counts = np.zeros(probabilities.shape)
+    counts[i, j] = choices.binomial(comparisons, probabilities[i, j])
+    counts[j, i] = comparisons - counts[i, j]
+    data = PairedComparisons(counts, tree.labels)
+    return BlockChoices(data, tree, features, weights, unique_weights, probabilities)
+
+
+def _letters(number: int) -> str:
+    """a, b, ..., z, aa, ab, ... for 0, 1, ..."""
+    return (_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
 
 
 _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons]]] = {

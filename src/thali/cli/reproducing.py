@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
@@ -81,6 +82,8 @@ def _plain(table: "pandas.DataFrame") -> str:
 def _cell(column: str, value) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
     if value != value:
         return "-"
     return f"{value:.4f}" if column.startswith(("error", "IS", "exact")) else f"{value:.3f}"

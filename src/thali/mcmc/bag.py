@@ -37,6 +37,9 @@ class Bag(NamedTuple):
     w: np.ndarray  # (rows,) weights
     m: np.ndarray  # (rows,) int64 numbers of owners
     log_rate: np.ndarray  # (rows,) log arrival rate (or probability) of the pattern
+    pi: np.ndarray  # (rows,) probability of the column; only the published sampler on a tree has it
+    owning: np.ndarray  # (rows, 2 n) int64 owners below each node, for that sampler
+    log_one: np.ndarray  # (rows, 2 n) log probability that all leaves below a node own it, for that sampler
     s: np.ndarray  # (n + 1,) weight that only option i owns
     z: np.ndarray  # (n,) alpha * rate of {i} * rate of the weights: s[i] has Bessel argument 2 sqrt(z[i] s[i])
     log_bessel: np.ndarray  # (n,) log I0(2 sqrt(z[i] s[i]))
@@ -71,6 +74,9 @@ def empty_bag(n: int, capacity: int) -> Bag:
         w=np.zeros(rows),
         m=np.zeros(rows, np.int64),
         log_rate=np.zeros(rows),
+        pi=np.zeros(rows),
+        owning=np.zeros((rows, 2 * n), np.int64),  # zeros that nobody touches take no memory
+        log_one=np.zeros((rows, 2 * n)),
         s=np.zeros(n + 1),
         z=np.zeros(n),
         log_bessel=np.zeros(n),
@@ -139,11 +145,25 @@ def remove_column(b, k):
     """The last column takes the place of column k."""
     last = b.whole[COLUMNS] - 1
     if k != last:
-        copy_row(b, last, k)
-        b.w[k] = b.w[last]
-        b.m[k] = b.m[last]
-        b.log_rate[k] = b.log_rate[last]
+        copy_column(b, last, k)
     b.whole[COLUMNS] = last
+
+
+@scalar
+def copy_column(b, source, target):
+    """All that is known of a column, but for what the published sampler on a tree keeps of its nodes."""
+    copy_row(b, source, target)
+    b.w[target] = b.w[source]
+    b.m[target] = b.m[source]
+    b.log_rate[target] = b.log_rate[source]
+    b.pi[target] = b.pi[source]
+
+
+@scalar
+def copy_nodes(b, source, target):
+    for v in range(b.owning.shape[1]):
+        b.owning[target, v] = b.owning[source, v]
+        b.log_one[target, v] = b.log_one[source, v]
 
 
 @scalar

@@ -10,7 +10,7 @@ and it finds far too many.
 import math
 
 from thali._jit import kernel, scalar
-from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, clear_row, copy_row
+from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, clear_row, copy_column, copy_nodes
 from thali.mcmc.births import append
 from thali.mcmc.chance import accept, draw_code, shuffle
 from thali.mcmc.concentration import draw_concentration
@@ -152,10 +152,8 @@ def drop_empty(b):
     for k in range(b.whole[COLUMNS]):
         if b.m[k] > 0:
             if kept != k:
-                copy_row(b, k, kept)
-                b.w[kept] = b.w[k]
-                b.m[kept] = b.m[k]
-                b.log_rate[kept] = b.log_rate[k]
+                copy_column(b, k, kept)
+                copy_nodes(b, k, kept)
             kept += 1
     b.whole[COLUMNS] = kept
 

@@ -47,7 +47,8 @@ class EliminationByAspects(LatentFeatureModel):
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc"}
     sampler : {None, "recommended", "paper"}
-        "paper" is the published Algorithm 1 with a valid scan, for reproduction only: its truncation of new features
+        "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
+        3), with a valid scan, for reproduction only: its truncation of new features
         biases their number downwards.
 
     Attributes

@@ -35,7 +35,8 @@ class LatentFeatureModel(Parameters):
     alpha : float above 0, optional
         Concentration of the prior; None learns it under a Gamma(1, 1) prior.
     sampler : {None, "recommended", "paper"}
-        "paper" is the published Algorithm 1 (Görür, Jäkel & Rasmussen 2006) with a valid scan, for reproduction only:
+        "paper" is the published Algorithm 1 (Görür, Jäkel & Rasmussen 2006), or with a tree the sampler of Miller,
+        Griffiths & Jordan (2008, section 3), with a valid scan, for reproduction only:
         its truncation of new features biases their number downwards.
 
     Attributes

@@ -38,8 +38,7 @@ class Kinship:
         x = np.linspace(np.log(LEAST / (1.0 + lengths.sum())), np.log(MOST), nodes)
         gamma = np.exp(x)
         # d pi / pi = gamma dx / (exp(gamma) - 1)
-        weight = np.gradient(x) * gamma / np.expm1(gamma)
-        weight[[0, -1]] /= 2
+        weight = (x[1] - x[0]) * gamma / np.expm1(gamma)
         count = len(parents)
         size, length = np.concatenate([np.ones(n, np.int64), np.zeros(count - n, np.int64)]), lengths.copy()
         all_below = np.full((count, nodes), -np.inf)  # log probability that all leaves own it though the node lacks it

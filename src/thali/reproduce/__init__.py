@@ -2,6 +2,7 @@
 
 entry.py                 what an entry is, and what it gives back
 elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebrities, scan-order
+phylogenetic_2008.py     Miller, Griffiths & Jordan (2008): pibp-blocks
 
 `catalogue()` lists the entries and `find(name)` gives one; `thali reproduce NAME` runs it from the command line.
 """
@@ -14,7 +15,7 @@ from thali.reproduce.entry import Entry, Reproduction, Settings
 
 __all__ = ["Entry", "Reproduction", "Settings", "catalogue", "find"]
 
-_PAPERS = ("elimination_2006",)
+_PAPERS = ("elimination_2006", "phylogenetic_2008")
 
 
 def catalogue() -> list[Entry]:
@@ -23,7 +24,7 @@ def catalogue() -> list[Entry]:
     Example
     -------
     >>> [entry.name for entry in catalogue()]
-    ['paris-rome', 'celebrities', 'scan-order']
+    ['paris-rome', 'celebrities', 'scan-order', 'pibp-blocks']
     """
     return [entry for paper in _PAPERS for entry in import_module(f"thali.reproduce.{paper}").ENTRIES]
 

@@ -1,0 +1,242 @@
+"""The phylogenetic Indian buffet process as the samplers read it: its verbs.
+
+Up to `MOST_TABLED` options of `phylogenetic.py` the rates of all patterns stand in a table. Of more options they are
+computed pattern by pattern, and a pass over one column keeps what a toggle changes little of.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import lanes, scalar
+from thali.mcmc import verbs
+from thali.mcmc.bag import ALPHA
+from thali.mcmc.exponential import fast_exp
+from thali.priors.ibp import gamma_alpha
+
+
+class Genealogy(NamedTuple):
+    """The phylogenetic Indian buffet process on one tree; V nodes, n leaves, G nodes of the quadrature."""
+
+    table: np.ndarray  # (2^n,) log rates by pattern, bit i for option i; (1,) if there are too many options
+    log_single: np.ndarray  # (n,)
+    totals: np.ndarray  # (3,) total rates of the patterns with one owner | more, but not all | all
+    log_full: float
+    parent: np.ndarray  # (V,) -1 for the root, which is last
+    child: np.ndarray  # (V,) first child or -1
+    sibling: np.ndarray  # (V,) next sibling or -1
+    size: np.ndarray  # (V,) leaves below
+    first: np.ndarray  # (V,) where the leaves of each node begin in `order`
+    order: np.ndarray  # (n,)
+    ends: np.ndarray  # (V,) lengths of the edges, added up
+    gamma: np.ndarray  # (G,)
+    base: np.ndarray  # (G,)
+    gain: np.ndarray  # (V, G)
+    chance: np.ndarray  # (G,) probability of this gamma or a smaller one, given that there is an owner
+
+
+@scalar
+def is_tabled(prior):
+    return prior.table.shape[0] > 1
+
+
+@scalar
+def code_of(b, k):
+    """The pattern in row k as a number."""
+    code = 0
+    for i in range(b.Z.shape[1] - 1):
+        code |= int(b.Z[k, i]) << i
+    return code
+
+
+@verbs.log_rate.register(Genealogy)
+def _log_rate(prior, b, k, m):
+    if is_tabled(prior):
+        return prior.table[code_of(b, k)]
+    if m == 1:
+        return prior.log_single[lone_owner(b, k)]
+    if m == b.Z.shape[1] - 1:
+        return prior.log_full
+    add_gains(prior, b, k)
+    return log_sum(b.grid, prior.base)
+
+
+@scalar
+def lone_owner(b, k):
+    i = 0
+    while b.Z[k, i] == 0.0:
+        i += 1
+    return i
+
+
+@scalar
+def add_gains(prior, b, k):
+    """The owners below each node into b.below, the gains of the maximal owning clades, added up, into b.grid."""
+    n = b.Z.shape[1] - 1
+    root = prior.parent.shape[0] - 1
+    for v in range(root + 1):
+        b.below[v] = int(b.Z[k, v]) if v < n else 0
+    for v in range(root):
+        b.below[prior.parent[v]] += b.below[v]
+    for g in range(prior.base.shape[0]):
+        b.grid[g] = 0.0
+    for v in range(root):
+        up = prior.parent[v]
+        if b.below[v] == prior.size[v] and (up == root or b.below[up] < prior.size[up]):
+            add_gain(prior, b.grid, v, 1.0)
+
+
+@scalar
+def add_gain(prior, sums, v, sign):
+    for g in range(prior.base.shape[0]):
+        sums[g] += sign * prior.gain[v, g]
+
+
+@lanes
+def log_sum(sums, base):
+    """log of the sum of exp(sums + base)."""
+    top = -np.inf
+    for g in range(base.shape[0]):
+        top = max(top, sums[g] + base[g])
+    total = 0.0
+    for g in range(base.shape[0]):
+        total += fast_exp(sums[g] + base[g] - top)
+    return top + math.log(total)
+
+
+@verbs.open_column.register(Genealogy)
+def _open_column(prior, b, k):
+    if not is_tabled(prior):
+        add_gains(prior, b, k)
+
+
+@verbs.log_rate_toggled.register(Genealogy)
+def _log_rate_toggled(prior, b, k, i, m):
+    if is_tabled(prior):
+        return prior.table[code_of(b, k) ^ (1 << i)]
+    if m == 1:
+        owner = lone_owner(b, k)
+        if owner == i:  # which leaves it to the other one
+            owner += 1
+            while b.Z[k, owner] == 0.0:
+                owner += 1
+        return prior.log_single[owner]
+    if m == b.Z.shape[1] - 1:
+        return prior.log_full
+    for g in range(prior.base.shape[0]):
+        b.trial[g] = b.grid[g]
+    toggle_gains(prior, b, b.trial, k, i)
+    return log_sum(b.trial, prior.base)
+
+
+@scalar
+def toggle_gains(prior, b, sums, k, i):
+    """What a toggle of option i does to the gains: one clade takes the place of others, or the reverse.
+
+    The clade is the largest that all own when i does; without i its parts beside the way up from i stand alone.
+    """
+    root = prior.parent.shape[0] - 1
+    joins = b.Z[k, i] == 0.0
+    missing = 1 if joins else 0
+    sign = 1.0 if joins else -1.0
+    v = i
+    while prior.parent[v] != root and b.below[prior.parent[v]] + missing == prior.size[prior.parent[v]]:
+        up = prior.parent[v]
+        other = prior.child[up]
+        while other >= 0:
+            if other != v:
+                add_gain(prior, sums, other, -sign)
+            other = prior.sibling[other]
+        v = up
+    add_gain(prior, sums, v, sign)
+
+
+@verbs.toggled.register(Genealogy)
+def _toggled(prior, b, k, i):
+    if not is_tabled(prior):
+        toggle_gains(prior, b, b.grid, k, i)
+        step = 1 if b.Z[k, i] == 0.0 else -1
+        v = i
+        while v >= 0:
+            b.below[v] += step
+            v = prior.parent[v]
+
+
+@verbs.rate_between.register(Genealogy)
+def _rate_between(prior, lo, hi):
+    n = prior.log_single.shape[0]
+    total = 0.0
+    if lo <= 1 <= hi:
+        total += prior.totals[0]
+    if lo <= 2 and hi >= n - 1:
+        total += prior.totals[1]
+    if lo <= n <= hi:
+        total += prior.totals[2]
+    return total
+
+
+@verbs.rate_single.register(Genealogy)
+def _rate_single(prior, i):
+    return math.exp(prior.log_single[i])
+
+
+@verbs.draw_pattern.register(Genealogy)
+def _draw_pattern(prior, rng, b, k, lo, hi):
+    # gamma given that there is an owner, then the places where edges turn, a Poisson process of that rate on the total
+    # length, the first of them given that there is one
+    n = b.Z.shape[1] - 1
+    total = prior.ends[prior.ends.shape[0] - 1]
+    while True:
+        gamma = prior.gamma[position(prior.chance, rng.random())]
+        for i in range(n + 1):
+            b.Z[k, i] = 0.0
+        m = 0
+        place = -math.log1p(rng.random() * math.expm1(-gamma * total)) / gamma
+        while place < total:
+            v = position(prior.ends, place)
+            for t in range(prior.first[v], prior.first[v] + prior.size[v]):
+                i = prior.order[t]
+                if b.Z[k, i] == 0.0:
+                    b.Z[k, i] = 1.0
+                    m += 1
+            place += rng.standard_exponential() / gamma
+        if lo <= m <= hi:
+            return m
+
+
+@scalar
+def position(rising, value):
+    """The first entry above the value; the last one if none is."""
+    least = 0
+    most = rising.shape[0] - 1
+    while least < most:
+        middle = (least + most) // 2
+        if value < rising[middle]:
+            most = middle
+        else:
+            least = middle + 1
+    return least
+
+
+@verbs.is_exchangeable.register(Genealogy)
+def _is_exchangeable(prior):
+    return False
+
+
+@verbs.keeps_empty.register(Genealogy)
+def _keeps_empty(prior):
+    return False
+
+
+@verbs.may_flip.register(Genealogy)
+def _may_flip(prior):
+    return True
+
+
+@verbs.set_alpha.register(Genealogy)
+def _set_alpha(prior, b, alpha):
+    b.real[ALPHA] = alpha
+
+
+verbs.draw_alpha.register(Genealogy)(gamma_alpha)
