@@ -153,7 +153,7 @@ def report(table: "pandas.DataFrame") -> str:
 
     rows = [("", *_HEADINGS.values())]
     for name, row in table.iterrows():
-        cells = (_cell(column, row[column]) for column in _HEADINGS)
+        cells = (_cell(column, float(row[column])) for column in _HEADINGS)  # type: ignore[arg-type]
         rows.append((str(name), *cells))
     pairs = int(table["pairs"].iloc[0])
     of_all = "" if pairs == len(table.attrs["pairs"]) else f" of {len(table.attrs['pairs']):,}"
@@ -182,5 +182,5 @@ def _write(table: "pandas.DataFrame", folder: Path) -> None:
     with all_or_nothing(folder) as scratch:
         table.to_csv(scratch / "comparison.csv", lineterminator="\n")
         table.attrs["predictions"].to_csv(scratch / "predictions.csv", index=False, lineterminator="\n")
-        if table["nll"].notna().any():
+        if table["pairs"].iloc[0] > 0:
             save_picture(scratch / "comparison.png", lambda plots: plots.comparison(table))

@@ -108,10 +108,11 @@ def save_picture(path: Path, draw: Callable[[ModuleType], Any]) -> None:
     """
     import matplotlib
     import numpy as np
+    from matplotlib import pyplot
 
     from thali import plots
 
     matplotlib.use("Agg")  # pictures go to files, so no display is needed
     figure = np.ravel(draw(plots))[0].figure
     figure.savefig(path, dpi=150, bbox_inches="tight")
-    matplotlib.pyplot.close(figure)
+    pyplot.close(figure)

@@ -133,7 +133,11 @@ def compare(
             "Wrap a count matrix as PairedComparisons(counts)."
         )
     named = _named(models)
-    budget = {"draws": whole("draws", draws, 1), "tune": whole("tune", tune, 0), "chains": whole("chains", chains, 1)}
+    budget: dict[str, int | None] = {
+        "draws": whole("draws", draws, 1),
+        "tune": whole("tune", tune, 0),
+        "chains": whole("chains", chains, 1),
+    }
     budget["thin"] = None if thin is None else whole("thin", thin, 1)
     cores = None if cores is None else whole("cores", cores, 1)
     prepared = [_prepared(name, model, data, draws, tune, thin) for name, model in named.items()]
@@ -159,9 +163,9 @@ def compare(
             finished = run_all(run, [tasks[number] for number in waiting], cores)
             for done, (at, result) in enumerate(finished, start=1 + len(tasks) - len(waiting)):
                 number = waiting[at]
-                records[number] = _record(result, tasks[number])
-                if records[number]["error"] is None:
-                    kept.add(keys[number], records[number])
+                records[number] = record = _record(result, tasks[number])
+                if record["error"] is None:
+                    kept.add(keys[number], record)
                 progress.update(done)
         except KeyboardInterrupt:
             interrupted = True

@@ -1,7 +1,7 @@
 """The table of a comparison, and what it establishes in plain sentences."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,12 +42,12 @@ def comparison_table(names: list[str], data: "PairedComparisons", results: list)
     """
     import pandas as pd
 
-    predictions = _predictions(names, data, results)
+    predictions: Any = _predictions(names, data, results)
     missing = predictions[predictions["why"] != ""]
     if predictions["nll"].isna().all():
         raise ArgumentError(f"No fit succeeded; the first failed with: {missing['why'].iloc[0]}")
     order = [REFERENCES[0], *names, REFERENCES[1]]
-    pairs = _by_pair(predictions, "nll", data, names)
+    pairs: Any = _by_pair(predictions, "nll", data, names)
     wins, losses, total = data.wins, data.losses, data.wins + data.losses
     pairs[REFERENCES[0]] = -log_binomial(wins, losses, 0.5)
     pairs[REFERENCES[1]] = -log_binomial(wins, losses, wins / total)
@@ -60,10 +60,10 @@ def comparison_table(names: list[str], data: "PairedComparisons", results: list)
     nothing = {name: pd.Series(0.0, index=pairs.index) for name in REFERENCES}
 
     def mean_error(column):
-        errors = _by_pair(predictions, column, data, names).assign(**nothing)[order][counts]
+        errors: Any = _by_pair(predictions, column, data, names).assign(**nothing)[order][counts]
         return np.sqrt((errors**2).sum(skipna=False)) / n
 
-    log_pred = _by_pair(predictions, "log_pred", data, names).assign(**{name: -pairs[name] for name in REFERENCES})
+    log_pred: Any = _by_pair(predictions, "log_pred", data, names).assign(**{name: -pairs[name] for name in REFERENCES})
     table["nll"] = scored.mean(skipna=False)
     table["nll_mcse"] = mean_error("nll_mcse")
     table["information"] = (scored["BASE"].sum() - scored.sum(skipna=False)) / (math.log(2) * total[counts].sum())

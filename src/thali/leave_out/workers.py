@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor
+from functools import partial
 from typing import Any
 
 from joblib import cpu_count
@@ -52,20 +53,25 @@ def _run_alone(function: Callable, task: Any) -> Any:
     return failure
 
 
-def _run(function: Callable, tasks: dict[int, Any], cores: int | None) -> Iterator[tuple[int, Any]]:
+def _run(function: Callable, tasks: dict[int, Any], cores: int | None) -> Iterator[Any]:
     from joblib import Parallel, delayed, effective_n_jobs
     from joblib.parallel import get_active_backend
 
+    backend: Any
     backend, set_by_user = get_active_backend()
     if cores is None and set_by_user is None and backend.default_n_jobs == 1:  # of a cluster: all of it
         cores = cpu_count()
     jobs = [delayed(_numbered)(function, number, task) for number, task in tasks.items()]
+    settings: dict[str, Any] = {"n_jobs": cores, "batch_size": 1}
+    parallel = partial(Parallel, **settings)
     if backend.supports_return_generator:
-        yield from Parallel(n_jobs=cores, batch_size=1, return_as="generator_unordered")(jobs)
+        yield from parallel(return_as="generator_unordered")(jobs)
         return
-    together = effective_n_jobs(cores)  # such a backend hands back whole lists: keep each round of tasks
+    together = effective_n_jobs(
+        -1 if cores is None else cores
+    )  # such a backend hands back whole lists: keep each round of tasks
     for start in range(0, len(jobs), together):
-        yield from Parallel(n_jobs=cores, batch_size=1)(jobs[start : start + together])
+        yield from parallel()(jobs[start : start + together])
 
 
 def _numbered(function: Callable, number: int, task: Any) -> tuple[int, Any]:

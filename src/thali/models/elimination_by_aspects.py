@@ -1,7 +1,7 @@
 """Elimination by aspects with aspects that are learned or given."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class EliminationByAspects(LatentFeatureModel):
     True
     """
 
-    def __init__(self, aspects="ibp", unique=True, lapse=0.01, alpha=None, method="mcmc", sampler=None):
+    def __init__(self, aspects: Any = "ibp", unique=True, lapse=0.01, alpha=None, method="mcmc", sampler=None):
         self.aspects = aspects
         self.unique = unique
         self.lapse = lapse

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali.errors import ArgumentError, DataError
+from thali.tree import Tree
 
 
 def describe(model) -> dict:
@@ -24,7 +25,7 @@ def _plain(value):
     if dataclasses.is_dataclass(value) and type(value).__module__.startswith("thali."):
         fields = {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
         return {"part": type(value).__name__, "fields": fields}
-    if type(value).__name__ == "Tree" and hasattr(value, "to_newick"):
+    if isinstance(value, Tree):
         return {"newick": value.to_newick()}
     if isinstance(value, dict):
         return {"mapping": [[str(k), _plain(v)] for k, v in value.items()]}
@@ -47,7 +48,7 @@ def _parsed(value) -> Any:
     if not isinstance(value, dict):
         return value
     if "newick" in value:
-        return thali.Tree.from_newick(value["newick"])
+        return Tree.from_newick(value["newick"])
     if "tuple" in value:
         return tuple(_parsed(v) for v in value["tuple"])
     if "mapping" in value:

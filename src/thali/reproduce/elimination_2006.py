@@ -174,7 +174,7 @@ def celebrities(settings: Settings) -> Reproduction:
     remarks = [*sentences(table), *_remarks_on_table_2(table)]
     if sentence := unconverged(table):
         remarks.append(sentence)
-    number = infinite.posterior_["posterior"]["n_features"].values.astype(float)
+    number = np.asarray(infinite.posterior_["posterior"]["n_features"], float)
     remarks.append(
         "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA has "
         f"{number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) besides the nine. That is the scan in storage "
@@ -273,7 +273,7 @@ def scan_order(settings: Settings) -> Reproduction:
         chains, interrupted = run(task, 4, settings.cores, settings.random_seed, settings.progressbar)
         if interrupted:
             break
-        found = np.stack([count(chain) for chain in chains]).astype(float)
+        found = np.stack([np.asarray(count(chain), float) for chain in chains])
         by_chain = found.mean(axis=1)
         rows.append(
             {
