@@ -12,6 +12,16 @@ import typer
 
 from thali.cli.boundary import plain_messages
 
+# What several commands take.
+Unique = Annotated[bool, typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides.")]
+Draws = Annotated[int, typer.Option(help="Draws kept from each chain.")]
+Tune = Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")]
+Thin = Annotated[int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")]
+Lapse = Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")]
+Alpha = Annotated[
+    float | None, typer.Option(help="Concentration of the prior on aspects, above 0.", show_default="learned")
+]
+
 app = typer.Typer(
     help="Latent-feature models of choice.",
     no_args_is_help=True,
@@ -69,10 +79,7 @@ def fit(
             " (Bradley-Terry-Luce), an integer K allows K of them, FILE is a table of options and aspects.",
         ),
     ] = "ibp",
-    unique: Annotated[
-        bool,
-        typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides."),
-    ] = True,
+    unique: Unique = True,
     tree: Annotated[
         Path | None,
         typer.Option(
@@ -89,16 +96,13 @@ def fit(
             show_default="0.1",
         ),
     ] = None,
-    draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
-    tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,
+    draws: Draws = 1000,
+    tune: Tune = 1000,
     chains: Annotated[int, typer.Option(help="Independent chains.")] = 4,
-    thin: Annotated[int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")] = None,
+    thin: Thin = None,
     cores: Annotated[int | None, typer.Option(help="Chains run at once.", show_default="all there are")] = None,
-    lapse: Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")] = 0.01,
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="Concentration of the prior on aspects, above 0.", show_default="learned"),
-    ] = None,
+    lapse: Lapse = 0.01,
+    alpha: Alpha = None,
     sampler: Annotated[
         str,
         typer.Option(metavar="recommended|paper", help="paper: slow and biased, to reproduce what was published."),
@@ -143,26 +147,20 @@ def compare(
         ),
     ] = "unique,ibp",
     leave_out: Annotated[str, typer.Option(help="What is left out at a time.")] = "pair",
-    unique: Annotated[
-        bool,
-        typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides."),
-    ] = True,
+    unique: Unique = True,
     tree: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="The tree of the models named tree: two columns, option and group, or Newick."
         ),
     ] = None,
-    draws: Annotated[int, typer.Option(help="Draws kept from each chain.")] = 1000,
-    tune: Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")] = 1000,
+    draws: Draws = 1000,
+    tune: Tune = 1000,
     chains: Annotated[int, typer.Option(help="Independent chains of each fit.")] = 4,
-    thin: Annotated[int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")] = None,
+    thin: Thin = None,
     cores: Annotated[int | None, typer.Option(help="Fits run at once.", show_default="all there are")] = None,
-    lapse: Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")] = 0.01,
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="Concentration of the prior on aspects, above 0.", show_default="learned"),
-    ] = None,
+    lapse: Lapse = 0.01,
+    alpha: Alpha = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same table.", show_default="a fresh one")] = None,
     checkpoint: Annotated[
         Path | None,
