@@ -9,20 +9,20 @@ warm-up are not counted. NumPyro runs DiscreteHMCGibbs with modified Gibbs steps
 (`jax.vmap`), the best of the few settings that were tried; with the same, one chain after the other; and with NUTS, one
 chain after the other.
 
-Measured (NumPyro 0.22, JAX 0.10, numba 0.68, a busy machine; in brackets earlier runs, some with a shorter warm-up):
+Measured (NumPyro 0.22, JAX 0.10, numba 0.68, a busy machine):
 
     NumPyro                       worst ESS   worst R-hat   thali / NumPyro
-    HMC, chains at once           1707        1.018         22 (21, 29)
-    HMC, one after the other                                55 (63)
-    NUTS, one after the other     390         1.010         90 (103)
+    HMC, chains at once           1707        1.018         38
+    HMC, one after the other                                94
+    NUTS, one after the other     390         1.010         153
 
-This is far from the 500 that was aimed at. For an effective draw of the worst probability (LBJ over BB) thali needs 590
-sweeps of its sampler for a fixed number of aspects (of the median probability, 140), NumPyro 600 to 700 iterations with
-HMC and 500 with NUTS: sweep by sweep they mix alike, and all that is gained is the time of a sweep (6 us against some
-140 with chains at once). The halves of NUTS's chains differ by a factor of 1.7, so its ratio is no surer than that.
+This is short of the 500 that was aimed at. For an effective draw of the worst probability (LBJ over BB) thali needs 260
+sweeps of its sampler for a fixed number of aspects, NumPyro 600 to 700 iterations with HMC and 500 with NUTS: sweep by
+sweep it gains a factor of two or three, and the rest is the time of a sweep (8 us against some 140 with chains at once).
+The halves of NUTS's chains differ by a factor of 1.7, so its ratio is no surer than that.
 
-Posterior means agree: of 37 differences the largest is 1.7 standard errors with HMC and 2.8 with NUTS (earlier 3.3, 2.8
-and 1.4). NumPyro's R-hat says that its standard errors are somewhat too small.
+Posterior means agree: of 37 differences the largest is 1.8 standard errors with HMC and 2.7 with NUTS. NumPyro's R-hat
+says that its standard errors are somewhat too small.
 """
 
 import os
