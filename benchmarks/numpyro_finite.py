@@ -18,8 +18,8 @@ Measured (NumPyro 0.22, JAX 0.10, numba 0.68, a busy machine):
 
 This is short of the 500 that was aimed at. For an effective draw of the worst probability (LBJ over BB) thali needs 260
 sweeps of its sampler for a fixed number of aspects, NumPyro 600 to 700 iterations with HMC and 500 with NUTS: sweep by
-sweep it gains a factor of two or three, and the rest is the time of a sweep (8 us against some 140 with chains at once).
-The halves of NUTS's chains differ by a factor of 1.7, so its ratio is no surer than that.
+sweep it gains a factor of two or three, and the rest is the time of a sweep (8 us against some 140 with chains at
+once). The halves of NUTS's chains differ by a factor of 1.7, so its ratio is no surer than that.
 
 Posterior means agree: of 37 differences the largest is 1.8 standard errors with HMC and 2.7 with NUTS. NumPyro's R-hat
 says that its standard errors are somewhat too small.
