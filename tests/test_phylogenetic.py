@@ -163,7 +163,7 @@ def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
             expected += probability
         mask = np.isin(np.arange(6), owners)
         found = np.exp(kinship.gains_of(mask, tree.parents) - kinship.gamma * kinship.total)
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-300)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("seed", range(3))
