@@ -102,6 +102,10 @@ BAD_TREES = {
     "a gap": (["fit", "tea.csv", "--tree", "gap.csv"], "row 2 below the header must name an option and a group"),
     "a broken tree": (["fit", "tea.csv", "--tree", "broken.nwk"], "position"),
     "which tree": (["compare", "tea.csv", "--models", "tree,ibp"], "say with `--tree FILE` which"),
+    "an idle tree": (
+        ["compare", "tea.csv", "--models", "unique,ibp", "--tree", "groups.csv"],
+        "no model of `--models` is",
+    ),
     "no number": (["compare", "tea.csv", "--models", "tree:x", "--tree", "groups.csv"], "must follow 'tree:', not 'x'"),
     "a tree for fit's paper": (["compare", "tea.csv", "--models", "tree:3", "--tree", "groups.csv"], "at most 1"),
 }

@@ -11,7 +11,7 @@ from scipy.special import digamma
 import thali as th
 from thali.errors import DataError
 from thali.mcmc import verbs
-from thali.mcmc.bag import empty_bag
+from thali.mcmc.bag import empty_bag, grid_size
 from thali.mcmc.exponential import fast_exp
 from thali.priors import IndianBuffet, PhylogeneticBuffet, phylogenetic
 from thali.priors.kinship import Kinship
@@ -198,7 +198,7 @@ def test_deep_and_wide_trees():
         assert math.isfinite(log_rate(prior, list(owners)))
 
 
-@pytest.mark.parametrize("lo, hi", [(1, 5), (2, 4)])
+@pytest.mark.parametrize("lo, hi", [(1, 5), (2, 4), (1, 4), (2, 5)])
 def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
     n, rng = 5, np.random.default_rng(8)
     prior, bag = PhylogeneticBuffet(random_tree(n, 1)).compiled(n), empty_bag(n, 4)
@@ -245,6 +245,37 @@ def test_gamma_of_a_feature_with_an_owner(total):
     distribution = np.cumsum(density) / density.sum()
     drawn = [phylogenetic._draw_gamma(total, rng) for _ in range(20_000)]
     assert stats.kstest(drawn, lambda x: np.interp(x, grid, distribution)).pvalue > 1e-3
+
+
+def test_one_group_of_close_options():
+    """Hardly any feature is shared by some of them and not by all; the others must still be drawn at once."""
+    close = th.Tree.from_groups({"all": list("abcd")}, 1e-6)
+    prior, bag = PhylogeneticBuffet(close).compiled(4), empty_bag(4, 4)
+    assert 2 <= verbs.draw_pattern(prior, np.random.default_rng(0), bag, 2, 2, 3) <= 3
+    many = th.Tree.from_groups({"all": [str(k) for k in range(30)]}, 1e-6)
+    with pytest.raises(DataError, match="lengthen the edges above the leaves"):
+        PhylogeneticBuffet(many).compiled(30)
+
+
+@pytest.mark.parametrize("groups, per_group, leaf_length", [(1, 60, 0.01), (2, 40, 0.01), (1, 40, 0.001)])
+def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length):
+    n = groups * per_group
+    tree = th.Tree.from_groups({str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length)
+    coarse, fine = Kinship.of(tree, grid_size(n)), Kinship.of(tree, 20_000)
+    for m in (2, per_group // 2, per_group - 1, n - 1):
+        owners = np.arange(n) < m
+        found, expected = (k.log_rates(k.gains_of(owners, tree.parents)[None]).item() for k in (coarse, fine))
+        assert found == pytest.approx(expected, abs=2e-5)
+
+
+def test_what_does_not_fit_the_tree_is_refused():
+    prior = PhylogeneticBuffet(three_groups())
+    with pytest.raises(DataError, match="9 leaves, but there are 4 options"):
+        prior.sample(4, 1.0, np.random.default_rng(0))
+    with pytest.raises(DataError, match="Every column of the matrix must have an owner"):
+        prior.log_prob(np.zeros((9, 1)), 1.0)
+    with pytest.raises(DataError, match="9 leaves, but there are 3 options"):
+        prior.draw_probabilities(np.ones((3, 1)), np.random.default_rng(0))
 
 
 def test_the_fast_exponential():

@@ -60,6 +60,10 @@ def run_compare(
     data, recognised = load_data(data_name)
     tell(f"{data_name}: {recognised}")
     named = parse_models(models, settings, data.labels, tree)
+    if tree is not None and not any(isinstance(model.aspects, thali.Tree) for _, model in named):
+        raise ArgumentError(
+            "`--tree` gives a tree, but no model of `--models` is tree; add tree, or leave out `--tree`."
+        )
     tell(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
     table = thali.compare(named, data, progressbar=True, **budget)
     try:

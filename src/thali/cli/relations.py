@@ -18,7 +18,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     ----------
     path : Path
         A table with a header and two columns, option and group; anything whose first character, blanks aside, is an
-        opening parenthesis is Newick.
+        opening parenthesis or bracket is Newick.
     leaf_length : float or None
         Of a tree of groups; None means .1.
 
@@ -39,7 +39,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         raise DataError(f"There is no file '{path}' for `--tree`.")
     if _is_newick(path):
         if leaf_length is not None:
-            raise ArgumentError("A Newick tree has lengths of its own; leave out `--leaf-length`.")
+            raise ArgumentError(f"{path}: a Newick tree has lengths of its own; give no leaf length with it.")
         return thali.Tree.from_newick(path)
 
     from thali.data.check import as_label
@@ -60,4 +60,4 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
 
 def _is_newick(path: Path) -> bool:
     with open(path, "rb") as file:
-        return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"(")
+        return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"["))

@@ -13,6 +13,7 @@ from thali._jit import lanes, scalar
 from thali.mcmc import verbs
 from thali.mcmc.bag import ALPHA
 from thali.mcmc.exponential import fast_exp
+from thali.mcmc.verbs import rate_between
 from thali.priors.ibp import gamma_alpha
 
 
@@ -21,6 +22,7 @@ class Genealogy(NamedTuple):
 
     table: np.ndarray  # (2^n,) log rates by pattern, bit i for option i; (1,) if there are too many options
     log_single: np.ndarray  # (n,)
+    rising: np.ndarray  # (2^n,) probability of a pattern up to this number, of those with two owners or more, not all
     totals: np.ndarray  # (3,) total rates of the patterns with one owner | more, but not all | all
     log_full: float
     parent: np.ndarray  # (V,) -1 for the root, which is last
@@ -183,8 +185,50 @@ def _rate_single(prior, i):
 
 @verbs.draw_pattern.register(Genealogy)
 def _draw_pattern(prior, rng, b, k, lo, hi):
-    # gamma given that there is an owner, then the places where edges turn, a Poisson process of that rate on the total
-    # length, the first of them given that there is one
+    n = b.Z.shape[1] - 1
+    u = rng.random() * rate_between(prior, lo, hi)
+    single = prior.totals[0] if lo <= 1 else 0.0
+    if u < single:
+        i = 0
+        while i < n - 1 and u >= math.exp(prior.log_single[i]):
+            u -= math.exp(prior.log_single[i])
+            i += 1
+        return write_code(b, k, 1 << i) if is_tabled(prior) else write_owner(b, k, i)
+    if hi == n and u >= single + prior.totals[1]:
+        for i in range(n):
+            b.Z[k, i] = 1.0
+        return n
+    if is_tabled(prior):
+        return write_code(b, k, position(prior.rising, rng.random()))
+    return draw_edges(prior, rng, b, k)
+
+
+@scalar
+def write_owner(b, k, i):
+    for j in range(b.Z.shape[1]):
+        b.Z[k, j] = 0.0
+    b.Z[k, i] = 1.0
+    return 1
+
+
+@scalar
+def write_code(b, k, code):
+    """The pattern of that number into row k; returns how many own it."""
+    m = 0
+    for i in range(b.Z.shape[1] - 1):
+        owns = (code >> i) & 1
+        b.Z[k, i] = float(owns)
+        m += owns
+    return m
+
+
+@scalar
+def draw_edges(prior, rng, b, k):
+    """A pattern with two owners or more, but not all, by way of the edges that turn.
+
+    gamma given that there is an owner, then the places where edges turn, a Poisson process of that rate on the total
+    length, the first of them given that there is one; until the pattern is such a one.
+    """
     n = b.Z.shape[1] - 1
     total = prior.ends[prior.ends.shape[0] - 1]
     while True:
@@ -201,7 +245,7 @@ def _draw_pattern(prior, rng, b, k, lo, hi):
                     b.Z[k, i] = 1.0
                     m += 1
             place += rng.standard_exponential() / gamma
-        if lo <= m <= hi:
+        if 2 <= m < n:
             return m
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from thali.tree import Tree
 
-LEAST, MOST = 1e-8, 24.0  # gamma at the ends of the grid; the lower one is less for long trees
+LEAST, MOST = 1e-8, 24.0  # gamma at the ends of the grid; less for long trees, more for short edges above leaves
+LARGEST = 2.4e5
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,11 @@ class Kinship:
     def of(cls, tree: Tree, nodes: int) -> "Kinship":
         """The kinship of a tree on a grid of so many nodes."""
         parents, lengths, n = tree.parents, tree.lengths, tree.n_leaves
-        x = np.linspace(np.log(LEAST / (1.0 + lengths.sum())), np.log(MOST), nodes)
+        most = min(LARGEST, MOST / lengths[:n].min())
+        x = np.linspace(np.log(LEAST / (1.0 + lengths.sum())), np.log(most), nodes)
         gamma = np.exp(x)
         # d pi / pi = gamma dx / (exp(gamma) - 1)
-        weight = (x[1] - x[0]) * gamma / np.expm1(gamma)
+        log_weight = np.log(x[1] - x[0]) + x - gamma - np.log(-np.expm1(-gamma))
         count = len(parents)
         size, length = np.concatenate([np.ones(n, np.int64), np.zeros(count - n, np.int64)]), lengths.copy()
         all_below = np.full((count, nodes), -np.inf)  # log probability that all leaves own it though the node lacks it
@@ -54,7 +56,7 @@ class Kinship:
                 length[up] += length[v]
                 all_below[up] += one
         order, first = _runs(parents, size, n)
-        return cls(gamma, np.log(weight) - gamma * lengths.sum(), gain, size, order, first, float(lengths.sum()))
+        return cls(gamma, log_weight - gamma * lengths.sum(), gain, size, order, first, float(lengths.sum()))
 
     def log_rates(self, sums: np.ndarray) -> np.ndarray:
         """log lambda of patterns whose gains add up to the rows of `sums` (patterns, G); they are overwritten."""

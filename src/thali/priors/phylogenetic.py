@@ -11,6 +11,8 @@ from thali.priors.genealogy import Genealogy
 from thali.priors.kinship import Kinship
 from thali.tree import Tree
 
+LEAST_SHARED = 1e-3  # share of the features that some but not all own: of less, drawing one would take for ever
+LEAST_EDGE = 1e-9  # above a leaf
 MOST_TABLED = 16  # up to this many options the rates of all patterns are computed beforehand
 
 
@@ -56,10 +58,10 @@ class PhylogeneticBuffet:
     def __post_init__(self):
         if not isinstance(self.tree, Tree):
             raise DataError(f"The phylogenetic prior needs a thali.Tree; got {type(self.tree).__name__}.")
-        without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < 1e-12)
+        without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < LEAST_EDGE)
         if without.size:
             raise DataError(
-                f"The edge above the leaf {self.tree.labels[without[0]]!r} has no length, so that no feature could "
+                f"The edge above the leaf {self.tree.labels[without[0]]!r} has no length, so that no feature can "
                 "tell it from its neighbours; give every leaf an edge longer than 0, or merge such leaves."
             )
 
@@ -75,9 +77,8 @@ class PhylogeneticBuffet:
 
     def compiled(self, n: int) -> "Genealogy":
         """The prior for n options, as the samplers read it."""
+        self._check_number(n)
         tree = self.tree
-        if n != tree.n_leaves:
-            raise DataError(f"The tree has {tree.n_leaves:,} leaves, but there are {n:,} options.")
         tabled = n <= MOST_TABLED
         kinship = Kinship.of(tree, grid_size(n))
         single = self._single_rates()
@@ -85,14 +86,24 @@ class PhylogeneticBuffet:
         any_owner = np.exp(kinship.base + kinship.gamma * kinship.total) * -np.expm1(-kinship.gamma * kinship.total)
         alone = np.exp(kinship.log_rates(kinship.gain[:n].copy())).sum()
         middle = max(0.0, any_owner.sum() - alone - math.exp(log_full)) if n > 2 else 0.0
-        table = np.zeros(1)
+        table = rising = np.zeros(1)
         if tabled:
             table = kinship.table(tree.parents)
+            shared = np.exp(table)
+            shared[[0, *(1 << np.arange(n)), -1]] = 0.0
+            middle = shared.sum() if n > 2 else 0.0
+            rising = np.cumsum(shared) / (middle or 1.0)
             table[1 << np.arange(n)] = np.log(single)
+        elif n > 2 and middle < LEAST_SHARED * any_owner.sum():
+            raise DataError(
+                "On this tree next to no feature is shared by some options and not by all; lengthen the edges above "
+                "the leaves."
+            )
         children = _children(tree.parents)
         return Genealogy(
             table,
             np.log(single),
+            rising,
             np.array([single.sum(), middle, math.exp(log_full)]),
             log_full,
             np.ascontiguousarray(tree.parents, np.int64),
@@ -106,6 +117,20 @@ class PhylogeneticBuffet:
             kinship.gain,
             np.cumsum(any_owner) / any_owner.sum(),
         )
+
+    def _check_number(self, n: int) -> None:
+        if n != self.tree.n_leaves:
+            raise DataError(
+                f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give it the same."
+            )
+
+    def _owners(self, matrix) -> np.ndarray:
+        """The columns of a matrix as rows, each with an owner."""
+        owners = np.asarray(matrix, bool).T
+        self._check_number(owners.shape[1])
+        if not owners.any(axis=1).all():
+            raise DataError("Every column of the matrix must have an owner; leave out those that nobody owns.")
+        return owners
 
     def _single_rates(self) -> np.ndarray:
         """lambda of each option alone (eq. 6): ψ(1 + T) - ψ(1 + T - t), t the edge above it."""
@@ -132,6 +157,7 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
+        self._check_number(n)
         tree = self.tree
         total = tree.lengths.sum()
         columns = []
@@ -158,7 +184,7 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
-        owners = np.asarray(matrix, bool).T
+        owners = self._owners(matrix)
         kinship = Kinship.of(self.tree, grid_size(self.tree.n_leaves))
         sums = np.array([kinship.gains_of(column, self.tree.parents) for column in owners])
         rates = kinship.log_rates(sums.reshape(len(owners), len(kinship.gamma)))
@@ -181,7 +207,7 @@ class PhylogeneticBuffet:
         """
         kinship = Kinship.of(self.tree, grid_size(self.tree.n_leaves))
         drawn = []
-        for column in np.asarray(matrix, bool).T:
+        for column in self._owners(matrix):
             logs = kinship.base + kinship.gains_of(column, self.tree.parents)
             chance = np.exp(logs - logs.max())
             drawn.append(rng.choice(kinship.gamma, p=chance / chance.sum()))
