@@ -121,7 +121,8 @@ class PhylogeneticBuffet:
     def _check_number(self, n: int) -> None:
         if n != self.tree.n_leaves:
             raise DataError(
-                f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give it the same."
+                f"The tree has {self.tree.n_leaves:,} leaves, but there are {n:,} options; give one leaf for each of "
+                "them."
             )
 
     def _owners(self, matrix) -> np.ndarray:
