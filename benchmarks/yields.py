@@ -31,7 +31,7 @@ def run(prior, likelihood, data, sampler, draws, tune, thin, chains, seed):
         chain.run_to(chain.total)
         spent += time.process_time() - begin
         found.append(chain.draws)
-    tree = to_datatree(found, data, lapse=likelihood.lapse, unique=True, learned_alpha=True)
+    tree = to_datatree(found, data, likelihood, learned_alpha=True)
     return tree["posterior"], spent
 
 

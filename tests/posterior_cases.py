@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from thali.data.pairs import PairedComparisons
+from thali.likelihoods.elimination import Elimination
 from thali.mcmc.draws import ChainDraws
 from thali.posterior.columns import columns_of
 from thali.posterior.store import to_datatree
@@ -72,7 +73,7 @@ def features_of(draws):
 
 def tree_of(chains, data, lapse=LAPSE, unique=True, learned_alpha=True, **attrs):
     """The posterior tree, of a model with the defaults of `EliminationByAspects` unless said."""
-    return to_datatree(chains, data, lapse=lapse, unique=unique, learned_alpha=learned_alpha, attrs=attrs)
+    return to_datatree(chains, data, Elimination(lapse, unique), learned_alpha=learned_alpha, attrs=attrs)
 
 
 def small_fit():

@@ -13,6 +13,7 @@ from posterior_cases import chain
 
 import thali
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
+from thali.likelihoods.elimination import Elimination
 from thali.posterior import check, features, store, summary, unique
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
@@ -57,7 +58,7 @@ class FakeModel:
             chain(data.n_options, budget["draws"], seed, self.beside, self.common) for seed in range(budget["chains"])
         ]
         self.posterior_ = store.to_datatree(
-            chains, data, lapse=0.01, unique=self.unique, learned_alpha=self.learned_alpha
+            chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha
         )
         return self
 

@@ -18,6 +18,7 @@ from matplotlib.text import Text  # noqa: E402
 
 from thali import plots  # noqa: E402
 from thali.data.pairs import PairedComparisons  # noqa: E402
+from thali.likelihoods.elimination import Elimination
 from thali.plots._style import short  # noqa: E402
 from thali.posterior.features import features_table  # noqa: E402
 from thali.posterior.store import to_datatree  # noqa: E402
@@ -30,7 +31,7 @@ AWKWARD = ["$_{5 now and $10 later", "x" * 200, "two\nlines", "100 % of_this^{2}
 def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
     data = comparisons(n_options, labels=labels, share=share)
     drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
-    tree = to_datatree(drawn, data, lapse=0.01, unique=unique, learned_alpha=learned_alpha)
+    tree = to_datatree(drawn, data, Elimination(0.01, unique), learned_alpha=learned_alpha)
     return types.SimpleNamespace(posterior_=tree)
 
 
@@ -158,7 +159,7 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
     data = PairedComparisons(rng.integers(1, 20, (6, 6)) * (1 - np.eye(6)), labels=list("abcdef"))
     drawn = chain(6, draws=20, mean_features=0.0)
     drawn = dataclasses.replace(drawn, unique_weights=drawn.unique_weights * 5.0 ** np.arange(6))
-    tree = to_datatree([drawn], data, lapse=0.01, unique=True, learned_alpha=True)
+    tree = to_datatree([drawn], data, Elimination(0.01), learned_alpha=True)
     predicted = tree["posterior"].to_dataset()["choice_probability"].mean(("chain", "draw")).values
     n = data.wins + data.losses
     misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
@@ -173,7 +174,7 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     counts = np.triu(np.full((70, 70), 9), 1) + np.tril(np.ones((70, 70)), -1)
     counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
     data = PairedComparisons(counts)
-    tree = to_datatree([chain(70, draws=5)], data, lapse=0.01, unique=True, learned_alpha=True)
+    tree = to_datatree([chain(70, draws=5)], data, Elimination(0.01), learned_alpha=True)
     ax = plots.choice_probabilities(types.SimpleNamespace(posterior_=tree))
     observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
     assert len(observed) == 2000

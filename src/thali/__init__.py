@@ -14,6 +14,7 @@ _HOME = {
     "Tree": "thali.tree",
     "read_table": "thali.data.tables",
     "EliminationByAspects": "thali.models.elimination_by_aspects",
+    "AdditiveClustering": "thali.models.additive_clustering",
     "LatentFeatureModel": "thali.models.latent_feature_model",
     "compare": "thali.leave_out.compare",
     "load": "thali.models.saved",

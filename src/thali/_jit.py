@@ -188,7 +188,7 @@ def _cache_path(function) -> str | None:
 def _cache_files() -> tuple[list[str], list[Path]]:
     from importlib import import_module
 
-    for module in ("recommended", "paper", "paper_tree"):  # each brings its kernels into the registry
+    for module in ("recommended", "paper", "paper_additive", "paper_tree"):  # each brings its kernels into the registry
         import_module(f"thali.mcmc.{module}")
     paths = sorted({p for k in kernel.registry if (p := _cache_path(k.python)) is not None})
     names = {k.python.__name__ for k in kernel.registry}

@@ -115,14 +115,14 @@ def _scalars(summary) -> str:
 
 
 def _estimate(summary, name: str) -> str:
-    from thali.posterior.summary import INTERVAL_COLUMNS
+    from thali.posterior.interval import INTERVAL_COLUMNS
 
     mean, low, high = (round(summary.loc[name, column], 3) for column in ("mean", *INTERVAL_COLUMNS))
     return f"{mean:g} ({_interval_name()} {low:g} to {high:g})"
 
 
 def _interval_name() -> str:
-    from thali.posterior.summary import INTERVAL
+    from thali.posterior.interval import INTERVAL
 
     return f"{100 * INTERVAL:g} % interval"
 

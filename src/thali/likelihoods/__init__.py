@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-_HOME = {"Elimination": "thali.likelihoods.elimination"}
+_HOME = {"Additive": "thali.likelihoods.additive", "Elimination": "thali.likelihoods.elimination"}
 
 __all__ = list(_HOME)
 

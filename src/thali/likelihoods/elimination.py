@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thali.errors import ArgumentError
+from thali.data.pairs import PairedComparisons
+from thali.errors import ArgumentError, DataError
 from thali.likelihoods.tiles import (
     LANES,
     OTHER,
     OWN,
+    PairCache,
     Pairs,
     empty_cache,
     fill,
@@ -66,6 +68,9 @@ class Elimination:
     lapse: float = 0.01
     unique: bool = True
 
+    tempers = False
+    parameters = ()  # what draws hold besides features and weights
+
     def __post_init__(self):
         if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):
             raise ArgumentError(
@@ -73,7 +78,13 @@ class Elimination:
             )
 
     def check(self, prior, data) -> None:
-        """Raise ArgumentError for aspects that leave nothing to learn, or make a choice impossible without lapses."""
+        """Raise DataError for data of another kind, and ArgumentError for aspects that leave nothing to learn, or make
+        a choice impossible without lapses."""
+        if not isinstance(data, PairedComparisons):
+            raise DataError(
+                f"Elimination by aspects needs PairedComparisons; got {type(data).__name__}."
+                + (" Use AdditiveClustering for similarities." if hasattr(data, "values") else "")
+            )
         if self.unique:
             return
         if not isinstance(prior, Given):
@@ -97,14 +108,20 @@ class Elimination:
                     "make impossible with lapse=0; set lapse above 0 or unique=True."
                 )
 
-    def compiled(self, data, scale: float = 1.0):
+    def compiled(self, data, shape: float = 1.0, rate: float = 1.0):
         """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache.
 
-        `scale` is the prior mean of a weight.
+        `shape` and `rate` are those of the Gamma prior of the weights.
         """
-        floor = scale * (FLOOR_WITH_UNIQUE if self.unique else FLOOR_WITHOUT)
+        floor = shape / rate * (FLOOR_WITH_UNIQUE if self.unique else FLOOR_WITHOUT)
         pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), floor)
         return pairs, empty_cache
+
+    def posterior_part(self, columns, extra, data, shape, dense):
+        """What draws say about the data, for the posterior tree."""
+        from thali.posterior.choices import choices_part
+
+        return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
 
 
 # How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j];
@@ -115,6 +132,11 @@ class Elimination:
 @verbs.sees_full.register(Pairs)
 def _sees_full(pairs):
     return False
+
+
+@verbs.cache_at.register(Pairs)
+def _cache_at(pairs, caches, t):
+    return PairCache(caches.tile[t])
 
 
 @verbs.is_scale_free.register(Pairs)

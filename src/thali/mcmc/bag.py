@@ -2,16 +2,19 @@
 
 The arrays are allocated once and changed in place. Columns 0 to K-1 of the bag lie in rows 0 to K-1 of `Z`; row K is
 where a new column is proposed, and the last row is scratch space. Patterns are named by their row number everywhere.
+
+A chain keeps one bag for every temperature (see `thali.mcmc.tempering`), stacked: every array has one axis more, in
+front, and `replica` gives the bag at one place of it.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._jit import scalar
 
-ALPHA = 0  # positions in Bag.real
+ALPHA, HEAT = range(2)  # positions in Bag.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in Bag.whole
 NO_UNIQUE, FIXED_UNIQUE, TOTAL_UNIQUE = range(3)  # what Bag.s holds: see Model
 ROOM = 32  # free rows that a sweep is given at least, besides as many as are in use
@@ -44,7 +47,7 @@ class Bag(NamedTuple):
     z: np.ndarray  # (n,) alpha * rate of {i} * rate of the weights: s[i] has Bessel argument 2 sqrt(z[i] s[i])
     log_bessel: np.ndarray  # (n,) log I0(2 sqrt(z[i] s[i]))
     by_size: np.ndarray  # (n + 1,) log rate by number of owners, for priors that know no more than that
-    singles: np.ndarray  # (n,) int64 number of columns that only option i owns, drawn with alpha
+    singles: np.ndarray  # (n,) int64 number of columns that only option i owns, drawn with alpha (if lo is 2)
     order: np.ndarray  # (rows,) int64 scratch: an order of the columns
     who: np.ndarray  # (n,) int64 scratch: an order of the options
     block: np.ndarray  # (32,) scratch: log posterior of the outcomes of a joint draw
@@ -52,7 +55,7 @@ class Bag(NamedTuple):
     below: np.ndarray  # (2 n,) int64 scratch: owners below each node of a tree
     grid: np.ndarray  # (grid_size(n),) scratch: a function of the probability of the open column
     trial: np.ndarray  # (grid_size(n),) scratch: what it would be after a change
-    real: np.ndarray  # (1,) ALPHA
+    real: np.ndarray  # (2,) ALPHA, HEAT (the power of the likelihood: 1 unless the chain is tempered)
     whole: np.ndarray  # (3,) int64 COLUMNS, FULL (columns that all options own, drawn with alpha), SWEEPS
 
 
@@ -89,15 +92,14 @@ def empty_bag(n: int, capacity: int) -> Bag:
         below=np.zeros(2 * n, np.int64),
         grid=np.zeros(grid_size(n)),
         trial=np.zeros(grid_size(n)),
-        real=np.zeros(1),
+        real=np.array([0.0, 1.0]),
         whole=np.zeros(3, np.int64),
     )
 
 
-def grown(bag: Bag) -> Bag:
-    """A copy of the bag with twice the room for columns."""
-    n = bag.Z.shape[1] - 1
-    larger = empty_bag(n, 2 * capacity(bag))
+def resized(bag: Bag, capacity: int) -> Bag:
+    """A copy of the bag with room for that many columns."""
+    larger = empty_bag(bag.Z.shape[1] - 1, capacity)
     count = bag.whole[COLUMNS]
     for name, old in bag._asdict().items():
         new = getattr(larger, name)
@@ -106,6 +108,47 @@ def grown(bag: Bag) -> Bag:
         else:
             new[:count] = old[:count]
     return larger
+
+
+def stack(states: list) -> Any:
+    """NamedTuples of arrays, one for each replica, as one NamedTuple of arrays with an axis more in front."""
+    if len(states) == 1:  # without a copy: pages that nobody has touched yet take no memory
+        return type(states[0])(*(a[None] for a in states[0]))
+    return type(states[0])(*(np.stack(arrays) for arrays in zip(*states, strict=True)))
+
+
+def grown(bags: Bag) -> Bag:
+    """A copy of stacked bags with twice the room for columns."""
+    states = [replica(bags, t) for t in range(bags.w.shape[0])]
+    return stack([resized(b, 2 * capacity(b)) for b in states])
+
+
+@scalar
+def replica(bags, t):
+    """The bag at place t of stacked ones: views, which cost nothing."""
+    return Bag(
+        bags.Z[t],
+        bags.w[t],
+        bags.m[t],
+        bags.log_rate[t],
+        bags.pi[t],
+        bags.owning[t],
+        bags.log_one[t],
+        bags.s[t],
+        bags.z[t],
+        bags.log_bessel[t],
+        bags.by_size[t],
+        bags.singles[t],
+        bags.order[t],
+        bags.who[t],
+        bags.block[t],
+        bags.candidates[t],
+        bags.below[t],
+        bags.grid[t],
+        bags.trial[t],
+        bags.real[t],
+        bags.whole[t],
+    )
 
 
 @scalar
@@ -174,3 +217,9 @@ def least_unique(b, k):
         if b.Z[k, i] != 0.0 and b.s[i] < least:
             least = b.s[i]
     return least
+
+
+@scalar
+def has_free_singles(model):
+    """Whether columns of single options, which the likelihood does not see, are drawn from the prior with alpha."""
+    return model.unique == NO_UNIQUE and model.lo == 2

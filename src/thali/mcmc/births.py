@@ -8,7 +8,7 @@ the unique weights of the owners, which leaves every comparison of an owner with
 import math
 
 from thali._jit import scalar
-from thali.mcmc.bag import ALPHA, COLUMNS, capacity, least_unique, remove_column
+from thali.mcmc.bag import ALPHA, COLUMNS, HEAT, capacity, least_unique, remove_column
 from thali.mcmc.chance import accept, index, weight
 from thali.mcmc.unique import log_carve_ratio, log_weight, shift_unique
 from thali.mcmc.verbs import apply_carve, apply_weight, delta_carve, delta_weight, draw_pattern, log_rate
@@ -22,7 +22,7 @@ def birth_or_death(rng, model, c, b, rate):
     if k < 0:
         return
     d = weight(rng, model) if is_birth else -b.w[k]
-    ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_balance(b, rate, is_birth)
+    ratio = b.real[HEAT] * delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_balance(b, rate, is_birth)
     if accept(rng, ratio):
         apply_weight(model.likelihood, c, b, k, b.m[k], d)
         commit(model, b, k, d, is_birth)
@@ -41,7 +41,7 @@ def carved_birth_or_death(rng, model, c, b, rate):
         return
     carved = math.log(least if is_birth else least - d) + log_weight(model, abs(d))
     ratio = log_balance(b, rate, is_birth) + (carved if is_birth else -carved)
-    ratio += delta_carve(model.likelihood, c, b, k, b.m[k], d) + log_carve_ratio(model, b, k, b.m[k], d)
+    ratio += b.real[HEAT] * delta_carve(model.likelihood, c, b, k, b.m[k], d) + log_carve_ratio(model, b, k, b.m[k], d)
     if accept(rng, ratio):
         apply_carve(model.likelihood, c, b, k, b.m[k], d)
         shift_unique(model, b, k, d)

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from thali._jit import scalar
-from thali.mcmc.bag import COLUMNS, clear_row, least_unique, scratch
+from thali.mcmc.bag import COLUMNS, HEAT, clear_row, least_unique, scratch
 from thali.mcmc.chance import accept, draw_code, index
 from thali.mcmc.tuning import CARVE
 from thali.mcmc.unique import log_carve_ratio, log_unique_ratio, log_weight_ratio, set_unique, shift_unique
@@ -29,7 +29,8 @@ def compensated_flip(rng, model, c, b):
     s = b.s[i] - d
     if model.lo <= m <= model.hi and s > 0.0:
         rate = log_rate_flipped(model.prior, b, k, i, m)
-        ratio = delta_pool(model.likelihood, c, b, i, k, d) + rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
+        ratio = b.real[HEAT] * delta_pool(model.likelihood, c, b, i, k, d)
+        ratio += rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
         if accept(rng, ratio):
             apply_pool(model.likelihood, c, b, i, k, d)
             b.Z[k, i] = 1.0 - b.Z[k, i]
@@ -128,7 +129,8 @@ def log_of_code(model, c, b, i, size, code):
     s = b.s[i] - paid(b, i, size, code)
     if s <= 0.0:
         return -np.inf
-    return prior + log_unique_ratio(model, b, i, s) + delta_pool(model.likelihood, c, b, i, scratch(b), 1.0)
+    prior += log_unique_ratio(model, b, i, s)
+    return prior + b.real[HEAT] * delta_pool(model.likelihood, c, b, i, scratch(b), 1.0)
 
 
 @scalar
@@ -149,7 +151,7 @@ def compensated_weight(rng, model, c, b, tuning):
     d = new - w
     if not (0.0 < new < most and d < least):
         return
-    ratio = delta_carve(model.likelihood, c, b, k, b.m[k], d) + log_carve_ratio(model, b, k, b.m[k], d)
+    ratio = b.real[HEAT] * delta_carve(model.likelihood, c, b, k, b.m[k], d) + log_carve_ratio(model, b, k, b.m[k], d)
     ratio += log_weight_ratio(model, w, d) + math.log(new * (most - new) / (w * least))
     if accept(rng, ratio):
         apply_carve(model.likelihood, c, b, k, b.m[k], d)

@@ -1,7 +1,7 @@
 """Move 10: the concentration alpha, and the common scale of all weights."""
 
 from thali._jit import scalar
-from thali.mcmc.bag import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE
+from thali.mcmc.bag import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE, has_free_singles
 from thali.mcmc.chance import bessel_count, poisson
 from thali.mcmc.unique import refresh_unique
 from thali.mcmc.verbs import (
@@ -9,6 +9,7 @@ from thali.mcmc.verbs import (
     draw_alpha,
     is_scale_free,
     rate_between,
+    rate_single,
     set_alpha,
 )
 
@@ -23,13 +24,16 @@ def draw_alpha_and_scale(rng, model, c, b):
 
 @scalar
 def draw_concentration(rng, model, b):
-    """alpha given the number of columns, those of single options counted; then the columns that all options own."""
+    """alpha given the columns that the bag holds or counts; then, from the prior, those that the likelihood ignores."""
     n = b.Z.shape[1] - 1
     lo = 1 if model.unique == TOTAL_UNIQUE else model.lo
     columns = b.whole[COLUMNS] + count_singles(rng, model, b)
     if model.learn_alpha:
         alpha = draw_alpha(model.prior, rng, b, columns, rate_between(model.prior, lo, model.hi))
         set_alpha(model.prior, b, alpha)
+    if has_free_singles(model):
+        for i in range(n):
+            b.singles[i] = poisson(rng, b.real[ALPHA] * rate_single(model.prior, i))
     if model.hi < n:
         b.whole[FULL] = poisson(rng, b.real[ALPHA] * rate_between(model.prior, n, n))
 

@@ -1,6 +1,7 @@
 """What one chain hands back."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,4 +17,5 @@ class ChainDraws:
     weights: np.ndarray  # (sum n_features,) float64
     sizes: np.ndarray  # (sum n_features,) int64: owners of each column, >= 1
     owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
-    stats: dict[str, float] = field(default_factory=dict)  # of the whole chain, for sample_stats
+    extra: dict[str, np.ndarray] = field(default_factory=dict)  # (draws,) of each parameter of the likelihood
+    stats: dict[str, Any] = field(default_factory=dict)  # of the whole chain, for sample_stats: numbers, or arrays

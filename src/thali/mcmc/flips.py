@@ -8,17 +8,19 @@ own, are put into the bag for the length of the pass, because a toggle may make 
 import math
 
 from thali._jit import scalar
-from thali.mcmc.bag import COLUMNS, FULL, TOTAL_UNIQUE, clear_row, remove_column
+from thali.mcmc.bag import COLUMNS, FULL, HEAT, TOTAL_UNIQUE, clear_row, has_free_singles, remove_column
 from thali.mcmc.chance import accept, index, shuffle, weight
 from thali.mcmc.unique import refresh_bessel
 from thali.mcmc.verbs import (
-    apply_member,
-    delta_member,
+    apply_joined,
+    delta_joined,
     is_exchangeable,
+    is_quick,
     keeps_empty,
     log_rate,
     log_rate_toggled,
     open_column,
+    open_members,
     toggled,
 )
 
@@ -41,13 +43,14 @@ def flip_columns(rng, model, c, b):
         b.order[k] = k
     shuffle(rng, b.order, columns)
     n = b.Z.shape[1] - 1
-    sparse = n > FEW and is_exchangeable(model.prior) and not keeps_empty(model.prior)
+    sparse = n > FEW and is_exchangeable(model.prior) and not (keeps_empty(model.prior) or is_quick(model.likelihood))
     for t in range(columns):
         k = b.order[t]
         if sparse:
             flip_at_random(rng, model, c, b, k)
         else:
             open_column(model.prior, b, k)
+            open_members(model.likelihood, c, b, k)
             start = index(rng, n)
             for step in range(n):
                 i = start + step
@@ -56,25 +59,34 @@ def flip_columns(rng, model, c, b):
 
 @scalar
 def try_flip(rng, model, c, b, k, i):
-    """Two coins, the prior's first: the likelihood is evaluated only for toggles that the prior lets pass."""
+    """One coin, or two, the prior's first: a slow likelihood is evaluated only for toggles that the prior lets pass."""
     joins = b.Z[k, i] == 0.0
     m = b.m[k] + 1 if joins else b.m[k] - 1
     if (b.m[k] == 0 or m == 0) and not keeps_empty(model.prior):
         return
     rate = log_rate_toggled(model.prior, b, k, i, m)
-    if accept(rng, rate - b.log_rate[k]):
-        likelihood_coin(rng, model, c, b, k, i, joins, m, rate)
+    d = b.w[k] if joins else -b.w[k]
+    if is_quick(model.likelihood):
+        gain = b.real[HEAT] * delta_joined(model.likelihood, c, b, k, i, d)
+        passes = accept(rng, rate - b.log_rate[k] + gain)
+    else:
+        passes = accept(rng, rate - b.log_rate[k]) and likelihood_coin(rng, model, c, b, k, i, d)
+    if passes:
+        toggle(model, c, b, k, i, d, m, rate)
 
 
 @scalar
-def likelihood_coin(rng, model, c, b, k, i, joins, m, rate):
-    d = b.w[k] if joins else -b.w[k]
-    if accept(rng, delta_member(model.likelihood, c, b, k, i, d)):
-        apply_member(model.likelihood, c, b, k, i, d)
-        toggled(model.prior, b, k, i)
-        b.Z[k, i] = 1.0 if joins else 0.0
-        b.m[k] = m
-        b.log_rate[k] = rate
+def likelihood_coin(rng, model, c, b, k, i, d):
+    return accept(rng, b.real[HEAT] * delta_joined(model.likelihood, c, b, k, i, d))
+
+
+@scalar
+def toggle(model, c, b, k, i, d, m, rate):
+    apply_joined(model.likelihood, c, b, k, i, d)
+    toggled(model.prior, b, k, i)
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+    b.m[k] = m
+    b.log_rate[k] = rate
 
 
 @scalar
@@ -97,9 +109,10 @@ def flip_at_random(rng, model, c, b, k):
         position = m + index(rng, n - m) if joins else index(rng, m)
         i = b.who[position]
         after = m + 1 if joins else m - 1
-        likelihood_coin(rng, model, c, b, k, i, joins, after, b.by_size[after])
-        if b.m[k] == after:  # owners stay in front
-            edge = m if joins else m - 1
+        d = b.w[k] if joins else -b.w[k]
+        if likelihood_coin(rng, model, c, b, k, i, d):
+            toggle(model, c, b, k, i, d, after, b.by_size[after])
+            edge = m if joins else m - 1  # owners stay in front
             b.who[position], b.who[edge] = b.who[edge], b.who[position]
 
 
@@ -121,7 +134,8 @@ def sort_owners(b, k):
 def expand(rng, model, b):
     """Put the columns of single options and those of all options, counted when alpha was drawn, into the bag.
 
-    Given their number, s[i] is split between the fixed unique weight and them by a flat Dirichlet distribution.
+    If s[i] holds the weights of the former it is split, given their number, between the fixed unique weight and them by
+    a flat Dirichlet distribution.
     """
     n = b.Z.shape[1] - 1
     if model.unique == TOTAL_UNIQUE:
@@ -141,6 +155,14 @@ def expand(rng, model, b):
                 b.s[i] = fixed * share
                 for k in range(first, b.whole[COLUMNS]):
                     b.w[k] *= share
+    elif has_free_singles(model):
+        for i in range(n):
+            for _ in range(b.singles[i]):
+                k = append_empty(b)
+                b.w[k] = weight(rng, model)
+                b.Z[k, i] = 1.0
+                b.m[k] = 1
+                b.log_rate[k] = log_rate(model.prior, b, k, 1)
     for _ in range(b.whole[FULL]):
         k = append_empty(b)
         b.w[k] = weight(rng, model)
@@ -161,15 +183,14 @@ def append_empty(b):
 
 @scalar
 def collapse(model, b):
-    """Take them out again: the weights of single options return to s, columns that all options own are forgotten."""
+    """Take them out again: the weights of single options return to s if it holds them; the others are forgotten."""
     n = b.Z.shape[1] - 1
     k = b.whole[COLUMNS] - 1
     while k >= 0:
-        if b.m[k] < model.lo:
-            for i in range(n):
-                b.s[i] += b.w[k] * b.Z[k, i]
-            remove_column(b, k)
-        elif b.m[k] > model.hi:
+        if b.m[k] < model.lo or b.m[k] > model.hi:
+            if b.m[k] < model.lo and model.unique == TOTAL_UNIQUE:
+                for i in range(n):
+                    b.s[i] += b.w[k] * b.Z[k, i]
             remove_column(b, k)
         k -= 1
     refresh_bessel(model, b)

@@ -10,17 +10,17 @@ and it finds far too many.
 import math
 
 from thali._jit import kernel, scalar
-from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS, capacity, clear_row, copy_column, copy_nodes
+from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, capacity, clear_row, copy_column, copy_nodes
 from thali.mcmc.births import append
 from thali.mcmc.chance import accept, draw_code, shuffle
 from thali.mcmc.concentration import draw_concentration
-from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
-from thali.mcmc.start import prepare
-from thali.mcmc.tuning import SHARED
+from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
+from thali.mcmc.tuning import SHARED, tuning_at
 from thali.mcmc.verbs import (
     apply_member,
     apply_own,
     apply_weight,
+    cache_at,
     delta_member,
     delta_own,
     delta_weight,
@@ -32,27 +32,27 @@ CANDIDATES = 5  # K*
 
 
 @kernel
-def algorithm_1(rng, model, c, b, tuning, out, until, tune, thin):
+def algorithm_1(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
     """The published sampler with a valid scan."""
-    return run(rng, model, c, b, tuning, out, until, tune, thin, True)
+    return run(rng, model, caches, bags, tunings, steps, out, until, tune, thin, True)
 
 
 @kernel
-def algorithm_1_as_printed(rng, model, c, b, tuning, out, until, tune, thin):
+def algorithm_1_as_printed(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
     """The published sampler with its storage-order scan. Invalid: it shows what the scan does."""
-    return run(rng, model, c, b, tuning, out, until, tune, thin, False)
+    return run(rng, model, caches, bags, tunings, steps, out, until, tune, thin, False)
 
 
 @scalar
-def run(rng, model, c, b, tuning, out, until, tune, thin, shuffled):
-    n = b.Z.shape[1] - 1
-    if b.whole[SWEEPS] == 0:
-        prepare(model, b)
-        tuning.target[SHARED] = 0.5
+def run(rng, model, caches, bags, tunings, steps, out, until, tune, thin, shuffled):
+    tuning = tuning_at(tunings, 0)
+    tuning.target[SHARED] = 0.5
     while True:
-        status = before_sweep(rng, model, c, b, out, until, tune, thin)
+        status = before_round(rng, model, caches, bags, steps, out, until, tune, thin)
         if status != GO_ON:
             return status
+        b, c = on_rung(bags, steps, 0), cache_at(model.likelihood, caches, 0)
+        n = b.Z.shape[1] - 1
         for i in range(n):
             update_row(rng, model, c, b, i, shuffled)
             update_unique_features(rng, model, c, b, i)

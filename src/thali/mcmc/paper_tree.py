@@ -23,27 +23,27 @@ from thali._jit import kernel, scalar
 from thali.mcmc.bag import COLUMNS, SWEEPS, scratch
 from thali.mcmc.chance import accept, shuffle
 from thali.mcmc.concentration import draw_concentration
-from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
+from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
 from thali.mcmc.paper import update_unique_features, update_weights
-from thali.mcmc.start import prepare
-from thali.mcmc.tuning import SHARED
-from thali.mcmc.verbs import apply_member, delta_member
+from thali.mcmc.tuning import SHARED, tuning_at
+from thali.mcmc.verbs import apply_member, cache_at, delta_member
 
 SLOPE, LEAST = 0.06, 0.08  # c and delta of the random walk on pi
 
 
 @kernel
-def published(rng, model, c, b, tuning, out, until, tune, thin):
+def published(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
     """Sweep until `until` sweeps are done, as `thali.mcmc.recommended.infinite` does."""
-    n = b.Z.shape[1] - 1
-    if b.whole[SWEEPS] == 0:
-        prepare(model, b)
-        begin(model.prior, b)
-        tuning.target[SHARED] = 0.5
+    tuning = tuning_at(tunings, 0)
+    tuning.target[SHARED] = 0.5
     while True:
-        status = before_sweep(rng, model, c, b, out, until, tune, thin)
+        status = before_round(rng, model, caches, bags, steps, out, until, tune, thin)
         if status != GO_ON:
             return status
+        b, c = on_rung(bags, steps, 0), cache_at(model.likelihood, caches, 0)
+        n = b.Z.shape[1] - 1
+        if b.whole[SWEEPS] == 0:
+            begin(model.prior, b)
         for i in range(n):
             update_row(rng, model, c, b, i)
             update_unique_features(rng, model, c, b, i)

@@ -1,87 +1,117 @@
-"""The recommended samplers: one sweep written out for infinite priors, one for a fixed number of columns.
+"""The recommended samplers: for infinite priors, for a fixed number of columns, and for conjugate weights.
 
 Every move leaves the posterior invariant by itself. The mix was chosen for the effective draws that it yields per
 second.
 """
 
 from thali._jit import kernel
-from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, SWEEPS
+from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE
 from thali.mcmc.births import birth_or_death, carved_birth_or_death
 from thali.mcmc.compensated import compensated_flip, compensated_weight, row_block
 from thali.mcmc.concentration import draw_alpha_and_scale
 from thali.mcmc.duplicates import split_duplicates
 from thali.mcmc.flips import flip_columns, flip_pass
-from thali.mcmc.loop import GO_ON, after_sweep, before_sweep
-from thali.mcmc.start import prepare
+from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
+from thali.mcmc.tempering import trade
 from thali.mcmc.transfer import transfer
-from thali.mcmc.verbs import may_flip, rate_between
+from thali.mcmc.tuning import tuning_at
+from thali.mcmc.verbs import cache_at, draw_parameters, draw_weights, may_flip, rate_between
 from thali.mcmc.weights import walk_shared, walk_unique
 
 
 @kernel
-def infinite(rng, model, c, b, tuning, out, until, tune, thin):
-    """Sweep until `until` sweeps are done, for the Indian buffet process and its relatives.
+def infinite(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
+    """Sweep until `until` rounds are done, for the Indian buffet process and its relatives.
 
-    The first `tune` sweeps adapt the step sizes; after them every `thin`-th is recorded. Returns early when the bag or
-    the record is full; called again after either has been enlarged, it goes on as if nothing had happened.
+    A round sweeps every replica once (`thali.mcmc.tempering`); `caches`, `bags` and `tunings` are stacked. The first
+    `tune` rounds adapt the step sizes; after them every `thin`-th is recorded. Returns early when the bags or the
+    record are full; called again after either has been enlarged, it goes on as if nothing had happened.
     """
-    if b.whole[SWEEPS] == 0:
-        prepare(model, b)
     rate = rate_between(model.prior, model.lo, model.hi)
     while True:
-        status = before_sweep(rng, model, c, b, out, until, tune, thin)
+        status = before_round(rng, model, caches, bags, steps, out, until, tune, thin)
         if status != GO_ON:
             return status
-        flip_pass(rng, model, c, b)
-        if rate > 0.0 and b.real[ALPHA] > 0.0:
-            for _ in range(3):
-                birth_or_death(rng, model, c, b, rate)
-            if model.unique != NO_UNIQUE:
-                for _ in range(5):
-                    carved_birth_or_death(rng, model, c, b, rate)
-        columns = b.whole[COLUMNS]
-        if columns > 0:
-            for _ in range(2 * columns):
+        for t in range(steps.heat.shape[0]):
+            b, tuning = on_rung(bags, steps, t), tuning_at(tunings, t)
+            c = cache_at(model.likelihood, caches, steps.at[t])
+            flip_pass(rng, model, c, b)
+            if rate > 0.0 and b.real[ALPHA] > 0.0:
+                for _ in range(3):
+                    birth_or_death(rng, model, c, b, rate)
                 if model.unique != NO_UNIQUE:
-                    compensated_flip(rng, model, c, b)
-                transfer(rng, model, c, b)
-            if model.unique != NO_UNIQUE:
-                for _ in range(columns):
-                    row_block(rng, model, c, b)
-                    compensated_weight(rng, model, c, b, tuning)
-            if model.shape == 1.0:
-                split_duplicates(rng, model, b)
-        for _ in range(2):
-            walk_unique(rng, model, c, b, tuning)
-            walk_shared(rng, model, c, b, tuning)
-        draw_alpha_and_scale(rng, model, c, b)
-        after_sweep(b, tuning, tune)
+                    for _ in range(5):
+                        carved_birth_or_death(rng, model, c, b, rate)
+            columns = b.whole[COLUMNS]
+            if columns > 0:
+                for _ in range(2 * columns):
+                    if model.unique != NO_UNIQUE:
+                        compensated_flip(rng, model, c, b)
+                    transfer(rng, model, c, b)
+                if model.unique != NO_UNIQUE:
+                    for _ in range(columns):
+                        row_block(rng, model, c, b)
+                        compensated_weight(rng, model, c, b, tuning)
+                if model.shape == 1.0:
+                    split_duplicates(rng, model, b)
+            for _ in range(2):
+                walk_unique(rng, model, c, b, tuning)
+                walk_shared(rng, model, c, b, tuning)
+            draw_parameters(model.likelihood, rng, c, b)
+            draw_alpha_and_scale(rng, model, c, b)
+            after_sweep(b, tuning, tune)
+        trade(rng, model, caches, bags, steps)
 
 
 @kernel
-def fixed(rng, model, c, b, tuning, out, until, tune, thin):
+def fixed(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
     """The same for a fixed number of columns, whose owners are random (finite prior) or given."""
-    if b.whole[SWEEPS] == 0:
-        prepare(model, b)
     while True:
-        status = before_sweep(rng, model, c, b, out, until, tune, thin)
+        status = before_round(rng, model, caches, bags, steps, out, until, tune, thin)
         if status != GO_ON:
             return status
-        columns = b.whole[COLUMNS]
-        if may_flip(model.prior):
-            flip_columns(rng, model, c, b)
-        for _ in range(columns):
+        for t in range(steps.heat.shape[0]):
+            b, tuning = on_rung(bags, steps, t), tuning_at(tunings, t)
+            c = cache_at(model.likelihood, caches, steps.at[t])
             if may_flip(model.prior):
-                transfer(rng, model, c, b)
-                transfer(rng, model, c, b)
-            if model.unique != NO_UNIQUE:
+                flip_columns(rng, model, c, b)
+            for _ in range(b.whole[COLUMNS]):
                 if may_flip(model.prior):
-                    compensated_flip(rng, model, c, b)
-                    compensated_flip(rng, model, c, b)
-                    row_block(rng, model, c, b)
-                compensated_weight(rng, model, c, b, tuning)
-        for _ in range(2):
-            walk_unique(rng, model, c, b, tuning)
-            walk_shared(rng, model, c, b, tuning)
-        draw_alpha_and_scale(rng, model, c, b)
-        after_sweep(b, tuning, tune)
+                    transfer(rng, model, c, b)
+                    transfer(rng, model, c, b)
+                if model.unique != NO_UNIQUE:
+                    if may_flip(model.prior):
+                        compensated_flip(rng, model, c, b)
+                        compensated_flip(rng, model, c, b)
+                        row_block(rng, model, c, b)
+                    compensated_weight(rng, model, c, b, tuning)
+            for _ in range(2):
+                walk_unique(rng, model, c, b, tuning)
+                walk_shared(rng, model, c, b, tuning)
+            draw_parameters(model.likelihood, rng, c, b)
+            draw_alpha_and_scale(rng, model, c, b)
+            after_sweep(b, tuning, tune)
+        trade(rng, model, caches, bags, steps)
+
+
+@kernel
+def conjugate(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
+    """For likelihoods that can draw weights from their conditional: toggles and exact draws, nothing else.
+
+    Serves every prior. On similarity data moves that change one column as a whole were not worth their time.
+    """
+    while True:
+        status = before_round(rng, model, caches, bags, steps, out, until, tune, thin)
+        if status != GO_ON:
+            return status
+        for t in range(steps.heat.shape[0]):
+            b, tuning = on_rung(bags, steps, t), tuning_at(tunings, t)
+            c = cache_at(model.likelihood, caches, steps.at[t])
+            if may_flip(model.prior):
+                flip_pass(rng, model, c, b)
+            for _ in range(2):
+                draw_weights(model.likelihood, rng, c, b)
+                draw_parameters(model.likelihood, rng, c, b)
+            draw_alpha_and_scale(rng, model, c, b)
+            after_sweep(b, tuning, tune)
+        trade(rng, model, caches, bags, steps)

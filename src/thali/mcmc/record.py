@@ -1,14 +1,14 @@
 """What a chain keeps of its state: columns as lists of owners, draw after draw."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._jit import scalar
-from thali.mcmc.bag import ALPHA, COLUMNS, FULL, SWEEPS
+from thali.mcmc.bag import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
 from thali.mcmc.chance import weight
 from thali.mcmc.draws import ChainDraws
-from thali.mcmc.verbs import log_likelihood
+from thali.mcmc.verbs import log_likelihood, note_parameters
 
 DRAW, FEATURE, OWNER = range(3)
 
@@ -24,9 +24,10 @@ class Record(NamedTuple):
     weights: np.ndarray
     sizes: np.ndarray
     owners: np.ndarray
+    extra: np.ndarray  # (draws, parameters of the likelihood)
 
 
-def empty_record(draws: int, n: int) -> Record:
+def empty_record(draws: int, n: int, parameters: int = 0) -> Record:
     """Room for all draws, and a guess of the room for their features."""
     features = 16 * draws + 64
     return Record(
@@ -38,6 +39,7 @@ def empty_record(draws: int, n: int) -> Record:
         weights=np.zeros(features),
         sizes=np.zeros(features, np.int64),
         owners=np.zeros(4 * features + 64 * n, np.int32),
+        extra=np.zeros((draws, parameters)),
     )
 
 
@@ -50,8 +52,8 @@ def enlarged(record: Record) -> Record:
     return record._replace(weights=twice(record.weights), sizes=twice(record.sizes), owners=twice(record.owners))
 
 
-def chain_draws(record: Record, stats: dict[str, float]) -> ChainDraws:
-    """The filled part."""
+def chain_draws(record: Record, parameters: tuple[str, ...], stats: dict[str, Any]) -> ChainDraws:
+    """The filled part; `parameters` are the names of the likelihood's own."""
     draws, features, owners = (int(x) for x in record.used)
     return ChainDraws(
         alpha=record.alpha[:draws],
@@ -61,6 +63,7 @@ def chain_draws(record: Record, stats: dict[str, float]) -> ChainDraws:
         weights=record.weights[:features],
         sizes=record.sizes[:features],
         owners=record.owners[:owners],
+        extra={name: record.extra[:draws, p] for p, name in enumerate(parameters)},
         stats=stats,
     )
 
@@ -98,7 +101,11 @@ def record(rng, model, c, b, out):
                     add_owner(out, i)
     for i in range(n):
         out.unique_weights[draw, i] = b.s[i]
-        if b.singles[i] > 0:
+        if b.singles[i] > 0 and has_free_singles(model):
+            for _ in range(b.singles[i]):
+                open_feature(out, weight(rng, model), 1)
+                add_owner(out, i)
+        elif b.singles[i] > 0:
             fixed = rng.standard_exponential()
             total = fixed
             first = out.used[FEATURE]
@@ -118,6 +125,7 @@ def record(rng, model, c, b, out):
     out.n_features[draw] = out.used[FEATURE] - before
     out.alpha[draw] = b.real[ALPHA]
     out.log_likelihood[draw] = log_likelihood(model.likelihood, c, b)
+    note_parameters(model.likelihood, c, b, out.extra, draw)
     out.used[DRAW] = draw + 1
 
 

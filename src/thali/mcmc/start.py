@@ -13,7 +13,7 @@ MOST_OWN = 500  # up to this many options, each begins with columns of its own i
 def prior_draw(rng: np.random.Generator, model: Model, prior, n: int, alpha: float) -> Bag:
     """A bag drawn from the prior (`prior` is the public object that `model.prior` was compiled from)."""
     matrix = prior.sample(n, alpha, rng)
-    if model.unique == NO_UNIQUE and prior.is_infinite and n <= MOST_OWN:
+    if model.unique == NO_UNIQUE and model.lo == 1 and n <= MOST_OWN:
         # A prior draw leaves most pairs undecided, and from there chains need very long to find any structure. With a
         # single column for each option one chain in four still got stuck on real data, with three none of 48.
         matrix = np.hstack([matrix, np.tile(np.eye(n, dtype=bool), 3)])

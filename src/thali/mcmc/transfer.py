@@ -5,7 +5,7 @@ that has none of them. Only comparisons between the two groups of owners change.
 """
 
 from thali._jit import scalar
-from thali.mcmc.bag import COLUMNS, scratch
+from thali.mcmc.bag import COLUMNS, HEAT, scratch
 from thali.mcmc.chance import accept, index
 from thali.mcmc.unique import log_weight_ratio
 from thali.mcmc.verbs import apply_pool, delta_pool, log_rate
@@ -48,7 +48,7 @@ def transfer(rng, model, c, b):
     ratio = rate - b.log_rate[k] + log_weight_ratio(model, b.w[other], -d)
     for i in range(n):
         if b.Z[other, i] != 0.0:
-            ratio += delta_pool(model.likelihood, c, b, i, rest, d)
+            ratio += b.real[HEAT] * delta_pool(model.likelihood, c, b, i, rest, d)
     if accept(rng, ratio):
         for i in range(n):
             if b.Z[other, i] != 0.0:

@@ -37,6 +37,20 @@ def initial_tuning(n: int) -> Tuning:
     )
 
 
+@scalar
+def tuning_at(tuning, t):
+    """The step sizes at place t of stacked ones, which are those of rung t."""
+    return Tuning(
+        tuning.unique_step[t],
+        tuning.unique_tried[t],
+        tuning.unique_accepted[t],
+        tuning.step[t],
+        tuning.tried[t],
+        tuning.accepted[t],
+        tuning.target[t],
+    )
+
+
 def acceptance_rates(tuning: Tuning) -> dict[str, float]:
     """Since the last adaptation; moves that the sampler does not make are left out."""
     moves = {

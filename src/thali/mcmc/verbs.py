@@ -103,6 +103,16 @@ def sees_full(likelihood):
 
 
 @generic
+def sees_single(likelihood):
+    """Whether a column that only one option owns matters; default: yes."""
+
+
+@generic
+def cache_at(likelihood, caches, t):
+    """The cache at place t of stacked ones."""
+
+
+@generic
 def is_scale_free(likelihood):
     """Whether a common factor on all weights leaves the likelihood unchanged."""
 
@@ -115,6 +125,26 @@ def delta_own(likelihood, c, b, i, d):
 @generic
 def delta_member(likelihood, c, b, k, i, d):
     """Option i joins pattern k (d = w[k]) or leaves it (d = -w[k])."""
+
+
+@generic
+def is_quick(likelihood):
+    """Whether delta_joined costs no more than a random number, so that it needs no coin of the prior's; default: no."""
+
+
+@generic
+def open_members(likelihood, c, b, k):
+    """Get ready for toggles of the owners of pattern k, one option after the other; default: nothing to do."""
+
+
+@generic
+def delta_joined(likelihood, c, b, k, i, d):
+    """delta_member of the open pattern; default: delta_member."""
+
+
+@generic
+def apply_joined(likelihood, c, b, k, i, d):
+    """apply_member of the open pattern; default: apply_member."""
 
 
 @generic
@@ -170,3 +200,55 @@ def rebuild(likelihood, c, b):
 @generic
 def log_likelihood(likelihood, c, b):
     """The log-likelihood of the whole data, in full precision, without constant terms."""
+
+
+@generic
+def draw_weights(likelihood, rng, c, b):
+    """Draw the weight of every column from its conditional, exactly; needed by the sampler `conjugate` only."""
+
+
+@generic
+def draw_parameters(likelihood, rng, c, b):
+    """Draw the likelihood's own parameters, at the temperature 1 / b.real[HEAT]; default: it has none."""
+
+
+@generic
+def note_parameters(likelihood, c, b, extra, draw):
+    """Write the likelihood's own parameters into row `draw` of `extra`; default: it has none."""
+
+
+@sees_single.register(object)
+def _sees_single(likelihood):
+    return True
+
+
+@is_quick.register(object)
+def _is_quick(likelihood):
+    return False
+
+
+@open_members.register(object)
+def _open_no_members(likelihood, c, b, k):
+    pass
+
+
+@delta_joined.register(object)
+@scalar
+def _delta_joined(likelihood, c, b, k, i, d):
+    return delta_member(likelihood, c, b, k, i, d)
+
+
+@apply_joined.register(object)
+@scalar
+def _apply_joined(likelihood, c, b, k, i, d):
+    apply_member(likelihood, c, b, k, i, d)
+
+
+@draw_parameters.register(object)
+def _draw_nothing(likelihood, rng, c, b):
+    pass
+
+
+@note_parameters.register(object)
+def _note_no_parameters(likelihood, c, b, extra, draw):
+    pass

@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from thali._jit import scalar
-from thali.mcmc.bag import COLUMNS, NO_UNIQUE
+from thali.mcmc.bag import COLUMNS, HEAT, NO_UNIQUE
 from thali.mcmc.chance import accept, weight
 from thali.mcmc.tuning import SHARED
 from thali.mcmc.unique import log_unique_ratio, log_weight_ratio, set_unique
-from thali.mcmc.verbs import apply_own, apply_weight, delta_own, delta_weight, sees_full
+from thali.mcmc.verbs import apply_own, apply_weight, delta_own, delta_weight, sees_full, sees_single
 
 
 @scalar
@@ -23,7 +23,7 @@ def walk_unique(rng, model, c, b, tuning):
         d = s - b.s[i]
         tuning.unique_tried[i] += 1
         if 0.0 < s < np.inf:
-            ratio = delta_own(model.likelihood, c, b, i, d) + log_unique_ratio(model, b, i, s) + move
+            ratio = b.real[HEAT] * delta_own(model.likelihood, c, b, i, d) + log_unique_ratio(model, b, i, s) + move
             if accept(rng, ratio):
                 apply_own(model.likelihood, c, b, i, d)
                 set_unique(b, i, s)
@@ -36,7 +36,7 @@ def walk_shared(rng, model, c, b, tuning):
     n = b.Z.shape[1] - 1
     for k in range(b.whole[COLUMNS]):
         m = b.m[k]
-        if m == 0 or (m == n and not sees_full(model.likelihood)):
+        if m == 0 or (m == 1 and not sees_single(model.likelihood)) or (m == n and not sees_full(model.likelihood)):
             b.w[k] = weight(rng, model)
             continue
         move = tuning.step[SHARED] * rng.standard_normal()
@@ -44,7 +44,8 @@ def walk_shared(rng, model, c, b, tuning):
         d = w - b.w[k]
         tuning.tried[SHARED] += 1
         if 0.0 < w < np.inf:
-            ratio = delta_weight(model.likelihood, c, b, k, m, d) + log_weight_ratio(model, b.w[k], d) + move
+            ratio = b.real[HEAT] * delta_weight(model.likelihood, c, b, k, m, d) + move
+            ratio += log_weight_ratio(model, b.w[k], d)
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, m, d)
                 b.w[k] = w

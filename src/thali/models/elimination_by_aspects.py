@@ -1,18 +1,11 @@
 """Elimination by aspects with aspects that are learned or given."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from thali.errors import ArgumentError
 from thali.likelihoods.elimination import Elimination
 from thali.models.arguments import one_of
-from thali.models.engine import as_prior
+from thali.models.feature_argument import names_of, prior_of
 from thali.models.latent_feature_model import LatentFeatureModel
-from thali.priors.finite import FiniteFeatures
-from thali.priors.given import Given
-from thali.priors.ibp import IndianBuffet
 from thali.tree import Tree
 
 if TYPE_CHECKING:
@@ -71,18 +64,21 @@ class EliminationByAspects(LatentFeatureModel):
     True
     """
 
-    def __init__(self, aspects: Any = "ibp", unique=True, lapse=0.01, alpha=None, method="mcmc", sampler=None):
+    def __init__(
+        self, aspects: Any = "ibp", unique=True, lapse=0.01, alpha=None, method="mcmc", sampler=None, tempering=None
+    ):
         self.aspects = aspects
         self.unique = unique
         self.lapse = lapse
         self.alpha = alpha
         self.method = method
         self.sampler = sampler
+        self.tempering = tempering
 
     def _parts(self, data) -> dict:
         one_of("method", self.method, ("mcmc",))
         one_of("unique", self.unique, (True, False))
-        prior = _prior(self.aspects, data.labels)
+        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         likelihood = Elimination(self.lapse, unique=bool(self.unique))
         return {
             "prior": prior,
@@ -90,6 +86,7 @@ class EliminationByAspects(LatentFeatureModel):
             "weight_prior": (1.0, 1.0),
             "alpha": self.alpha,
             "sampler": self.sampler,
+            "tempering": self.tempering,
         }
 
     def _tree(self) -> Tree | None:
@@ -114,72 +111,6 @@ class EliminationByAspects(LatentFeatureModel):
             Before `fit`.
         """
         table = super().features(min_probability)
-        if names := _names(self.aspects, self._fitted()["posterior"].dataset["option"].values):
+        if names := names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values):
             table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
         return table
-
-
-def _names(aspects, labels) -> dict[frozenset, str]:
-    """The names of aspects that were given with names, by their owners."""
-    owners: dict[str, set[str]] = {}
-    if isinstance(aspects, Mapping):
-        for label, owned in aspects.items():
-            for aspect in _listed(owned):
-                owners.setdefault(str(aspect), set()).add(str(label))
-    elif hasattr(aspects, "reindex"):
-        owners = {str(a): {str(label) for label in aspects.index[aspects[a].astype(bool)]} for a in aspects.columns}
-    names: dict[frozenset, str] = {}
-    for aspect, members in owners.items():
-        together = frozenset(members & set(labels))
-        names[together] = f"{names[together]}, {aspect}" if together in names else aspect
-    return names
-
-
-def _prior(aspects, labels: tuple[str, ...]):
-    if isinstance(aspects, str):
-        one_of("aspects", aspects, ("ibp", "unique"))
-        return IndianBuffet() if aspects == "ibp" else Given(np.zeros((len(labels), 0)))
-    if isinstance(aspects, bool):
-        raise ArgumentError(
-            f"aspects must be 'ibp', 'unique', a number, a Tree, a 0/1 matrix or a mapping; got {aspects!r}."
-        )
-    if isinstance(aspects, Tree):
-        return as_prior(aspects)
-    if isinstance(aspects, int | float | np.number):
-        return FiniteFeatures(cast(int, aspects))  # which checks that it is whole
-    if isinstance(aspects, Mapping):
-        return Given(_matrix_of_mapping(aspects, labels))
-    if hasattr(aspects, "reindex"):  # a data frame: rows are found by their label
-        if not aspects.index.map(str).is_unique:
-            double = aspects.index[aspects.index.map(str).duplicated()][0]
-            raise ArgumentError(f"The aspect table has more than one row for {double!r}; give one row for each option.")
-        missing = [label for label in labels if label not in set(map(str, aspects.index))]
-        if missing:
-            raise ArgumentError(
-                f"The aspect table has no row for {missing[0]!r}; its rows are {list(aspects.index)[:10]}."
-            )
-        aspects = aspects.rename(index=str).reindex(list(labels)).to_numpy()
-    return Given(aspects)
-
-
-def _listed(owned) -> list:
-    """The aspects of an option; those of a set in an order that does not change from process to process."""
-    if isinstance(owned, str):
-        return [owned]
-    return sorted(owned, key=str) if isinstance(owned, set | frozenset) else list(owned)
-
-
-def _matrix_of_mapping(aspects: Mapping, labels: tuple[str, ...]) -> np.ndarray:
-    named = {str(label): _listed(owned) for label, owned in aspects.items()}
-    for label in named:
-        if label not in labels:
-            raise ArgumentError(
-                f"aspects names the option {label!r}, which is not in the data; options are {', '.join(labels[:10])}."
-            )
-    for label in labels:
-        if label not in named:
-            raise ArgumentError(
-                f"aspects says nothing about the option {label!r}; give it an empty list if it has none."
-            )
-    columns = list(dict.fromkeys(aspect for label in labels for aspect in named[label]))
-    return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)

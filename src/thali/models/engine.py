@@ -1,5 +1,8 @@
 """Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model shares."""
 
+import math
+import numbers
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,7 +10,8 @@ import numpy as np
 from thali.errors import ArgumentError
 from thali.mcmc.bag import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
 from thali.mcmc.chains import Chain, Task, run_chains
-from thali.mcmc.verbs import sees_full
+from thali.mcmc.tempering import MOST_RUNGS, geometric
+from thali.mcmc.verbs import draw_weights, sees_full, sees_single
 from thali.models.arguments import one_of, positive, whole
 
 if TYPE_CHECKING:
@@ -15,15 +19,17 @@ if TYPE_CHECKING:
 
 LEAST_SHAPE = 0.5  # of the weight prior
 MOST_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
-THIN = 25  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
+RUNGS, HOTTEST = 8, 10.0  # of the ladder that tempering starts with
+THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
 
-def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, tune, thin) -> Task:
+def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, tune, thin, tempering=None) -> Task:
     """Check everything and put it into the form that the chains read.
 
-    How the columns that a single option owns are represented is decided here, once for all samplers. With exponential
-    weights, an infinite prior and a likelihood that sees an option's unique weight, only their sum with the fixed
-    unique weight is carried. Otherwise they are columns like any other.
+    How the columns that a single option owns are represented is decided here, once for all samplers. Under an infinite
+    prior those that the likelihood does not see are drawn from the prior. With exponential weights and a likelihood
+    that sees an option's unique weight, only their sum with the fixed unique weight is carried. Otherwise they are
+    columns like any other.
     """
     if hasattr(prior, "for_labels"):
         prior = prior.for_labels(data.labels)
@@ -44,22 +50,60 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
             )
     draws = whole("draws", draws, 1)
     tune = whole("tune", tune, 0)
-    thin = whole("thin", THIN if thin is None else thin, 1)
     n = data.n_options
     compiled_prior = prior.compiled(n)
     likelihood.check(prior, data)
-    compiled_likelihood, make_cache = likelihood.compiled(data, shape / rate)
-    explicit = sees_full(compiled_likelihood) or not prior.is_infinite or sampler == "paper"
+    compiled_likelihood, make_cache = likelihood.compiled(data, shape, rate)
+    explicit = not prior.is_infinite or sampler == "paper"
     unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
-    if prior.is_infinite and unique and shape == 1.0 and sampler == "recommended":
+    if unique and shape == 1.0 and not explicit:
         unique = TOTAL_UNIQUE
-    least = 0 if not prior.is_infinite else 2 if unique == TOTAL_UNIQUE else 1
+    carried = explicit or (unique != TOTAL_UNIQUE and sees_single(compiled_likelihood))
+    least = 0 if not prior.is_infinite else 1 if carried else 2
     learned = prior.learns_alpha and alpha is None
-    most = n if explicit else n - 1
+    most = n if explicit or sees_full(compiled_likelihood) else n - 1
     model = Model(compiled_prior, compiled_likelihood, shape, rate, least, most, unique, learned)
     kernel = _kernel(sampler, prior, model)
     start = alpha if alpha is not None else None if learned else float("nan")
-    return Task(kernel, model, prior, make_cache, n, start, draws, tune, thin)
+    temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
+    if thin is None:
+        thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
+    return Task(
+        kernel,
+        model,
+        prior,
+        make_cache,
+        n,
+        start,
+        draws,
+        tune,
+        whole("thin", thin, 1),
+        temperatures,
+        lengthens,
+        tuple(likelihood.parameters),
+    )
+
+
+def _ladder(tempering, by_default: bool, may_temper: bool) -> tuple[tuple[float, ...], bool]:
+    """Temperatures to start with, and whether the ladder is lengthened while tuning."""
+    if tempering is None:
+        return (geometric(RUNGS, HOTTEST), True) if by_default and may_temper else ((1.0,), False)
+    if tempering is False or (not isinstance(tempering, bool) and np.isscalar(tempering) and tempering == 1):
+        return (1.0,), False
+    if not may_temper:
+        raise ArgumentError("sampler='paper' is not tempered; leave tempering at None.")
+    if isinstance(tempering, numbers.Integral) and not isinstance(tempering, bool) and 1 < tempering <= MOST_RUNGS:
+        return geometric(int(tempering), HOTTEST), True
+    try:
+        given = tuple(float(x) for x in tempering)
+    except (TypeError, ValueError):
+        given = ()
+    if len(given) > 1 and given[0] == 1.0 and all(a < b < math.inf for a, b in pairwise(given)):
+        return given, False
+    raise ArgumentError(
+        f"tempering must be None, False, a number of temperatures up to {MOST_RUNGS}, or the temperatures themselves, "
+        f"rising from 1; got {tempering!r}."
+    )
 
 
 def as_prior(prior):
@@ -74,7 +118,10 @@ def as_prior(prior):
 
 
 def _kernel(sampler: str, prior, model: Model):
+    exact_weights = type(model.likelihood) in draw_weights.answers
     if sampler == "paper":
+        if exact_weights:
+            return _published_for_similarities(prior)
         if not prior.is_infinite:
             raise ArgumentError(
                 "sampler='paper' is a published sampler for the Indian buffet process, on a tree or not; leave sampler "
@@ -90,7 +137,20 @@ def _kernel(sampler: str, prior, model: Model):
         return paper_tree.published if isinstance(prior, PhylogeneticBuffet) else paper.algorithm_1
     from thali.mcmc import recommended
 
+    if exact_weights:
+        return recommended.conjugate
     return recommended.infinite if prior.is_infinite else recommended.fixed
+
+
+def _published_for_similarities(prior):
+    from thali.mcmc import paper_additive
+    from thali.priors.ibp import IndianBuffet
+
+    if not isinstance(prior, IndianBuffet):
+        raise ArgumentError(
+            "sampler='paper' is a published sampler for the Indian buffet process; leave sampler at None."
+        )
+    return paper_additive.published
 
 
 def _checked_weight_prior(weight_prior) -> tuple[float, float]:

@@ -37,7 +37,13 @@ class LatentFeatureModel(Parameters):
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1 (Görür, Jäkel & Rasmussen 2006), or with a tree the sampler of Miller,
         Griffiths & Jordan (2008, section 3), with a valid scan, for reproduction only:
-        its truncation of new features biases their number downwards.
+        its truncation of new features biases their number downwards. For `Additive` it is that of Navarro & Griffiths
+        (2007).
+    tempering : None, False, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of features. A number of temperatures to start with (rungs are added while tuning, until
+        neighbours trade often enough), or the temperatures themselves, rising from 1. None: what suits the likelihood;
+        off for elimination, on for similarities.
 
     Attributes
     ----------
@@ -59,16 +65,17 @@ class LatentFeatureModel(Parameters):
     4
     """
 
-    def __init__(self, prior, likelihood, weight_prior=(1.0, 1.0), alpha=None, sampler=None):
+    def __init__(self, prior, likelihood, weight_prior=(1.0, 1.0), alpha=None, sampler=None, tempering=None):
         self.prior = prior
         self.likelihood = likelihood
         self.weight_prior = weight_prior
         self.alpha = alpha
         self.sampler = sampler
+        self.tempering = tempering
 
     def _parts(self, data) -> dict:
         """Prior, likelihood and the settings of the sampler for these data."""
-        names = ("likelihood", "weight_prior", "alpha", "sampler")
+        names = ("likelihood", "weight_prior", "alpha", "sampler", "tempering")
         return {"prior": as_prior(self.prior)} | {name: getattr(self, name) for name in names}
 
     def _tree(self) -> "Tree | None":
@@ -94,12 +101,12 @@ class LatentFeatureModel(Parameters):
 
         Parameters
         ----------
-        data : PairedComparisons
+        data : PairedComparisons or Similarities
         draws, tune : int
             States kept in each chain, and states discarded before them while step sizes adapt.
         chains : int
         thin : int, optional
-            Sweeps of the sampler for each state; None means 25.
+            Sweeps of the sampler for each state; None means 25, with tempering 50 (of every replica).
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -119,7 +126,7 @@ class LatentFeatureModel(Parameters):
         Warns
         -----
         DataWarning
-            If comparisons do not connect all options.
+            If the data are unusual, such as comparisons that do not connect all options.
         ConvergenceWarning
             If the chains do not agree yet.
         InterruptedWarning
@@ -128,12 +135,12 @@ class LatentFeatureModel(Parameters):
         if not hasattr(data, "n_options"):
             raise DataError(
                 f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. "
-                "Wrap a count matrix as PairedComparisons(counts)."
+                "Wrap a count matrix as PairedComparisons(counts), a matrix of similarities as Similarities(matrix)."
             )
         parts = self._parts(data)
         task = self._task(data, draws, tune, thin)
         if not is_quiet():
-            data.warn_if_disconnected(stacklevel=3)
+            data.warn_if_unusual(stacklevel=3)
         chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
         self._keep(chain_draws, data, task, parts)
         self.interrupted_ = interrupted
@@ -153,8 +160,7 @@ class LatentFeatureModel(Parameters):
         self.posterior_ = to_datatree(
             chain_draws,
             data,
-            lapse=parts["likelihood"].lapse,
-            unique=parts["likelihood"].unique,
+            parts["likelihood"],
             learned_alpha=task.model.learn_alpha,
             attrs={"thali_model": json.dumps(self._description()), "thin": task.thin, "tuning_steps": task.tune},
         )
@@ -171,11 +177,22 @@ class LatentFeatureModel(Parameters):
             raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
         return self.posterior_
 
+    def _fitted_to_choices(self, method: str) -> "xarray.DataTree":
+        tree = self._fitted()
+        if "choice_probability" not in tree["posterior"] and "lapse" not in tree["constant_data"]:
+            raise ArgumentError(
+                f"{method} belongs to models of choices, and this {type(self).__name__} was fitted to similarities; "
+                "see estimate(...).similarity for what it predicts."
+            )
+        return tree
+
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
 
-        Rows: n_features, alpha (if learned), log_likelihood (of the whole data, binomial coefficients included), and
-        choice_probability[a, b] of every compared pair (up to 60 options).
+        Rows: n_features, alpha (if learned), log_likelihood (of the whole data, no constant left out), and for choices
+        choice_probability[a, b] of every compared pair (up to 60 options), for similarities sigma (if learned),
+        constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
+        probability above .2.
 
         Returns
         -------
@@ -238,7 +255,7 @@ class LatentFeatureModel(Parameters):
         """
         from thali.posterior.unique import unique_weights_table
 
-        return unique_weights_table(self._fitted())
+        return unique_weights_table(self._fitted_to_choices("unique_weights"))
 
     def predict_proba(self, pairs) -> np.ndarray:
         """Posterior mean probability that a is chosen over b, lapse included.
@@ -260,7 +277,7 @@ class LatentFeatureModel(Parameters):
         from thali.posterior.columns import columns_of
         from thali.posterior.probabilities import mean_probabilities
 
-        tree = self._fitted()
+        tree = self._fitted_to_choices("predict_proba")
         first, second = _positions(pairs, [str(x) for x in tree["posterior"].dataset["option"].values])
         return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
 
@@ -296,7 +313,7 @@ class LatentFeatureModel(Parameters):
         """
         from thali.posterior.check import check_table
 
-        return check_table(self._fitted(), random_seed)
+        return check_table(self._fitted_to_choices("check"), random_seed)
 
     def save(self, path) -> None:
         """Write the model and its posterior to one netCDF file; `thali.load` reads it back.

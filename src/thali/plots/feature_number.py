@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.plots._style import COLOURS, new_axes
-from thali.posterior.summary import INTERVAL, TAILS, label_free
+from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.summary import label_free
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

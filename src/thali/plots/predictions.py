@@ -6,9 +6,9 @@ import numpy as np
 
 from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.columns import columns_of
+from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.probabilities import probability_draws
 from thali.posterior.store import MOST_PAIRS
-from thali.posterior.summary import INTERVAL, TAILS
 
 if TYPE_CHECKING:
     import xarray

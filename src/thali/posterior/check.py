@@ -9,8 +9,8 @@ from thali._random import streams
 from thali.data.check import plural
 from thali.errors import ArgumentError, DataError
 from thali.posterior.columns import Columns, columns_of
+from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.probabilities import BLOCK, advantage_blocks, lapsing
-from thali.posterior.summary import INTERVAL, TAILS
 
 if TYPE_CHECKING:
     import pandas

@@ -128,8 +128,11 @@ def columns_of(tree: "xarray.DataTree") -> Columns:
     (2000, 4000)
     """
     posterior = tree["posterior"].to_dataset()
-    unique_weights = _flat(posterior["unique_weights"].values)
     weights = _flat(posterior["weights"].values)
+    if "unique_weights" in posterior:
+        unique_weights = _flat(posterior["unique_weights"].values)
+    else:
+        unique_weights = np.zeros((len(weights), posterior.sizes["option"]))
     if "features" in posterior:
         features = _flat(posterior["features"].values)
         sizes = features.sum(axis=-1)

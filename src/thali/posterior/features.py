@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 from thali.posterior.columns import Columns, columns_of
-from thali.posterior.summary import TAILS
+from thali.posterior.interval import TAILS
 
 if TYPE_CHECKING:
     import pandas

@@ -2,20 +2,20 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.errors import DataError
-from thali.posterior.binomial import log_coefficient
 from thali.posterior.columns import Columns, columns_of_chains
-from thali.posterior.probabilities import advantage_blocks, lapsing
 
 if TYPE_CHECKING:
     import xarray
 
     from thali.data.pairs import PairedComparisons
+    from thali.data.similarity import Similarities
     from thali.mcmc.draws import ChainDraws
 
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
@@ -26,22 +26,37 @@ SCHEMA = 1
 _DESCRIPTIONS = {
     "n_features": "columns with at least one owner; the fixed unique ones are not counted",
     "alpha": "concentration of the prior over features",
-    "log_likelihood": "whole data set, natural logarithm, binomial coefficients included",
+    "log_likelihood": "whole data set, natural logarithm, no constant left out (binomial coefficients included)",
     "features": "whether an option owns a feature; padded with False",
     "feature_size": "owners of a feature; padded with 0",
     "owners": "option indices, feature after feature, feature_size of them each; padded with -1",
-    "weights": "weight of a feature; padded with 0; comparable within a fit only",
+    "weights": "weight of a feature; padded with 0; those of elimination are comparable within a fit only",
     "unique_weights": "weight of the aspect that an option has alone; 0 where the model has none",
-    "choice_probability": "probability that option_a is chosen over option_b, lapse included",
 }
+
+
+@dataclass(frozen=True)
+class DataPart:
+    """What draws say about data of one kind, as a likelihood's `posterior_part` returns it.
+
+    The datasets of the groups are given as `xarray.Dataset` takes them: variables, coordinates.
+    """
+
+    log_constant: float  # what the samplers leave out of the log-likelihood of the whole data
+    descriptions: dict[str, str]  # of the variables
+    variables: dict = field(default_factory=dict)  # further ones of the group posterior, and their coordinates
+    coordinates: dict = field(default_factory=dict)
+    observed: dict = field(default_factory=dict)  # group observed_data
+    constants: dict = field(default_factory=dict)  # group constant_data
+    pointwise: dict = field(default_factory=dict)  # group log_likelihood; empty above 2,000 pairs
+    observed_coordinates: dict = field(default_factory=dict)  # of these three groups
 
 
 def to_datatree(
     chains: Sequence["ChainDraws"],
-    data: "PairedComparisons",
+    data: "PairedComparisons | Similarities",
+    likelihood: Any,
     *,
-    lapse: float,
-    unique: bool,
     learned_alpha: bool,
     attrs: Mapping[str, object] | None = None,
 ) -> "xarray.DataTree":
@@ -53,10 +68,9 @@ def to_datatree(
     Parameters
     ----------
     chains : sequence of ChainDraws
-    data : PairedComparisons
-    lapse : float in [0, 1)
-    unique : bool
-        Whether every option has a fixed aspect of its own.
+    data : PairedComparisons or Similarities
+    likelihood : one of `thali.likelihoods`
+        Its `posterior_part` adds what draws say about the data.
     learned_alpha : bool
         Whether `alpha` was learned; only then is it summarised.
     attrs : mapping of strings and numbers, optional
@@ -65,10 +79,9 @@ def to_datatree(
     Returns
     -------
     xarray.DataTree
-        Groups `posterior`, `log_likelihood` (of each compared pair), `observed_data`, `constant_data` and
-        `sample_stats`. Above 2,000 pairs of options there is no group `log_likelihood` and no
-        `choice_probability`, and the owners of features are kept as index lists (`feature_size`, `owners`)
-        instead of `features`.
+        Groups `posterior`, `log_likelihood` (of each pair), `observed_data`, `constant_data` and `sample_stats`. Above
+        2,000 pairs of options there is no group `log_likelihood` and nothing of each pair and draw, and the owners of
+        features are kept as index lists (`feature_size`, `owners`) instead of `features`.
 
     Raises
     ------
@@ -78,7 +91,7 @@ def to_datatree(
     Example
     -------
     >>> import numpy as np
-    >>> from thali import PairedComparisons
+    >>> import thali as th
     >>> from thali.mcmc.draws import ChainDraws
     >>> two_draws = ChainDraws(
     ...     alpha=np.ones(2),
@@ -89,8 +102,8 @@ def to_datatree(
     ...     sizes=np.array([1]),
     ...     owners=np.array([0]),  # owned by tea
     ... )
-    >>> data = PairedComparisons([[0, 2], [1, 0]], labels=["tea", "coffee"])
-    >>> tree = to_datatree([two_draws], data, lapse=0.0, unique=True, learned_alpha=False)
+    >>> data = th.PairedComparisons([[0, 2], [1, 0]], labels=["tea", "coffee"])
+    >>> tree = to_datatree([two_draws], data, th.likelihoods.Elimination(lapse=0.0), learned_alpha=False)
     >>> tree["posterior"]["choice_probability"].values.tolist()
     [[[0.6], [0.5]]]
     """
@@ -101,55 +114,53 @@ def to_datatree(
     shape = (len(kept), draws)
     labels = np.asarray(data.labels, dtype=str)
     dense = data.n_options * (data.n_options - 1) // 2 <= MOST_PAIRS
-    compared = _pair_coordinates("compared_pair", labels, data.first, data.second)
     sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws)}
-    coefficients = log_coefficient(data.wins, data.losses)
 
     def over_draws(values):
         return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
 
+    extra = {name: over_draws([chain.extra[name] for chain in kept]) for name in kept[0].extra}
+    flat = {name: values.ravel() for name, (_, values) in extra.items()}
+    part = likelihood.posterior_part(columns, flat, data, shape, dense)
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
         "alpha": over_draws([chain.alpha for chain in kept]),
-        "log_likelihood": over_draws([chain.log_likelihood + coefficients.sum() for chain in kept]),
-        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1)),
+        "log_likelihood": over_draws([chain.log_likelihood + part.log_constant for chain in kept]),
+        **extra,
         **(_dense_features(columns, shape) if dense else _listed_features(columns, shape)),
+        **part.variables,
     }
-    coordinates = {**sampled, "option": labels}
-    groups = {}
-    if dense:
-        i, j = np.triu_indices(data.n_options, k=1)
-        probability, pointwise = _pair_draws(columns, i, j, data, lapse)
-        variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
-        coordinates |= _pair_coordinates("pair", labels, i, j)
-        pointwise = (pointwise + coefficients).reshape(*shape, -1)
-        # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
-        groups["log_likelihood"] = xr.Dataset(
-            {"wins": (("chain", "draw", "compared_pair"), pointwise)}, {**sampled, **compared}
-        )
-    posterior = xr.Dataset(variables, coordinates)
+    posterior = xr.Dataset(variables, {**sampled, "option": labels, **part.coordinates})
     for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-    groups["posterior"] = posterior
-    groups["observed_data"] = xr.Dataset(
-        {"wins": ("compared_pair", data.wins), "losses": ("compared_pair", data.losses)}, compared
-    )
+        variable.attrs["description"] = (_DESCRIPTIONS | part.descriptions)[str(name)]
+    groups = {"posterior": posterior}
+    if part.pointwise:
+        # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
+        groups["log_likelihood"] = xr.Dataset(part.pointwise, {**sampled, **part.observed_coordinates})
+    groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
     groups["constant_data"] = xr.Dataset(
-        {
-            "first": ("compared_pair", data.first),
-            "second": ("compared_pair", data.second),
-            "log_binomial_coefficient": ("compared_pair", coefficients),
-            "lapse": float(lapse),
-            "unique": bool(unique),
-            "learned_alpha": bool(learned_alpha),
-        },
-        {**compared, "option": labels},
+        {**part.constants, "learned_alpha": bool(learned_alpha)}, {**part.observed_coordinates, "option": labels}
     )
-    stats = {name: ("chain", [chain.stats.get(name, np.nan) for chain in kept]) for name in kept[0].stats}
-    groups["sample_stats"] = xr.Dataset(stats, {"chain": sampled["chain"]})
+    groups["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {**_origin(), **(attrs or {})}
     return tree
+
+
+def _stats(stats: list[dict]) -> dict:
+    """Statistics of whole chains; arrays, which may differ in length, are padded with NaN along a dimension `rung`."""
+    variables = {}
+    for name in stats[0]:
+        values = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
+        if values[0].ndim == 0:
+            variables[name] = ("chain", values)
+        else:
+            rungs = max(chain["temperature"].size for chain in stats)
+            padded = np.full((len(values), rungs), np.nan)
+            for row, value in zip(padded, values, strict=True):
+                row[: value.size] = value
+            variables[name] = (("chain", "rung"), padded)
+    return variables
 
 
 def save(tree: "xarray.DataTree", path: str | os.PathLike) -> None:
@@ -253,10 +264,6 @@ def _rectangle(chains: Sequence["ChainDraws"]) -> tuple[list["ChainDraws"], int]
     return [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws], draws
 
 
-def _pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict:
-    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
-
-
 def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict:
     features, weights = columns.dense(0, columns.n_draws)
     return {
@@ -279,27 +286,6 @@ def _listed_features(columns: Columns, shape: tuple[int, int]) -> dict:
         "feature_size": (by_feature, padded(columns.sizes, columns.n_features, 0, np.int32)),
         "owners": (by_owner, padded(columns.owners, owners_per_draw, -1, np.int32)),
     }
-
-
-def _pair_draws(columns: Columns, i: np.ndarray, j: np.ndarray, data, lapse: float) -> tuple[np.ndarray, np.ndarray]:
-    """p̃ of all pairs i < j, and the log-likelihood of the compared ones without coefficient, draw by draw."""
-    from scipy.special import xlogy
-
-    compared = pair_index(data.first, data.second, data.n_options)
-    probability = np.empty((columns.n_draws, len(i)))
-    pointwise = np.empty((columns.n_draws, len(compared)))
-    for draws, ij, ji in advantage_blocks(columns, i, j):
-        probability[draws] = lapsing(ij, ji, lapse)
-        # The reverse probability from its own advantage: 1 - p would lose the digits of a small one.
-        reverse = lapsing(ji[:, compared], ij[:, compared], lapse)
-        pointwise[draws] = xlogy(data.wins, probability[draws][:, compared]) + xlogy(data.losses, reverse)
-    return probability, pointwise
-
-
-def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
-    """Position of each pair first < second among all pairs in row-major order."""
-    first, second = np.asarray(first), np.asarray(second)
-    return first * (2 * n_options - first - 1) // 2 + second - first - 1
 
 
 def _origin() -> dict:

@@ -7,21 +7,22 @@ import numpy as np
 import numpy.typing as npt
 
 from thali.errors import ArgumentError
-from thali.posterior.store import pair_index
+from thali.posterior.features import features_table
+from thali.posterior.interval import INTERVAL, INTERVAL_COLUMNS
+from thali.posterior.pairs import pair_index
+from thali.posterior.presence import presence_of
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-# Every interval that thali reports is equal-tailed and holds this much probability: ArviZ's own default.
-INTERVAL = 0.89
-TAILS = ((1 - INTERVAL) / 2, (1 + INTERVAL) / 2)  # its ends as quantiles
-INTERVAL_COLUMNS = ("eti89_lb", "eti89_ub")
 # What ArviZ's authors ask of a run before it is believed.
 HIGHEST_R_HAT = 1.01
 ESS_PER_CHAIN = 100
 # With more options than this the choice probabilities are not rows of the summary.
 MOST_OPTIONS = 60
+# The presence of less probable features is not a row of the summary.
+LEAST_PRESENT = 0.2
 
 
 def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
@@ -35,8 +36,9 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     Returns
     -------
     dict of arrays (chain, draw)
-        `n_features`, `alpha` if it was learned, `log_likelihood`, and `choice_probability[a, b]` of every
-        compared pair, up to 60 options.
+        `n_features`, `alpha` if it was learned, and `log_likelihood`; of choices `choice_probability[a, b]` of every
+        compared pair, up to 60 options; of similarities `sigma` if it was learned, `constant` if there is one, and
+        `presence[a, b, ...]` of every feature with probability above .2.
 
     Example
     -------
@@ -51,9 +53,16 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     names = ["n_features", "alpha", "log_likelihood"]
     if not constant["learned_alpha"]:
         names.remove("alpha")
+    of_similarities = "learned_sigma" in constant
+    if of_similarities:
+        names += ["sigma"] * bool(constant["learned_sigma"]) + ["constant"] * bool(constant["has_constant"])
     quantities = {name: posterior[name].values for name in names}
     n_options = posterior.sizes["option"]
-    if n_options <= MOST_OPTIONS:
+    if of_similarities:
+        members = features_table(tree, LEAST_PRESENT)["members"].tolist()
+        for owners, present in zip(members, presence_of(tree, members), strict=True):
+            quantities[f"presence[{', '.join(owners)}]"] = present
+    elif n_options <= MOST_OPTIONS:
         pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
         compared = posterior["choice_probability"].isel(pair=pairs)
         named = zip(compared["option_a"].values, compared["option_b"].values, strict=True)
@@ -124,6 +133,25 @@ def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
     columns["sd"][constant] = columns["mcse_mean"][constant] = 0.0
     columns["r_hat"][constant] = np.nan
     return columns
+
+
+def convergence(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bulk effective sample size and R-hat of each quantity; NaN for those that never change.
+
+    Parameters
+    ----------
+    draws : array (quantity, chain, draw)
+
+    Returns
+    -------
+    ess, r_hat : arrays (quantity,)
+    """
+    ess, r_hat = np.full((2, len(draws)), np.nan)
+    varying = np.ptp(draws, axis=(1, 2)) > 0 if draws.size else np.zeros(0, bool)
+    if varying.any():
+        columns = _columns(draws[varying])
+        ess[varying], r_hat[varying] = columns["ess_bulk"], columns["r_hat"]
+    return ess, r_hat
 
 
 def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:

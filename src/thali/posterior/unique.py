@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.posterior.columns import columns_of
-from thali.posterior.summary import TAILS
+from thali.posterior.interval import TAILS
 
 if TYPE_CHECKING:
     import pandas

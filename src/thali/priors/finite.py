@@ -98,6 +98,11 @@ def _log_rate(prior, b, k, m):
     return b.by_size[m]
 
 
+@verbs.log_rate_toggled.register(Columns)
+def _log_rate_toggled(prior, b, k, i, m):
+    return b.by_size[m]
+
+
 @verbs.is_exchangeable.register(Columns)
 def _is_exchangeable(prior):
     return True

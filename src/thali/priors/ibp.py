@@ -101,6 +101,11 @@ def _log_rate(prior, b, k, m):
     return prior.log_rate[m]
 
 
+@verbs.log_rate_toggled.register(Buffet)
+def _log_rate_toggled(prior, b, k, i, m):
+    return prior.log_rate[m]
+
+
 @verbs.rate_between.register(Buffet)
 def _rate_between(prior, lo, hi):
     return prior.harmonic[hi] - prior.harmonic[lo - 1] if hi >= lo else 0.0

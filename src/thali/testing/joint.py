@@ -75,7 +75,7 @@ def joint_distribution_test(
     for _ in range(rounds):
         chain.run_to(1)
         simulate_pairs(rng, task.model.likelihood, chain.cache)
-        chain.bag.whole[SWEEPS] = 0  # the next sweep begins as the first did, with a cache filled from the bag
+        chain.bags.whole[:, SWEEPS] = 0  # the next sweep begins as the first did, with a cache filled from the bag
         now = _quantities(chain.bag)
         for name in expected:
             kept[name].append(now[name])

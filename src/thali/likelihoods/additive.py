@@ -1,0 +1,274 @@
+"""Additive clustering: similarity is the sum of the weights of the features that two objects share."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from thali.data.similarity import Similarities
+from thali.errors import ArgumentError, DataError
+from thali.likelihoods.residuals import (
+    CONSTANT,
+    VARIANCE,
+    Judgements,
+    Residuals,
+    draw_constant,
+    draw_variance,
+    empty_cache,
+    fill,
+    inner_pairs,
+    inner_shift,
+    inner_sum,
+    lay_out,
+    open_row_sums,
+    row_gain,
+    row_shift,
+    shift_row_sums,
+    squared_error,
+)
+from thali.mcmc import verbs
+from thali.mcmc.bag import COLUMNS, HEAT
+from thali.mcmc.truncated import tilted_weight
+
+# The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
+VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
+
+
+@dataclass(frozen=True)
+class Additive:
+    r"""Additive clustering: the more weight two objects share, the more similar they are.
+
+    .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2), \qquad \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
+
+    over the measured pairs i < j, each counted once; the diagonal plays no part. The constant w_0 belongs to all pairs
+    and has the prior of the weights. Features of a single object do not touch the similarities.
+
+    Parameters
+    ----------
+    sigma : float above 0, optional
+        Standard deviation of a similarity about its mean. None: that of the data (`Similarities.sigma`), or else it is
+        learned with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities).
+    constant : bool
+        Whether there is an additive constant; it is 0 otherwise.
+
+    Raises
+    ------
+    ArgumentError
+        If sigma is not a finite number above 0.
+
+    References
+    ----------
+    Shepard & Arabie (1979); Navarro & Griffiths (2007), eq. 1 to 4, with every pair counted once.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import Additive
+    >>> Additive(sigma=0.05)
+    Additive(sigma=0.05, constant=True)
+    """
+
+    sigma: float | None = None
+    constant: bool = True
+
+    unique = False  # no object has a fixed feature of its own
+    tempers = True  # families of features that explain the data alike are far apart
+    parameters = ("constant", "sigma")  # what draws hold besides features and weights
+
+    def __post_init__(self):
+        if self.sigma is not None and not (
+            isinstance(self.sigma, int | float | np.number)
+            and not isinstance(self.sigma, bool)
+            and 0.0 < self.sigma < math.inf
+        ):
+            raise ArgumentError(
+                "sigma is the standard deviation of a similarity and must be a finite number above 0, or None; "
+                f"got {self.sigma!r}."
+            )
+
+    def check(self, prior, data) -> None:
+        """Raise DataError for data of another kind."""
+        if not isinstance(data, Similarities):
+            raise DataError(
+                f"Additive clustering needs Similarities; got {type(data).__name__}. Wrap a matrix as "
+                "Similarities(matrix)."
+            )
+
+    def fixed_sigma(self, data) -> float | None:
+        """The standard deviation that is used with these data, or None if it is learned."""
+        return self.sigma if self.sigma is not None else data.sigma
+
+    def compiled(self, data, shape: float = 1.0, rate: float = 1.0):
+        """The likelihood of similarities, as the samplers read it, and a function that makes a chain's cache.
+
+        `shape` and `rate` are those of the Gamma prior of weights and constant.
+        """
+        if shape < 1.0:
+            raise ArgumentError(
+                "The shape in weight_prior must be 1 or more for additive clustering, because weights of 0 have "
+                f"infinite density otherwise; got {shape:g}."
+            )
+        variance = self.first_variance(data)
+        value, measured = lay_out(data.n_options, data.first, data.second, data.values)
+        judgements = Judgements(
+            value=value,
+            measured=measured,
+            pairs=float(data.values.size),
+            complete=2 * data.values.size == data.n_options * (data.n_options - 1),
+            shape=shape,
+            rate=rate,
+            has_constant=bool(self.constant),
+            learns_variance=self.fixed_sigma(data) is None,
+            variance=variance,
+            prior_shape=VARIANCE_SHAPE,
+            prior_scale=variance * (VARIANCE_SHAPE - 1.0),
+        )
+        return judgements, empty_cache
+
+    def first_variance(self, data) -> float:
+        """Where a chain starts: the fixed variance, or the prior mean of a learned one."""
+        sigma = self.fixed_sigma(data)
+        if sigma is not None:
+            return float(sigma) ** 2
+        spread = float(np.var(data.values))
+        return VARIANCE_SHARE * (spread if spread > 0.0 else max(1e-6, float(np.mean(data.values) ** 2)))
+
+    def posterior_part(self, columns, extra, data, shape, dense):
+        """What draws say about the data, for the posterior tree."""
+        from thali.posterior.similarities import similarities_part
+
+        return similarities_part(
+            columns,
+            extra,
+            data,
+            shape,
+            dense,
+            log_constant=-0.5 * data.values.size * math.log(2.0 * math.pi * self.first_variance(data)),
+            has_constant=self.constant,
+            learned_sigma=self.fixed_sigma(data) is None,
+        )
+
+
+@verbs.sees_full.register(Judgements)
+def _sees_full(judgements):
+    return True
+
+
+@verbs.sees_single.register(Judgements)
+def _sees_single(judgements):
+    return False
+
+
+@verbs.is_scale_free.register(Judgements)
+def _is_scale_free(judgements):
+    return False
+
+
+@verbs.cache_at.register(Judgements)
+def _cache_at(judgements, caches, t):
+    return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
+
+
+@verbs.delta_own.register(Judgements)
+def _delta_own(judgements, c, b, i, d):
+    return 0.0
+
+
+@verbs.apply_own.register(Judgements)
+def _apply_own(judgements, c, b, i, d):
+    pass
+
+
+@verbs.delta_member.register(Judgements)
+def _delta_member(judgements, c, b, k, i, d):
+    return row_gain(judgements, c, b, k, i, d)
+
+
+@verbs.apply_member.register(Judgements)
+def _apply_member(judgements, c, b, k, i, d):
+    row_shift(judgements, c, b, k, i, d)
+
+
+@verbs.is_quick.register(Judgements)
+def _is_quick(judgements):
+    return True
+
+
+@verbs.open_members.register(Judgements)
+def _open_members(judgements, c, b, k):
+    open_row_sums(judgements, c, b, k)
+
+
+@verbs.delta_joined.register(Judgements)
+def _delta_joined(judgements, c, b, k, i, d):
+    return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
+
+
+@verbs.apply_joined.register(Judgements)
+def _apply_joined(judgements, c, b, k, i, d):
+    row_shift(judgements, c, b, k, i, d)
+    shift_row_sums(judgements, c, b, k, i, d)
+
+
+@verbs.delta_pool.register(Judgements)
+def _delta_pool(judgements, c, b, i, k, d):
+    return row_gain(judgements, c, b, k, i, d)
+
+
+@verbs.apply_pool.register(Judgements)
+def _apply_pool(judgements, c, b, i, k, d):
+    row_shift(judgements, c, b, k, i, d)
+
+
+@verbs.delta_weight.register(Judgements)
+@verbs.delta_carve.register(Judgements)
+def _delta_weight(judgements, c, b, k, m, d):
+    pairs = inner_pairs(judgements, b, k, m)
+    return d * (inner_sum(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
+
+
+@verbs.apply_weight.register(Judgements)
+@verbs.apply_carve.register(Judgements)
+def _apply_weight(judgements, c, b, k, m, d):
+    inner_shift(judgements, c, b, k, d)
+
+
+@verbs.apply_scale.register(Judgements)
+def _apply_scale(judgements, c, b, factor):
+    pass
+
+
+@verbs.rebuild.register(Judgements)
+def _rebuild(judgements, c, b):
+    fill(judgements, c, b, b.whole[COLUMNS])
+
+
+@verbs.log_likelihood.register(Judgements)
+def _log_likelihood(judgements, c, b):
+    # what is left out is the log-density of residuals of 0 under the first variance
+    variance = c.real[VARIANCE]
+    return -0.5 * (squared_error(c) / variance + judgements.pairs * math.log(variance / judgements.variance))
+
+
+@verbs.draw_weights.register(Judgements)
+def _draw_weights(judgements, rng, c, b):
+    # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2 variance), where A counts the
+    # measured pairs of owners and B sums what the others leave unexplained of their similarities
+    precision = b.real[HEAT] / c.real[VARIANCE]
+    for k in range(b.whole[COLUMNS]):
+        pairs = inner_pairs(judgements, b, k, b.m[k])
+        unexplained = inner_sum(c.residual, b, k) + b.w[k] * pairs
+        w = tilted_weight(rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained)
+        inner_shift(judgements, c, b, k, w - b.w[k])
+        b.w[k] = w
+
+
+@verbs.draw_parameters.register(Judgements)
+def _draw_parameters(judgements, rng, c, b):
+    draw_constant(rng, judgements, c, b)
+    draw_variance(rng, judgements, c, b)
+
+
+@verbs.note_parameters.register(Judgements)
+def _note_parameters(judgements, c, b, extra, draw):
+    extra[draw, CONSTANT] = c.real[CONSTANT]
+    extra[draw, VARIANCE] = math.sqrt(c.real[VARIANCE])

@@ -1,0 +1,199 @@
+"""The arithmetic of additive similarity: residuals of all pairs, and what a change of the features does to them.
+
+Residuals fill a square, so that every pair stands twice; entries on the diagonal, and those of pairs that were not
+measured, are always 0 and have no weight in `measured`. A change of mu by d z over a row of pairs changes the
+log-likelihood by d sum_j z_j (R_j - d z_j / 2) / sigma^2, over the measured ones.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import lanes, scalar
+from thali.mcmc.bag import HEAT
+from thali.mcmc.truncated import tilted_weight
+
+CONSTANT, VARIANCE = range(2)  # positions in Residuals.real
+
+
+class Judgements(NamedTuple):
+    """Similarities of pairs. Never changed."""
+
+    value: np.ndarray  # (n, n) similarity; 0 on the diagonal and where it was not measured
+    measured: np.ndarray  # (n, n) 1.0 or 0.0
+    pairs: float  # number of measured pairs
+    complete: bool  # whether all were
+    shape: float  # of the Gamma prior of the weights and the constant
+    rate: float
+    has_constant: bool
+    learns_variance: bool
+    variance: float  # where it is fixed; where it is learned, the value that a chain starts with
+    prior_shape: float  # of the inverse Gamma prior of a learned variance
+    prior_scale: float
+
+
+class Residuals(NamedTuple):
+    """What a chain keeps."""
+
+    residual: np.ndarray  # (n, n) similarity minus mu
+    pull: np.ndarray  # (n,) of the open pattern: sum of the residuals of an object's pairs with the owners
+    ties: np.ndarray  # (n,) of the open pattern: number of an object's measured pairs with the owners
+    real: np.ndarray  # (2,) CONSTANT, VARIANCE
+
+
+@lanes
+def row_gain(judgements, c, b, k, i, d):
+    """Change of the log-likelihood if mu grows by d z over the pairs of option i; z is row k, which may be real."""
+    half = 0.5 * d
+    total = 0.0
+    for j in range(judgements.value.shape[0]):
+        z = b.Z[k, j]
+        total += z * (c.residual[i, j] - half * z * judgements.measured[i, j])
+    return d * total / c.real[VARIANCE]
+
+
+@scalar
+def row_shift(judgements, c, b, k, i, d):
+    """mu grows by d z over the pairs of option i."""
+    n = judgements.value.shape[0]
+    for j in range(n):
+        c.residual[i, j] -= d * b.Z[k, j] * judgements.measured[i, j]
+    for j in range(n):
+        c.residual[j, i] = c.residual[i, j]
+
+
+@scalar
+def open_row_sums(judgements, c, b, k):
+    """Fill c.pull and c.ties for pattern k."""
+    n = judgements.value.shape[0]
+    for j in range(n):
+        c.pull[j] = 0.0
+        c.ties[j] = b.m[k] - b.Z[k, j] if judgements.complete else 0.0
+    for i in range(n):
+        if b.Z[k, i] != 0.0:
+            for j in range(n):
+                c.pull[j] += c.residual[i, j]
+            if not judgements.complete:
+                for j in range(n):
+                    c.ties[j] += judgements.measured[i, j]
+
+
+@scalar
+def shift_row_sums(judgements, c, b, k, i, d):
+    """Keep them right when option i joins pattern k (d > 0) or leaves it, after the residuals have been shifted."""
+    n = judgements.value.shape[0]
+    c.pull[i] -= d * c.ties[i]  # its own pairs with the owners
+    if d > 0.0:
+        for j in range(n):
+            c.pull[j] += c.residual[i, j]
+            c.ties[j] += judgements.measured[i, j]
+    else:
+        for j in range(n):  # as an owner it counted with the residuals before the shift
+            c.pull[j] -= c.residual[i, j] + d * b.Z[k, j] * judgements.measured[i, j]
+            c.ties[j] -= judgements.measured[i, j]
+
+
+@scalar
+def inner_pairs(judgements, b, k, m):
+    """The number of measured pairs of owners of pattern k."""
+    return 0.5 * m * (m - 1) if judgements.complete else inner_sum(judgements.measured, b, k)
+
+
+@lanes
+def inner_sum(square, b, k):
+    """The sum of a symmetric square over the pairs of owners of pattern k."""
+    n = square.shape[0]
+    total = 0.0
+    for i in range(n):
+        if b.Z[k, i] != 0.0:
+            for j in range(n):
+                total += b.Z[k, j] * square[i, j]
+    return 0.5 * total
+
+
+@scalar
+def inner_shift(judgements, c, b, k, d):
+    """mu grows by d over the pairs of owners of pattern k."""
+    n = judgements.value.shape[0]
+    for i in range(n):
+        if b.Z[k, i] != 0.0:
+            for j in range(n):
+                c.residual[i, j] -= d * b.Z[k, j] * judgements.measured[i, j]
+
+
+@lanes
+def outer_sum(square):
+    """The sum of a symmetric square over all pairs."""
+    n = square.shape[0]
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            total += square[i, j]
+    return 0.5 * total
+
+
+@scalar
+def outer_shift(judgements, c, d):
+    """mu grows by d everywhere."""
+    n = judgements.value.shape[0]
+    for i in range(n):
+        for j in range(n):
+            c.residual[i, j] -= d * judgements.measured[i, j]
+
+
+@lanes
+def squared_error(c):
+    """The sum of the squared residuals of all pairs."""
+    n = c.residual.shape[0]
+    total = 0.0
+    for i in range(n):
+        for j in range(n):
+            total += c.residual[i, j] * c.residual[i, j]
+    return 0.5 * total
+
+
+@scalar
+def fill(judgements, c, b, columns):
+    """All residuals from the weights."""
+    n = judgements.value.shape[0]
+    for i in range(n):
+        for j in range(n):
+            c.residual[i, j] = (judgements.value[i, j] - c.real[CONSTANT]) * judgements.measured[i, j]
+    for k in range(columns):
+        inner_shift(judgements, c, b, k, b.w[k])
+
+
+@scalar
+def draw_constant(rng, judgements, c, b):
+    """The additive constant from its conditional, exactly."""
+    if judgements.has_constant:
+        precision = b.real[HEAT] / c.real[VARIANCE]
+        before = c.real[CONSTANT]
+        slope = precision * (outer_sum(c.residual) + before * judgements.pairs)
+        after = tilted_weight(rng, judgements.shape, judgements.rate, precision * judgements.pairs, slope)
+        outer_shift(judgements, c, after - before)
+        c.real[CONSTANT] = after
+
+
+@scalar
+def draw_variance(rng, judgements, c, b):
+    """A learned variance from its conditional, inverse Gamma."""
+    if judgements.learns_variance:
+        shape = judgements.prior_shape + 0.5 * b.real[HEAT] * judgements.pairs
+        scale = judgements.prior_scale + 0.5 * b.real[HEAT] * squared_error(c)
+        c.real[VARIANCE] = scale / rng.standard_gamma(shape)
+
+
+def lay_out(n: int, first, second, values) -> tuple[np.ndarray, np.ndarray]:
+    """The squares of similarities and of what was measured."""
+    value, measured = np.zeros((n, n)), np.zeros((n, n))
+    value[first, second] = value[second, first] = values
+    measured[first, second] = measured[second, first] = 1.0
+    return value, measured
+
+
+def empty_cache(judgements: Judgements) -> Residuals:
+    """The parameters where a chain starts; residuals are still to be filled in."""
+    constant = judgements.shape / judgements.rate if judgements.has_constant else 0.0
+    n = judgements.value.shape[0]
+    return Residuals(np.zeros((n, n)), np.zeros(n), np.zeros(n), np.array([constant, judgements.variance]))

@@ -1,0 +1,79 @@
+"""The argument `aspects` or `features` of a model: learned, so many of them, related by a tree, or given."""
+
+from collections.abc import Mapping
+from typing import cast
+
+import numpy as np
+
+from thali.data.check import shorten
+from thali.errors import ArgumentError
+from thali.models.arguments import one_of
+from thali.models.engine import as_prior
+from thali.priors.finite import FiniteFeatures
+from thali.priors.given import Given
+from thali.priors.ibp import IndianBuffet
+from thali.tree import Tree
+
+
+def prior_of(argument: str, features, labels: tuple[str, ...], words: tuple[str, ...]):
+    """The prior that the argument of that name stands for; `words` are those that it may be."""
+    if isinstance(features, str):
+        one_of(argument, features, words)
+        return IndianBuffet() if features == "ibp" else Given(np.zeros((len(labels), 0)))
+    if isinstance(features, bool):
+        known = ", ".join(map(repr, words))
+        raise ArgumentError(
+            f"{argument} must be {known}, a number, a Tree, a 0/1 matrix or a mapping; got {features!r}."
+        )
+    if isinstance(features, Tree):
+        return as_prior(features)
+    if isinstance(features, int | float | np.number):
+        return FiniteFeatures(cast(int, features))  # which checks that it is whole
+    if isinstance(features, Mapping):
+        return Given(_matrix_of_mapping(argument, features, labels))
+    if hasattr(features, "reindex"):  # a data frame: rows are found by their label
+        if not features.index.map(str).is_unique:
+            double = features.index[features.index.map(str).duplicated()][0]
+            raise ArgumentError(f"The table of {argument} has more than one row for {double!r}; give one row for each.")
+        missing = [label for label in labels if label not in set(map(str, features.index))]
+        if missing:
+            raise ArgumentError(
+                f"The table of {argument} has no row for {missing[0]!r}; its rows are {list(features.index)[:10]}."
+            )
+        features = features.rename(index=str).reindex(list(labels)).to_numpy()
+    return Given(features)
+
+
+def names_of(features, labels) -> dict[frozenset, str]:
+    """The names of features that were given with names, by their owners."""
+    owners: dict[str, set[str]] = {}
+    if isinstance(features, Mapping):
+        for label, owned in features.items():
+            for feature in _listed(owned):
+                owners.setdefault(str(feature), set()).add(str(label))
+    elif hasattr(features, "reindex"):
+        owners = {str(f): {str(label) for label in features.index[features[f].astype(bool)]} for f in features.columns}
+    names: dict[frozenset, str] = {}
+    for feature, members in owners.items():
+        together = frozenset(members & set(labels))
+        names[together] = f"{names[together]}, {feature}" if together in names else feature
+    return names
+
+
+def _listed(owned) -> list:
+    """The features of an option; those of a set in an order that does not change from process to process."""
+    if isinstance(owned, str):
+        return [owned]
+    return sorted(owned, key=str) if isinstance(owned, set | frozenset) else list(owned)
+
+
+def _matrix_of_mapping(argument: str, features: Mapping, labels: tuple[str, ...]) -> np.ndarray:
+    named = {str(label): _listed(owned) for label, owned in features.items()}
+    for label in named:
+        if label not in labels:
+            raise ArgumentError(f"{argument} names {label!r}, which is not in the data; there are {shorten(labels)}.")
+    for label in labels:
+        if label not in named:
+            raise ArgumentError(f"{argument} says nothing about {label!r}; give it an empty list if it has none.")
+    columns = list(dict.fromkeys(feature for label in labels for feature in named[label]))
+    return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)

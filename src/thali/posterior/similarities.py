@@ -1,0 +1,112 @@
+"""What draws say about similarities: the fitted similarity of every pair, and the likelihood of the measured ones."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.posterior.columns import Columns
+from thali.posterior.pairs import pair_coordinates, pair_index
+from thali.posterior.store import DataPart
+
+if TYPE_CHECKING:
+    from thali.data.similarity import Similarities
+
+BLOCK = 2**21  # numbers held at once: 16 MiB
+
+
+def similarities_part(
+    columns: Columns,
+    extra: dict[str, np.ndarray],
+    data: "Similarities",
+    shape: tuple[int, int],
+    dense: bool,
+    *,
+    log_constant: float,
+    has_constant: bool,
+    learned_sigma: bool,
+) -> DataPart:
+    """The part of a posterior that knows of similarities.
+
+    Parameters
+    ----------
+    columns : Columns
+    extra : dict of arrays (draws,)
+        `constant` and `sigma` of each draw.
+    data : Similarities
+    shape : (chains, draws)
+    dense : bool
+        Whether anything of each pair and draw is kept.
+    log_constant : float
+        What the samplers leave out of the log-likelihood.
+    has_constant, learned_sigma : bool
+        Whether there is an additive constant, and whether sigma was learned: what `summary` has rows for.
+    """
+    labels = np.asarray(data.labels, dtype=str)
+    draw = columns.draw[columns.sizes > 1]
+    variables = {"n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))}
+    coordinates, pointwise = {}, {}
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        fitted = fitted_draws(columns, extra["constant"], i, j)
+        variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*shape, -1))
+        coordinates = pair_coordinates("pair", labels, i, j)
+        measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
+        sigma = extra["sigma"][:, None]
+        terms = -0.5 * ((data.values - measured) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2.0 * np.pi)
+        pointwise = {"similarity": (("chain", "draw", "measured_pair"), terms.reshape(*shape, -1))}
+    return DataPart(
+        log_constant=log_constant,
+        descriptions={
+            "constant": "additive constant, part of every similarity",
+            "sigma": "standard deviation of a similarity about its mean",
+            "n_shared_features": "columns with two owners or more",
+            "similarity": "fitted similarity of option_a and option_b: constant and shared weights",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        observed={"similarity": ("measured_pair", data.values)},
+        constants={
+            "kind": "similarities",
+            "first": ("measured_pair", data.first),
+            "second": ("measured_pair", data.second),
+            "unique": False,
+            "has_constant": bool(has_constant),
+            "learned_sigma": bool(learned_sigma),
+        },
+        pointwise=pointwise,
+        observed_coordinates=pair_coordinates("measured_pair", labels, data.first, data.second),
+    )
+
+
+def fitted_draws(columns: Columns, constant: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The fitted similarity of each pair in each draw: mu_ij = w_0 + sum_k w_k f_ik f_jk.
+
+    Parameters
+    ----------
+    columns : Columns
+    constant : array (draws,)
+    first, second : int arrays (pairs,), option indices
+
+    Returns
+    -------
+    array (draws, pairs)
+
+    References
+    ----------
+    Navarro & Griffiths (2007), eq. 1.
+    """
+    fitted = np.empty((columns.n_draws, len(first)))
+    for draws in _blocks(columns, len(first)):
+        features, weights = columns.dense(draws.start, draws.stop)
+        owned = features.astype(float)
+        everything = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
+        fitted[draws] = everything[:, first, second] + constant[draws, None]
+    return fitted
+
+
+def _blocks(columns: Columns, pairs: int) -> Iterator[slice]:
+    n = columns.n_options
+    step = max(1, BLOCK // max(1, int(columns.n_features.max(initial=0)) * n + n * n + pairs))
+    for start in range(0, columns.n_draws, step):
+        yield slice(start, min(start + step, columns.n_draws))
