@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-__all__ = ["log_likelihood", "log_joint", "pair_probability"]
+__all__ = ["additive_log_likelihood", "additive_similarity", "log_joint", "log_likelihood", "pair_probability"]
 
 
 def pair_probability(i: int, j: int, features, weights, unique, lapse: float) -> float:
@@ -56,4 +56,66 @@ def log_joint(data, features, weights, unique, lapse: float, prior, alpha: float
     for w in (*weights, *unique):
         if w > 0.0:
             total += shape * math.log(rate) - math.lgamma(shape) + (shape - 1.0) * math.log(w) - rate * w
+    return total
+
+
+def additive_similarity(features, weights, constant: float) -> np.ndarray:
+    """Similarity of every two objects: the constant and the weights of what both own (Navarro & Griffiths 2007, eq. 1).
+
+    μ_ij = w_0 + Σ_k w_k f_ik f_jk
+
+    Parameters
+    ----------
+    features : array of 0/1, shape (N, K)
+    weights : array, shape (K,)
+    constant : float
+        The additive constant w_0.
+
+    Returns
+    -------
+    array, shape (N, N)
+        The diagonal follows the equation too; no likelihood looks at it.
+
+    Examples
+    --------
+    >>> additive_similarity([[1, 1], [1, 0], [0, 1]], weights=[0.5, 0.25], constant=0.125).tolist()
+    [[0.875, 0.625, 0.375], [0.625, 0.625, 0.125], [0.375, 0.125, 0.375]]
+    """
+    n = len(features)
+    similarity = np.full((n, n), float(constant))
+    for i in range(n):
+        for j in range(n):
+            for k, w in enumerate(weights):
+                if features[i][k] and features[j][k]:
+                    similarity[i, j] += w
+    return similarity
+
+
+def additive_log_likelihood(data, features, weights, constant: float, sigma: float) -> float:
+    """Log-density of similarities that are Normal(μ_ij, sigma²), each measured pair once.
+
+    Parameters
+    ----------
+    data : Similarities
+        Of which `first`, `second` and `values` are read: one entry a measured pair.
+    features, weights, constant
+        As in `additive_similarity`.
+    sigma : float, > 0
+        Standard deviation of the noise.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> data = SimpleNamespace(first=[0], second=[1], values=[0.7])
+    >>> round(additive_log_likelihood(data, [[1], [1]], weights=[0.5], constant=0.1, sigma=0.1), 6)
+    0.883647
+    """
+    expected = additive_similarity(features, weights, constant)
+    total = 0.0
+    for i, j, s in zip(data.first, data.second, data.values, strict=True):
+        total += -0.5 * math.log(2.0 * math.pi) - math.log(sigma) - (s - expected[i, j]) ** 2 / (2.0 * sigma**2)
     return total
