@@ -133,7 +133,7 @@ class LatentFeatureModel(Parameters):
         parts = self._parts(data)
         task = self._task(data, draws, tune, thin)
         if not is_quiet():
-            data.warn_if_disconnected(stacklevel=3)
+            data.warn_if_unusual(stacklevel=3)
         chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
         self._keep(chain_draws, data, task, parts)
         self.interrupted_ = interrupted
