@@ -61,7 +61,7 @@ ARRAYS = [
     (np.zeros((3, 2)), None, "`counts` must be square, " + SQUARE.format("(3, 2)")),
     ([1, 2, 3], None, "`counts` must be square, " + SQUARE.format("(3,)")),
     ([[0, 1], [1]], None, "`counts` must be square; its rows differ in length."),
-    ([[0, 1], [1, 0]], "ABC", "`labels` must name every option once; got 3 labels for counts of 2 options."),
+    ([[0, 1], [1, 0]], "ABC", "`labels` must name every option once; got 3 labels for 2 options."),
     ([[0, 1], [1, 0]], "AA", "Labels must all differ; numbers 1 and 2 are both 'A'."),
     ([[0, 1], [1, 0]], ["1", 1], "Labels must all differ; numbers 1 and 2 are both '1'."),
     ([[0, 1], [1, 0]], ["A", " "], "Labels must all have a name; number 2 of 2 is empty."),

@@ -31,11 +31,11 @@ def as_similarities(found: Measured, how: str | Callable[[np.ndarray], Any]) -> 
 def _returned(similarity: Any, pairs: int) -> np.ndarray:
     try:
         values = np.array(similarity, dtype=np.float64)
+        got = f"an array of shape {values.shape}" if values.shape != (pairs,) else "some that are not finite"
     except (TypeError, ValueError):
-        values = np.empty(0)
+        values, got = np.empty(0), type(similarity).__name__
     if values.shape != (pairs,) or not np.isfinite(values).all():
         raise DataError(
-            f"`how` must return {pairs:,} finite numbers, one similarity for each dissimilarity; got "
-            f"{'an array of shape ' + str(values.shape) if values.shape != (pairs,) else 'some that are not finite'}."
+            f"`how` must return {pairs:,} finite numbers, one similarity for each dissimilarity; got {got}."
         )
     return values

@@ -46,8 +46,10 @@ def kind_of_table(frame: pd.DataFrame, named: bool = True) -> str:
     values = None if square is None else _numbers(square[0])
     if values is None:
         names = list(frame.columns)
-        vaguely = not readings(names)
-        return SIMILARITIES if tells_similarities(names, vaguely) else COMPARISONS
+        choices = readings(names)
+        counted_both_ways = any(len(reading.times) == 2 for reading in choices)
+        similar = not counted_both_ways and tells_similarities(names, vaguely=not choices)
+        return SIMILARITIES if similar else COMPARISONS
     apart = values[~np.eye(len(values), dtype=bool)]
     told = apart[~np.isnan(apart)]
     if not is_symmetric(values) and not (_has_zero_triangle(values) and not _counts(told)):

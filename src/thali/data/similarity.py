@@ -151,7 +151,8 @@ class Similarities:
         if not (hasattr(frame, "columns") and hasattr(frame, "index")):
             raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
-        columns = pair_columns(list(frame.columns), first, second, similarity, count)
+        named = [None if name is None else str(name) for name in (first, second, similarity, count)]
+        columns = pair_columns(list(frame.columns), *named)
         return cls._of(listed_pairs(frame, columns, labels), sigma)
 
     @classmethod

@@ -31,7 +31,7 @@ def square_table(values: Any, labels: Iterable | None, words: Words) -> tuple[tu
     if len(names) != values.shape[0]:
         raise DataError(
             f"`labels` must name every {words.noun} once; got {plural(len(names), 'label')} for "
-            f"{words.argument} of {plural(values.shape[0], words.noun)}."
+            f"{plural(values.shape[0], words.noun)}."
         )
     return names, values
 

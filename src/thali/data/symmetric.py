@@ -121,4 +121,4 @@ def _lowest(diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values:
     smallest = np.full(len(diagonal), np.inf)
     np.minimum.at(smallest, first, values)
     np.minimum.at(smallest, second, values)
-    return bool(np.all(diagonal <= smallest) and np.mean(diagonal < smallest) > 0.5)
+    return bool(np.all(diagonal <= smallest) and 2 * np.sum(diagonal < smallest) > len(diagonal))
