@@ -19,6 +19,9 @@ SQUARE = "a row and a column for each option; got shape {}. Long tables are read
 SQUARE += " (winner, loser) tuples by from_pairs."
 
 
+EITHER = "If these are similarities, say --model additive."
+
+
 def framed(values, rows="AB", columns="AB"):
     return pd.DataFrame(values, index=list(rows), columns=list(columns))
 
@@ -58,7 +61,7 @@ ARRAYS = [
     (np.zeros((3, 2)), None, "`counts` must be square, " + SQUARE.format("(3, 2)")),
     ([1, 2, 3], None, "`counts` must be square, " + SQUARE.format("(3,)")),
     ([[0, 1], [1]], None, "`counts` must be square; its rows differ in length."),
-    ([[0, 1], [1, 0]], "ABC", "`labels` must name every option once; got 3 labels for counts of 2 options."),
+    ([[0, 1], [1, 0]], "ABC", "`labels` must name every option once; got 3 labels for 2 options."),
     ([[0, 1], [1, 0]], "AA", "Labels must all differ; numbers 1 and 2 are both 'A'."),
     ([[0, 1], [1, 0]], ["1", 1], "Labels must all differ; numbers 1 and 2 are both '1'."),
     ([[0, 1], [1, 0]], ["A", " "], "Labels must all have a name; number 2 of 2 is empty."),
@@ -292,13 +295,14 @@ FILES = [
     ),
     (
         ",A,B\nA,0,1\nB,,0\n",
-        "The count in row 'B', column 'A' is missing; write 0 where there was no such comparison.",
+        f"The count in row 'B', column 'A' is missing; write 0 where there was no such comparison. {EITHER}",
     ),
     (
         ",A,B\nA,0,1\nB,1,7\n",
-        "The diagonal is 7 in row 'B', column 'B', but no option is ever compared with itself; set the diagonal to 0.",
+        "The diagonal is 7 in row 'B', column 'B', but no option is ever compared with itself; set the diagonal to 0. "
+        + EITHER,
     ),
-    (";A;B\nA;0;1,5\nB;1;0\n", f"The count in row 'A', column 'B' is 1.5, {FRACTION}"),
+    (";A;B\nA;0;1,5\nB;1;0\n", f"The count in row 'A', column 'B' is 1.5, {FRACTION} {EITHER}"),
     (",A,B\nA,0,one\nB,1,0\n", "The count in row 'A', column 'B' is 'one', which is not a number."),
     (
         "winner,loser,n\nA,B,3\nA,B,\n",

@@ -12,6 +12,7 @@ import pytest
 from posterior_cases import chain
 
 import thali
+from thali.data.tables import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 from thali.likelihoods.elimination import Elimination
 from thali.posterior import check, features, store, summary, unique
@@ -405,3 +406,19 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
     assert "stopped by Ctrl-C; kept 2 chains of " in err and "Traceback" not in err
     assert "Number of latent aspects" in out
     assert sorted(os.listdir(folder / "results")) == EVERYTHING
+
+
+def test_exported_similarities_are_read_back(run, folder):
+    result = run("datasets", "numbers", "--out", "numbers.csv")
+    assert result.code == 0
+    lines = (folder / "numbers.csv").read_text().splitlines()
+    assert lines[:2] == ["object,0,1,2,3,4,5,6,7,8,9", "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065"]
+    data, told = read_data(folder / "numbers.csv")
+    assert data == thali.datasets.numbers()
+    assert told == "10 objects, 45 similarities, square table; the diagonal was not read"
+
+
+def test_similarities_are_no_comparisons(run, fake, folder):
+    run("datasets", "numbers", "--out", "numbers.csv")
+    result = run("fit", "numbers.csv", "--model", "elimination-by-aspects")
+    assert result.code == 2 and "--model additive" in result.err

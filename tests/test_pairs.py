@@ -167,10 +167,10 @@ def test_components_and_never_compared():
 def test_warns_of_what_is_not_connected(drinks):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        drinks.warn_if_disconnected()
+        drinks.warn_if_unusual()
     data = PairedComparisons.from_pairs([("a", "b"), ("c", "d")], labels="abcde")
     with pytest.warns(DataWarning) as caught:
-        data.warn_if_disconnected()
+        data.warn_if_unusual()
     assert str(caught[0].message) == (
         "The options fall into 2 groups never compared with each other: ('a', 'b'); ('c', 'd'). Choices "
         "between groups are told by the prior alone. 'e' was never compared: its choices are told by the "
@@ -183,7 +183,7 @@ def test_a_long_warning_is_shortened():
     pairs = [(2 * k, 2 * k + 1) for k in range(1000)]
     data = PairedComparisons.from_pairs(pairs, labels=range(3000))
     with pytest.warns(DataWarning, match=r"1,000 groups .*; and 996 more.* and 994 more were never") as caught:
-        data.warn_if_disconnected()
+        data.warn_if_unusual()
     assert len(str(caught[0].message)) < 500
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from thali.data.pairs import PairedComparisons
-from thali.data.tables import read_comparisons, read_table
+from thali.data.similarity import Similarities
+from thali.data.tables import looks_like_similarities, read_comparisons, read_data, read_similarities, read_table
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 EXPECTED = PairedComparisons([[0, 3, 4], [5, 0, 6], [7, 8, 0]], "ABC")
@@ -231,3 +232,167 @@ def test_citations_are_refused_for_their_diagonal():
         pytest.skip("the shared data folder is not beside this project")
     with pytest.raises(ValueError, match="diagonal is 714 in row 'Biometrika'"):
         read_comparisons(SHARED / "paired_bradleyterry2" / "citations.csv")
+
+
+# similarities ---------------------------------------------------------------------------------------------
+
+ALIKE = Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], "ABC")
+READ = "3 objects, 3 similarities, {}; the diagonal was not read"
+SIMILAR = ",A,B,C\nA,1,0.8,0.3\nB,0.8,1,0.45\nC,0.3,0.45,1\n"
+LOWER = ",A,B,C\nA,1,,\nB,0.8,1,\nC,0.3,0.45,1\n"
+ZEROS = " (the zeros on the other side of the diagonal were not read)"
+
+SIMILARITIES = {
+    "plain": (SIMILAR, "square table"),
+    "a corner name": ("object" + SIMILAR, "square table"),
+    "semicolons, decimal commas": (SIMILAR.replace(",", ";").replace(".", ","), "square table"),
+    "tabs": (SIMILAR.replace(",", "\t"), "square table"),
+    "write.table of R": ("A B C\n" + "".join(SIMILAR.splitlines(True)[1:]).replace(",", " "), "square table"),
+    "rows in another order": (",A,B,C\nC,0.3,0.45,1\nA,1,0.8,0.3\nB,0.8,1,0.45\n", "square table"),
+    "labels in the header alone": ("A,B,C\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n", "square table"),
+    "text on the diagonal": (SIMILAR.replace("1", "same"), "square table"),
+    "text and decimal commas": (SIMILAR.replace("1", "x").replace(",", ";").replace(".", ","), "square table"),
+    "nothing on the diagonal": (SIMILAR.replace("1", ""), "square table"),
+    "one of two missing": (SIMILAR.replace("B,0.8", "B,NA"), "square table"),
+    "lower triangle": (LOWER, "lower triangle"),
+    "lower triangle without diagonal": (LOWER.replace("1", ""), "lower triangle"),
+    "lower triangle, rows that end": (",A,B,C\nA,1\nB,0.8,1\nC,0.3,0.45,1\n", "lower triangle"),
+    "lower triangle, rows that end before": (",A,B,C\nA\nB,0.8\nC,0.3,0.45\n", "lower triangle"),
+    "lower triangle by blanks": ("x A B C\nA 1\nB 0.8 1\nC 0.3 0.45 1\n", "lower triangle"),
+    "lower triangle and zeros": (",A,B,C\nA,0,0,0\nB,0.8,0,0\nC,0.3,0.45,0\n", "lower triangle" + ZEROS),
+    "upper triangle": (",A,B,C\nA,1,0.8,0.3\nB,,1,0.45\nC,,,1\n", "upper triangle"),
+    "upper triangle without diagonal": (",A,B,C\nA,,0.8,0.3\nB,,,0.45\nC,,,\n", "upper triangle"),
+    "upper triangle, labels in the header": ("A,B,C\n1,0.8,0.3\n,1,0.45\n,,1\n", "upper triangle"),
+    "upper triangle and zeros": (",A,B,C\nA,1,0.8,0.3\nB,0,1,0.45\nC,0,0,1\n", "upper triangle" + ZEROS),
+}
+
+
+@pytest.mark.parametrize(("content", "layout"), SIMILARITIES.values(), ids=SIMILARITIES.keys())
+def test_similarities(content, layout, tmp_path):
+    path = in_file(tmp_path, content)
+    assert read_similarities(path) == (ALIKE, READ.format(layout))
+    assert looks_like_similarities(path)
+    assert read_data(path) == (ALIKE, READ.format(layout))
+
+
+@pytest.mark.parametrize(
+    ("content", "layout"),
+    [
+        ("1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n", "square table"),
+        ("1 0.8 0.3\n0.8 1 0.45\n0.3 0.45 1\n", "square table"),
+        ("1,0.8,0.3\n,1,0.45\n,,1\n", "upper triangle"),
+    ],
+)
+def test_similarities_without_labels(content, layout, tmp_path):
+    expected = Similarities(ALIKE.matrix)
+    assert read_data(in_file(tmp_path, content)) == (expected, READ.format(layout))
+
+
+def test_missing_similarities_are_counted(tmp_path):
+    _, told = read_similarities(in_file(tmp_path, LOWER.replace("0.45", "NA")))
+    assert told == "3 objects, 2 of 3 similarities, lower triangle; the diagonal was not read"
+
+
+def test_lists_of_similarities(tmp_path):
+    path = in_file(tmp_path, "judge,item 1,item 2,Sim,n\n1,A,B,0.8,1\n1,C,A,0.2,1\n2,A,C,0.4,1\n1,B,C,.45,2\n")
+    data, told = read_data(path)
+    assert data.labels == ALIKE.labels and data.values == pytest.approx(ALIKE.values)
+    assert told == (
+        "3 objects, 3 similarities, table of pairs, 'Sim' of 'item 1' and 'item 2', rows weighted by 'n'; columns not "
+        "used: 'judge'"
+    )
+
+
+def test_both_sides_of_a_file_are_averaged(tmp_path):
+    path = in_file(tmp_path, SIMILAR.replace("B,0.8", "B,0.6"))
+    data, told = read_similarities(path, symmetrize="mean")
+    assert data.values.tolist() == [0.7, 0.3, 0.45]
+    assert told == READ.format("square table, the mean of its two sides")
+    assert read_similarities(in_file(tmp_path, SIMILAR), symmetrize="mean")[1] == READ.format("square table")
+
+
+def test_objects_called_i_j_and_s_are_a_square_if_it_is_symmetric(tmp_path):
+    data, _ = read_similarities(in_file(tmp_path, "i,j,s\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n"))
+    assert data == Similarities(ALIKE.matrix, "ijs")
+    data, told = read_similarities(in_file(tmp_path, "i,j,s\n1,2,0.3\n1,3,0.4\n2,3,0.5\n"))
+    assert data.values.tolist() == [0.3, 0.4, 0.5] and "table of pairs" in told
+
+
+MAY_BE = "; the table is symmetric: if these are similarities, say --model additive"
+
+
+def test_a_symmetric_table_of_whole_numbers_may_be_either(tmp_path):
+    path = in_file(tmp_path, ",A,B\nA,0,3\nB,3,0\n")
+    assert not looks_like_similarities(path)
+    data, told = read_data(path)
+    assert data == PairedComparisons([[0, 3], [3, 0]], "AB") and told.endswith("6 comparisons" + MAY_BE)
+    assert read_similarities(path)[0] == Similarities([[0, 3], [3, 0]], "AB")
+
+
+@pytest.mark.parametrize(
+    "content", [PLAIN, ",A,B\nA,0,3\nB,0,0\n", "i,j,rating\nA,B,2\n", "a,b,wins,losses,similarity\nA,B,1,2,.5\n"]
+)
+def test_what_is_not_taken_for_similarities(content, tmp_path):
+    path = in_file(tmp_path, content)
+    assert not looks_like_similarities(path)
+    data, told = read_data(path)
+    assert isinstance(data, PairedComparisons) and "similarities" not in told
+
+
+def test_similarities_in_excel_and_parquet(tmp_path):
+    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
+    pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
+    ALIKE.to_frame().to_excel(tmp_path / "square.xlsx")
+    ALIKE.to_frame().iloc[[2, 0, 1]].to_parquet(tmp_path / "square.parquet")
+    ALIKE.to_frame(long=True).to_excel(tmp_path / "long.xlsx")
+    ALIKE.to_frame(long=True).to_parquet(tmp_path / "long.parquet")
+    for name in ("square.xlsx", "square.parquet", "long.xlsx", "long.parquet"):
+        assert read_data(tmp_path / name)[0] == ALIKE
+
+
+REAL = {
+    "similarity_lee/bankwiring.csv": (14, 91),
+    "similarity_lee/colour.csv": (14, 91),
+    "similarity_lee/congress.csv": (15, 105),
+    "similarity_lee/dotpatterns.csv": (17, 136),
+    "similarity_lee/druguse.csv": (13, 78),
+    "similarity_lee/faces_busey.csv": (60, 1770),
+    "similarity_lee/fruits.csv": (21, 210),
+    "similarity_lee/kinship_kimrosenberg.csv": (15, 105),
+    "similarity_lee/kinship_kimrosenberg_groups.csv": (15, 105),
+    "similarity_lee/phonemes.csv": (16, 120),
+    "similarity_lee/risks.csv": (18, 153),
+    "countries/similarity.csv": (16, 120),
+    "letters/similarity.csv": (26, 325),
+    "numbers/similarity.csv": (10, 45),
+    "numbers/similarity_max1.csv": (10, 45),
+}
+
+
+@pytest.mark.parametrize(("file", "size"), REAL.items())
+def test_real_similarities(file, size):
+    if not SHARED.is_dir():
+        pytest.skip("the shared data folder is not beside this project")
+    data, told = read_data(SHARED / file)
+    assert isinstance(data, Similarities) and (data.n_options, data.n_pairs) == size
+    assert told.startswith(f"{size[0]} objects, {size[1]:,} similarities, ")
+    with pytest.raises(ValueError, match="--model additive"):
+        read_comparisons(SHARED / file)
+
+
+def test_real_comparisons_are_not_taken_for_similarities():
+    if not SHARED.is_dir():
+        pytest.skip("the shared data folder is not beside this project")
+    for file in (*READABLE, "paired_bradleyterry2/citations.csv", *SHARED.glob("paired_eba/*.csv")):
+        assert not looks_like_similarities(SHARED / file)
+
+
+def test_morse_from_its_file():
+    if not SHARED.is_dir():
+        pytest.skip("the shared data folder is not beside this project")
+    path = SHARED / "morse" / "dissimilarity_asymmetric_smacof.csv"
+    with pytest.raises(ValueError, match=r"largest difference is 0\.4"):
+        read_similarities(path)
+    assert "36 objects, 630 similarities, square table, the mean of" in read_similarities(path, symmetrize="mean")[1]
+    with pytest.raises(ValueError, match="If these are similarities, say --model additive"):
+        read_data(path)

@@ -1,5 +1,6 @@
 """Data that come with thali, and generators of data whose answer is known; nothing is downloaded."""
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 from thali._random import streams
 from thali.data.check import shorten, suggest
 from thali.data.pairs import PairedComparisons
+from thali.data.similarity import Similarities
 from thali.errors import ArgumentError, DataError
 from thali.models.arguments import positive, whole
 
@@ -26,6 +28,19 @@ CELEBRITIES = {
     "ET": (87,),
     "SL": (),
 }
+
+# Upper triangle by rows.
+NUMBERS = (
+    (0.537, 0.358, 0.220, 0.248, 0.116, 0.133, 0.000, 0.097, 0.065),
+    (0.688, 0.619, 0.289, 0.353, 0.166, 0.307, 0.130, 0.312),
+    (0.611, 0.935, 0.262, 0.537, 0.124, 0.596, 0.111),
+    (0.546, 0.528, 0.670, 0.349, 0.116, 0.711),
+    (0.550, 0.573, 0.184, 0.729, 0.249),
+    (0.564, 0.560, 0.262, 0.349),
+    (0.541, 0.615, 0.674),
+    (0.560, 0.495),
+    (0.569,),
+)
 
 
 class Dataset(NamedTuple):
@@ -64,6 +79,28 @@ def celebrities() -> PairedComparisons:
         counts[i, i + 1 :] = above
         counts[i + 1 :, i] = 234 - np.array(above)
     return PairedComparisons(counts, CELEBRITIES)
+
+
+def numbers() -> Similarities:
+    """How similar the digits 0 to 9 are judged as concepts, on a scale of 0 to 1.
+
+    Returns
+    -------
+    Similarities
+        10 objects, 45 similarities, no standard deviation of its own.
+
+    References
+    ----------
+    Shepard, Kilpatric and Cunningham (1975), The internal representation of numbers. Cognitive Psychology 7.
+
+    Example
+    -------
+    >>> numbers()
+    Similarities(10 objects, 45 similarities)
+    """
+    matrix = np.full((10, 10), np.nan)
+    matrix[np.triu_indices(10, k=1)] = np.concatenate(NUMBERS)
+    return Similarities(matrix)
 
 
 def paris_rome(comparisons: int = 100, expected: bool = False, random_seed=None) -> PairedComparisons:
@@ -221,7 +258,83 @@ def _letters(number: int) -> str:
     return (_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
 
 
-_BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons]]] = {
+class AdditiveSimilarities(NamedTuple):
+    """Similarities of n objects, and the K features that they were made from."""
+
+    data: Similarities
+    again: Similarities  # the same with other noise
+    true: Similarities  # without noise; its sigma is None
+    features: np.ndarray  # (n, K) bool
+    weights: np.ndarray  # (K,)
+
+
+def additive(
+    n: int = 16, random_seed=None, *, n_features: int | None = None, sigma: float = 0.3
+) -> AdditiveSimilarities:
+    r"""Similarities that add up from weighted features that two objects share, observed twice with noise.
+
+    .. math::
+        s_{ij} \sim \text{Normal}(t_{ij}, \sigma^2), \qquad t_{ij} = \sum_k w_k f_{ik} f_{jk}, \qquad
+        f_{ik} \sim \text{Bernoulli}(1/2), \qquad w_k \propto \text{Uniform}(1, 3)
+
+    The weights are scaled so that the true similarities t of all pairs have variance 1. There is no additive
+    constant: the paper names none in its generator. Features that one object or none has are kept. In the rare case
+    that all t are equal, features and weights are drawn again. The same seed gives the same features, weights and
+    standard noise whatever sigma.
+
+    Parameters
+    ----------
+    n : int
+        Objects, 3 or more.
+    random_seed : int, SeedSequence or Generator, optional
+    n_features : int, optional
+        1 or more; None: 2 log2 n, rounded.
+    sigma : float above 0
+        Standard deviation of the noise, which `data` and `again` carry as their own.
+
+    Returns
+    -------
+    AdditiveSimilarities
+        data, again, true, features, weights.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Navarro & Griffiths (2007), section 5.
+
+    Example
+    -------
+    >>> made = additive(8, random_seed=1)
+    >>> made.data
+    Similarities(8 objects, 28 similarities, sigma 0.3)
+    >>> made.features.shape
+    (8, 6)
+    """
+    n, sigma = whole("n", n, 3), positive("sigma", sigma, "the standard deviation of the noise")
+    K = round(2.0 * math.log2(n)) if n_features is None else whole("n_features", n_features, 1)
+    truth, *noises = streams(random_seed, 3)
+    i, j = np.triu_indices(n, k=1)
+    features = weights = np.zeros(0)
+    true = np.zeros(len(i))
+    while np.ptp(true) < 1e-9:  # equal but for rounding
+        features, weights = truth.random((n, K)) < 0.5, truth.uniform(1.0, 3.0, K)
+        true = (features[i] & features[j]) @ weights
+    weights, true = weights / true.std(), true / true.std()
+
+    def table(values: np.ndarray, own_sigma: float | None) -> Similarities:
+        matrix = np.full((n, n), np.nan)
+        matrix[i, j] = values
+        return Similarities(matrix, sigma=own_sigma)
+
+    data, again = (table(true + sigma * noise.standard_normal(len(true)), sigma) for noise in noises)
+    return AdditiveSimilarities(data, again, table(true, None), features, weights)
+
+
+_BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities]]] = {
     record.name: (record, make)
     for record, make in (
         (
@@ -232,6 +345,15 @@ _BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons]]] = {
                 "Rumelhart and Greeno (1971)",
             ),
             celebrities,
+        ),
+        (
+            Dataset(
+                "numbers",
+                "similarities",
+                "10 digits, 45 pairs: how similar are the numbers 0 to 9 as concepts?",
+                "Shepard, Kilpatric and Cunningham (1975)",
+            ),
+            numbers,
         ),
         (
             Dataset(
@@ -256,12 +378,12 @@ def catalogue() -> list[Dataset]:
     Example
     -------
     >>> [record.name for record in catalogue()]
-    ['celebrities', 'paris_rome']
+    ['celebrities', 'numbers', 'paris_rome']
     """
     return [record for record, _ in _BUNDLED.values()]
 
 
-def load(name: str) -> PairedComparisons:
+def load(name: str) -> PairedComparisons | Similarities:
     """The bundled data set of that name; a generator gives the same data each time.
 
     Parameters
@@ -271,7 +393,7 @@ def load(name: str) -> PairedComparisons:
 
     Returns
     -------
-    PairedComparisons
+    PairedComparisons or Similarities
 
     Raises
     ------

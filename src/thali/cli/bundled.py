@@ -17,7 +17,9 @@ def list_datasets() -> None:
 
 
 def export_dataset(name: str, out: Path | None) -> None:
-    """Write a bundled data set as a square count matrix, row chosen over column; `thali fit` reads it back.
+    """Write a bundled data set as a square table, which `thali fit` reads back.
+
+    Comparisons are counts, row chosen over column; similarities leave the diagonal empty.
 
     Parameters
     ----------
@@ -35,12 +37,9 @@ def export_dataset(name: str, out: Path | None) -> None:
     OSError
         If the file cannot be written.
     """
-    import pandas as pd
-
     from thali import datasets
 
-    data = datasets.load(name)
-    table = pd.DataFrame(data.counts, index=pd.Index(data.labels, name="option"), columns=list(data.labels))
+    table = _square(datasets.load(name))
     if out is None:
         table.to_csv(sys.stdout, lineterminator="\n")
         return
@@ -49,3 +48,13 @@ def export_dataset(name: str, out: Path | None) -> None:
     with all_or_nothing(out.parent) as scratch:
         table.to_csv(scratch / out.name, lineterminator="\n")
     tell(f"wrote {name} to {out}.")
+
+
+def _square(data):
+    import pandas as pd
+
+    from thali.data.similarity import Similarities
+
+    if isinstance(data, Similarities):
+        return data.to_frame().rename_axis("object")
+    return pd.DataFrame(data.counts, index=pd.Index(data.labels, name="option"), columns=list(data.labels))

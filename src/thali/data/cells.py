@@ -14,6 +14,8 @@ from thali.errors import DataError
 Rows = Iterator[tuple[int, list[str]]]  # line of the file, its cells
 
 SEPARATORS = ("\t", ";", ",", "|")
+MISSING = {"", "NA", "N/A", "#N/A", "NaN", "nan", "-", "–", "—", "."}
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 BLANKS = " "  # stands for any run of blanks, tried when no separator splits the header
 
 
@@ -35,8 +37,8 @@ class _Stripped(dict):
         return self.setdefault(cell, cell.strip())
 
 
-def text_cells(content: bytes) -> Cells:
-    """The cells of a file of separated values."""
+def text_cells(content: bytes, triangle: bool = False) -> Cells:
+    """The cells of a file of separated values; `triangle`: rows may end at the diagonal of a square table."""
     text = _decoded(content)
     if any(ord(char) < 32 and char not in "\t\n\r\f" for char in set(text)):
         raise DataError("This is not a table of text, Excel or Parquet; save it as CSV.")
@@ -45,7 +47,7 @@ def text_cells(content: bytes) -> Cells:
         text = "\n" + text[hint.end() :]
     else:
         separator = _separator(text)
-    return _assembled(_rows(text, separator), decimal_comma=separator != ",")
+    return _assembled(_rows(text, separator), decimal_comma=separator != ",", triangle=triangle)
 
 
 def excel_cells(content: bytes) -> Cells:
@@ -129,8 +131,11 @@ def _sheet_rows(sheet) -> list[tuple[int, list[str]]]:
     return [(number, cells) for number, cells in texts if any(map(str.strip, cells))]
 
 
-def _assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True) -> Cells:
-    """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at its end."""
+def _assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True, triangle: bool = False) -> Cells:
+    """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at its end.
+
+    `triangle`: but row k may end after its label and k numbers, as those of a lower triangle do.
+    """
     _, header = next(rows, (0, []))
     header = [name.strip() for name in header]
     while header and not header[-1]:
@@ -152,7 +157,8 @@ def _assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = T
     stripped = _Stripped()
     for number, cells in chain(ahead, rows):
         if len(cells) != width:
-            cells = _fitted(cells, width, number, ragged)
+            of_triangle = triangle and len(cells) <= len(lines) + 2
+            cells = _fitted(cells, width, number, ragged and not of_triangle)
         for column, cell in zip(columns, cells, strict=True):
             column.append(stripped[cell])
         lines.append(number)

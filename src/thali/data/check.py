@@ -62,11 +62,7 @@ def checked_counts(values: Any, where: Callable[[int], str], weights: bool = Fal
 
     `where(k)` says in words where the k-th value stands.
     """
-    values = np.asarray(values).ravel()
-    if values.dtype.kind in "biuf":
-        counts = values.astype(np.float64)
-    else:
-        counts = np.array([_number(value, k, where) for k, value in enumerate(values)], dtype=np.float64)
+    counts = checked_numbers(values, where, "count")
     kind = "weights must be finite and 0 or more" if weights else "counts must be whole numbers, 0 or more"
     if (k := _first(np.isnan(counts))) is not None:
         raise DataError(f"The count {where(k)} is missing; write 0 where there was no such comparison.")
@@ -84,7 +80,15 @@ def checked_counts(values: Any, where: Callable[[int], str], weights: bool = Fal
     return counts
 
 
-def _number(value: Any, k: int, where: Callable[[int], str]) -> float:
+def checked_numbers(values: Any, where: Callable[[int], str], what: str) -> np.ndarray:
+    """The values as a flat array of floats, NaN where one is missing; `what` names them in the error."""
+    values = np.asarray(values).ravel()
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    return np.array([_number(value, k, where, what) for k, value in enumerate(values)], dtype=np.float64)
+
+
+def _number(value: Any, k: int, where: Callable[[int], str], what: str) -> float:
     if not as_label(value) or str(value) == "<NA>":
         return math.nan
     if isinstance(value, (np.str_, np.complexfloating)):
@@ -94,7 +98,7 @@ def _number(value: Any, k: int, where: Callable[[int], str]) -> float:
             raise TypeError("a date, which float() would turn into nanoseconds")
         return float(value)
     except (TypeError, ValueError):
-        raise DataError(f"The count {where(k)} is {value!r}, which is not a number.") from None
+        raise DataError(f"The {what} {where(k)} is {value!r}, which is not a number.") from None
 
 
 def _first(wrong: np.ndarray) -> int | None:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from thali.data.check import as_label, checked_counts, checked_labels, plural, shorten, suggest
+from thali.data.check import as_label, checked_counts, checked_labels, shorten, suggest
+from thali.data.squares import Words, cell, square_table
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -14,32 +15,23 @@ if TYPE_CHECKING:
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
 
+COUNTS = Words(
+    "counts", "option", "Long tables are read by PairedComparisons.from_frame, (winner, loser) tuples by from_pairs."
+)
+
+
 def square_cells(counts: Any, labels: Iterable | None, weights: bool) -> tuple[tuple[str, ...], Cells]:
     """Labels, and the cells above 0, of an array, DataFrame or sparse matrix with row over column."""
-    if hasattr(counts, "columns") and hasattr(counts, "index"):
-        counts, labels = _square_frame(counts, labels)
+    names, counts = square_table(counts, labels, COUNTS)
     sparse = hasattr(counts, "tocoo")
-    if not sparse:
-        counts = _array(counts)
-    _check_square(counts.shape)
-    names = checked_labels(range(counts.shape[0]) if labels is None else labels)
-    if len(names) != counts.shape[0]:
-        raise DataError(
-            f"`labels` must name every option once; got {plural(len(names), 'label')} for counts of "
-            f"{plural(counts.shape[0], 'option')}."
-        )
     winner, loser, values = _sparse(counts, names, weights) if sparse else _dense(counts, names, weights)
     if (diagonal := np.flatnonzero(winner == loser)).size:
         k = int(diagonal[0])
         raise DataError(
-            f"The diagonal is {values[k]:g} {_cell(names, int(winner[k]), int(loser[k]))}, but no option is "
+            f"The diagonal is {values[k]:g} {cell(names, int(winner[k]), int(loser[k]))}, but no option is "
             "ever compared with itself; set the diagonal to 0."
         )
     return names, (winner, loser, values)
-
-
-def _cell(names: tuple[str, ...], row: int, column: int) -> str:
-    return f"in row {names[row]!r}, column {names[column]!r}"
 
 
 def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
@@ -47,7 +39,7 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
     for k in range(n):  # an empty diagonal says the same as 0
         if not as_label(counts[k, k]):
             counts[k, k] = 0
-    values = checked_counts(counts, lambda k: _cell(names, k // n, k % n), weights).reshape(n, n)
+    values = checked_counts(counts, lambda k: cell(names, k // n, k % n), weights).reshape(n, n)
     winner, loser = np.nonzero(values)
     return winner, loser, values[winner, loser]
 
@@ -55,68 +47,9 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
 def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
     entries = counts.tocoo()
     winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    values = checked_counts(entries.data, lambda k: _cell(names, int(winner[k]), int(loser[k])), weights)
+    values = checked_counts(entries.data, lambda k: cell(names, int(winner[k]), int(loser[k])), weights)
     stored = values > 0
     return winner[stored], loser[stored], values[stored]
-
-
-def _array(counts: Any) -> np.ndarray:
-    try:
-        return np.array(counts)
-    except ValueError:
-        raise DataError("`counts` must be square; its rows differ in length.") from None
-
-
-def _check_square(shape: tuple[int, ...]) -> None:
-    if len(shape) != 2 or shape[0] != shape[1]:
-        raise DataError(
-            f"`counts` must be square, a row and a column for each option; got shape {tuple(shape)}. "
-            "Long tables are read by PairedComparisons.from_frame, (winner, loser) tuples by from_pairs."
-        )
-
-
-def _square_frame(frame: "pd.DataFrame", labels: Iterable | None) -> tuple[np.ndarray, Iterable | None]:
-    """Values with the rows in the order of the columns, and the labels of the columns."""
-    import pandas as pd
-
-    if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
-        raise DataError(
-            f"`counts` must be square; got shape {frame.shape}, whose first column holds labels: "
-            f"pass frame.set_index({frame.columns[0]!r})."
-        )
-    _check_square(frame.shape)
-
-    def named(index: pd.Index) -> bool:
-        return not (isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1)
-
-    values = frame.to_numpy()
-    own = None
-    if named(frame.columns):
-        own = checked_labels(frame.columns, "Column labels")
-    if named(frame.index):
-        rows = checked_labels(frame.index, "Row labels")
-        if own is None:
-            own = rows
-        elif set(rows) != set(own):
-            raise DataError(mismatch(rows, own))
-        else:
-            place = {name: k for k, name in enumerate(rows)}
-            values = values[[place[name] for name in own]]
-    if labels is not None:
-        labels = tuple(labels)
-        if own is not None and tuple(map(as_label, labels)) != own:
-            raise DataError("`labels` must be those of the DataFrame, in its order; leave them out.")
-    return values, own if labels is None else labels
-
-
-def mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
-    """The sentence that says which labels of a square table stand on one side only."""
-    rows, columns = list(rows), list(columns)
-    only_rows = [name for name in rows if name not in columns]
-    only_columns = [name for name in columns if name not in rows]
-    found = [f"only rows have {shorten(only_rows)}"] if only_rows else []
-    found += [f"only columns have {shorten(only_columns)}"] if only_columns else []
-    return f"Rows and columns must bear the same labels; {', '.join(found)}."
 
 
 def column(frame: "pd.DataFrame", name: str) -> "pd.Series":

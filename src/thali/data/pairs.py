@@ -266,7 +266,7 @@ class PairedComparisons:
             groups[number].append(label)
         return sorted(groups, key=len, reverse=True)
 
-    def warn_if_disconnected(self, stacklevel: int = 2) -> None:
+    def warn_if_unusual(self, stacklevel: int = 2) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
         if message := disconnected(self.components(), self.never_compared):
             warnings.warn(message, DataWarning, stacklevel=stacklevel)

@@ -1,17 +1,18 @@
 """Which layout of paired comparisons a table has: a square of counts, or a list of choices or of pairs."""
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from thali.data.check import as_label, checked_labels, shorten
-from thali.data.columns import count_column, mismatch
+from thali.data.check import shorten
+from thali.data.columns import count_column
+from thali.data.layouts import is_bare_square, labelled_square, refuse_other_labels
+from thali.data.names import COUNTS, OPTION, SIDES, by_plain_name, plain
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
-# Names are compared in lower case, without blanks, dots, hyphens and underscores.
+# Names are compared as names.plain makes them.
 CHOSEN_REJECTED = (
     ("chosen", "rejected"),
     ("chosen", "notchosen"),
@@ -24,13 +25,9 @@ CHOSEN_REJECTED = (
     ("topitem", "bottomitem"),
     ("i", "j"),
 )
-COUNTS = ("count", "counts", "n", "freq", "frequency", "times", "weight", "weights")
 WEIGHTS = ("weight", "weights")
 TIES = ("tie", "ties", "tied", "draw", "draws", "undecided", "nopreference", "tij")
 
-SIDES = (("a", "b"), ("i", "j"), ("1", "2"), ("first", "second"), ("left", "right"), ("home", "away"))
-OPTION = ("{0}", "option{0}", "item{0}", "alternative{0}", "stimulus{0}", "object{0}", "player{0}", "team{0}")
-OPTION += ("{0}option", "{0}item", "{0}team")
 TIMES = (
     "{0}over{1}",
     "{0}wins",
@@ -75,34 +72,30 @@ def recognised(frame: pd.DataFrame, named: bool = True, weights: bool = False) -
     if not named:
         return _square(frame.to_numpy(), None, weights)
     # squares come first: among the options of one may be I, J and N, which would also make a list
-    if (labelled := _labelled_square(frame)) is not None:
+    if (labelled := labelled_square(frame)) is not None:
         return _square(*labelled, weights)
-    readings = _readings(list(frame.columns))
-    bare = frame.shape[0] == frame.shape[1] and all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
-    if bare and (not readings or not np.nansum(np.abs(np.diag(frame)))):
+    found = readings(list(frame.columns))
+    if is_bare_square(frame) and (not found or not _diagonal_told(frame)):
         return _square(frame.to_numpy(), frame.columns, weights)
-    if len(readings) > 1:
-        several = "; or ".join(str(reading) for reading in readings)
+    if len(found) > 1:
+        several = "; or ".join(str(reading) for reading in found)
         raise DataError(
             f"The columns can be read in several ways: {several}. Remove or rename those that are not meant."
         )
-    if readings:
-        return _listed(frame, readings[0], weights)
-    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
-    if not numeric[0] and all(numeric[1:]) and len(frame) + 1 == len(numeric):
-        raise DataError(mismatch(map(as_label, frame.iloc[:, 0]), frame.columns[1:]))
+    if found:
+        return _listed(frame, found[0], weights)
+    refuse_other_labels(frame)
     raise DataError(f"The columns {shorten(list(frame.columns), 12)} are not paired comparisons; {EXPECTED}.")
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\s._-]+", "", name.casefold())
+def _diagonal_told(frame: pd.DataFrame) -> bool:
+    """Whether a number other than 0 stands on the diagonal."""
+    return bool(np.nan_to_num(np.diag(frame.to_numpy(dtype=np.float64, na_value=np.nan))).any())
 
 
-def _readings(names: list[str]) -> list[Reading]:
+def readings(names: list[str]) -> list[Reading]:
     """All ways to read these columns as a list; those with times for both sides outdo those without."""
-    own = {}
-    for name in names:
-        own.setdefault(_plain(name), name)
+    own = by_plain_name(names)
 
     def there(*plain: str) -> bool:
         return all(each in own for each in plain)
@@ -130,7 +123,7 @@ def _listed(frame: pd.DataFrame, reading: Reading, weights: bool) -> tuple[Paire
     """The comparisons in a list, and how it was read."""
     _refuse_ties(frame)
     a, b = reading.options
-    weights = weights or any(_plain(name) in WEIGHTS for name in reading.times)
+    weights = weights or any(plain(name) in WEIGHTS for name in reading.times)
     used = {*reading.options, *reading.times}
     unused = [name for name in frame.columns if name not in used and not name.startswith("column ")]
     if len(reading.times) == 2:
@@ -152,7 +145,7 @@ def _listed(frame: pd.DataFrame, reading: Reading, weights: bool) -> tuple[Paire
 def _refuse_ties(frame: pd.DataFrame) -> None:
     """How a tie counts is the user's decision, so a table that holds some is an error."""
     for name in frame.columns:
-        if _plain(name) in TIES:
+        if plain(name) in TIES:
             values = frame[name]
             told = (values.notna() & (pd.to_numeric(values, errors="coerce") != 0)).to_numpy()
             if told.any():
@@ -161,29 +154,6 @@ def _refuse_ties(frame: pd.DataFrame) -> None:
                     "of them is for you to decide: remove the column to leave them out, or give each option "
                     "half of them as weights."
                 )
-
-
-def _labelled_square(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """Counts and labels of a square table whose first column repeats the labels of the header."""
-    header = list(frame.columns)
-    numbered = pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])  # then "1.0" in the header is 1 beside it
-    header = [as_label(_number(name)) if numbered else as_label(name) for name in header]
-    rows = [as_label(value) for value in frame.iloc[:, 0]]
-    shared = len(set(rows) & set(header[1:]))
-    if 2 * shared <= max(len(rows), len(header) - 1):
-        return None
-    own = checked_labels(header[1:], "Labels in the header")
-    place = {name: k for k, name in enumerate(checked_labels(rows, "Labels in the first column"))}
-    if set(place) != set(own):
-        raise DataError(mismatch(place, own))
-    return frame.iloc[[place[name] for name in own], 1:].to_numpy(), own
-
-
-def _number(name: str) -> float | str:
-    try:
-        return float(name.replace(",", "."))
-    except ValueError:
-        return name
 
 
 def _square(counts: np.ndarray, labels, weights: bool) -> tuple[PairedComparisons, str]:

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, Excel and Parquet, and what kind of comparisons they hold."""
+"""Tables from files: CSV, TSV, Excel and Parquet, and what comparisons or similarities they hold."""
 
 import re
 from pathlib import Path
@@ -7,16 +7,24 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali.data.cells import Cells, excel_cells, text_cells
+from thali.data.cells import DECIMAL_COMMA, MISSING, Cells, excel_cells, text_cells
 from thali.data.check import as_label, suggest
 from thali.data.pairs import PairedComparisons
 from thali.data.recognise import recognised
+from thali.data.recognise_similarities import (
+    COMPARISONS,
+    EITHER,
+    SIMILARITIES,
+    is_fractional_square,
+    kind_of_table,
+    recognised_similarities,
+    refuse_similarities,
+)
+from thali.data.similarity import Similarities
 from thali.errors import DataError
 
-MISSING = {"", "NA", "N/A", "#N/A", "NaN", "nan", "-", "–", "—", "."}
 INTEGER = re.compile(r"[+-]?\d+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
 
 
@@ -98,16 +106,147 @@ def read_comparisons(path: str | Path, *, weights: bool = False) -> tuple[Paired
     >>> read_comparisons(path)[1]
     "long table, 'winner' chosen over 'loser', counted by 'times': 2 options, 1 pair, 4 comparisons"
     """
-    table = load(path)
+    return _as_comparisons(load(path), path, weights)
+
+
+def read_similarities(path: str | Path, *, symmetrize: str | None = None) -> tuple[Similarities, str]:
+    """Similarities from a file, and a sentence that tells how it was read.
+
+    Read are a square table, labelled in its first column and header, in its header, or not at all, whole or
+    one triangle of it (the other empty or 0; rows may end at the diagonal); and a list of pairs whose columns
+    say which two objects and how similar they are (first, second, similarity; a, b, sim; item1, item2, rating;
+    ..., with or without a column of counts), repeated rows of a pair averaged. The diagonal is not read.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV, Excel or Parquet file.
+    symmetrize : "mean", optional
+        Take the mean of the two sides of a square table where they differ; None: an error.
+
+    Returns
+    -------
+    Similarities
+    str
+        Such as "10 objects, 45 similarities, square table; the diagonal was not read".
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, is not a table of similarities, or holds bad ones.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text(",tea,coffee,milk\\ntea\\ncoffee,0.8\\nmilk,0.3,0.45\\n")
+    >>> read_similarities(path)[1]
+    '3 objects, 3 similarities, lower triangle; the diagonal was not read'
+    """
+    return _as_similarities(load(path, triangle=True), path, symmetrize)
+
+
+def looks_like_similarities(path: str | Path) -> bool:
+    """Whether a file holds similarities rather than comparisons.
+
+    A list does if a column says how similar two objects are. A square table does if it is symmetric or one
+    triangle, and holds numbers that are no counts; one of whole numbers could be either and does not.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
+    >>> looks_like_similarities(path)
+    True
+    """
+    return _kind(load(path, triangle=True), path) == SIMILARITIES
+
+
+def read_data(path: str | Path) -> tuple[PairedComparisons | Similarities, str]:
+    """Similarities if a file looks like them, paired comparisons if not, and how it was read.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV, Excel or Parquet file.
+
+    Returns
+    -------
+    PairedComparisons or Similarities
+    str
+        As from `read_comparisons` or `read_similarities`; that of a table that could be either says so.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read as what it looks like.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
+    >>> read_data(path)
+    (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; the diagonal was not read')
+    """
+    if looks_like_similarities(path):
+        return read_similarities(path)
+    return read_comparisons(path)
+
+
+def _as_comparisons(table: Table, path: str | Path, weights: bool) -> tuple[PairedComparisons, str]:
     try:
+        if kind_of_table(table.frame, table.named) == SIMILARITIES and not weights:
+            refuse_similarities(table.frame, table.named)
         data, told = recognised(table.frame, table.named, weights)
+        if kind_of_table(table.frame, table.named) == EITHER:
+            told += "; the table is symmetric: if these are similarities, say --model additive"
+    except DataError as error:
+        hint = " If these are similarities, say --model additive." if _may_be_similarities(table) else ""
+        raise DataError(f"{Path(path).name}: {error}{hint}") from None
+    return data, f"{told}; {table.note}" if table.note else told
+
+
+def _may_be_similarities(table: Table) -> bool:
+    """Whether a table that was refused as comparisons is a square that may hold similarities."""
+    try:
+        kind = kind_of_table(table.frame, table.named)
+        return kind == EITHER or (kind == COMPARISONS and is_fractional_square(table.frame, table.named))
+    except DataError:
+        return False
+
+
+def _as_similarities(table: Table, path: str | Path, symmetrize: str | None) -> tuple[Similarities, str]:
+    try:
+        data, told = recognised_similarities(table.frame, table.named, symmetrize)
     except DataError as error:
         raise DataError(f"{Path(path).name}: {error}") from None
     return data, f"{told}; {table.note}" if table.note else told
 
 
-def load(path: str | Path) -> Table:
-    """The table in a file; errors name the file."""
+def _kind(table: Table, path: str | Path) -> str:
+    try:
+        return kind_of_table(table.frame, table.named)
+    except DataError as error:
+        raise DataError(f"{Path(path).name}: {error}") from None
+
+
+def load(path: str | Path, triangle: bool = False) -> Table:
+    """The table in a file; errors name the file. `triangle`: rows of text may end at the diagonal."""
     path = Path(path).expanduser()
     content = _content(path)
     try:
@@ -117,7 +256,7 @@ def load(path: str | Path) -> Table:
             return _table(excel_cells(content))
         if content.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
-        return _table(text_cells(content))
+        return _table(text_cells(content, triangle))
     except DataError as error:
         raise DataError(f"{path.name}: {error}") from None
 

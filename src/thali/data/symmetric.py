@@ -1,0 +1,124 @@
+"""From a square table of similarities, whole or one triangle of it, to the pairs that were measured."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali.data.check import checked_numbers
+from thali.data.squares import Words, cell, square_table
+from thali.errors import DataError
+
+MATRIX = Words("matrix", "object", "Long tables are read by Similarities.from_frame.")
+ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
+
+
+class Measured(NamedTuple):
+    """The measured pairs, first < second, row by row; which part of the table held them; what else was seen."""
+
+    labels: tuple[str, ...]
+    first: np.ndarray
+    second: np.ndarray
+    values: np.ndarray
+    layout: str
+    zeros_not_read: bool = False
+    lowest_diagonal: bool = False
+
+
+def measured_pairs(matrix: Any, labels: Iterable | None, symmetrize: str | None) -> Measured:
+    """The pairs of a labelled square table; the diagonal is not read, whatever it holds."""
+    if hasattr(matrix, "tocoo"):
+        raise DataError(
+            "A sparse matrix does not say whether an absent similarity is 0 or was not measured; pass an array "
+            "with NaN where it was not (matrix.toarray() has 0)."
+        )
+    names, table = square_table(matrix, labels, MATRIX)
+    n = len(names)
+    diagonal = [_lenient(table[k, k]) for k in range(n)]
+    if table.dtype.kind not in "biuf":
+        table = table.astype(object)
+        np.fill_diagonal(table, None)
+    table = checked_numbers(table, lambda k: cell(names, k // n, k % n), "similarity").reshape(n, n)
+    np.fill_diagonal(table, np.nan)
+    if np.isinf(table).any():
+        k = int(np.isinf(table).argmax())
+        raise DataError(
+            f"The similarity {cell(names, k // n, k % n)} is infinite; similarities must be finite, and empty or "
+            "NaN where a pair was not measured."
+        )
+    layout, zeros = _layout(table)
+    i, j = np.triu_indices(n, k=1)
+    above, below = table[i, j], table[j, i]
+    if not zeros and symmetrize is None:
+        _check_symmetry(names, table)
+    values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, 0.5 * above + 0.5 * below))
+    there = np.flatnonzero(~np.isnan(values))
+    first, second, values = i[there].astype(np.int64), j[there].astype(np.int64), values[there]
+    lowest = _lowest(np.array(diagonal), first, second, values)
+    return Measured(names, first, second, values, layout, zeros, lowest)
+
+
+def is_symmetric(table: np.ndarray) -> bool:
+    """Whether the two sides of the diagonal agree wherever both are there."""
+    with np.errstate(invalid="ignore"):  # infinite numbers are refused later
+        return _largest_difference(table)[0] <= _tolerance(table)
+
+
+def _layout(table: np.ndarray) -> tuple[str, bool]:
+    """Which part of the table holds the similarities, and whether zeros beside it were cleared.
+
+    A triangle of nothing but zeros beside one that holds other numbers is empty: nobody measured it.
+    """
+    n = len(table)
+    upper = np.triu(np.ones((n, n), dtype=bool), k=1)
+    for empty, side in ((upper, "lower triangle"), (upper.T, "upper triangle")):
+        if np.isnan(table[empty]).all():
+            return side, False
+        if not table[empty].any() and np.nan_to_num(table[empty.T]).any():
+            table[empty] = np.nan
+            return side, True
+    return "square table", False
+
+
+def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
+    difference, i, j = _largest_difference(table)
+    if difference > _tolerance(table):
+        raise DataError(
+            f"Similarities must be symmetric; the largest difference is {difference:.6g}, between {table[i, j]:g} "
+            f"{cell(names, i, j)} and {table[j, i]:g} {cell(names, j, i)}. To take the mean of the two, pass "
+            'symmetrize="mean".'
+        )
+
+
+def _largest_difference(table: np.ndarray) -> tuple[float, int, int]:
+    difference = np.nan_to_num(np.abs(table - table.T))
+    if not difference.size:
+        return 0.0, 0, 0
+    i, j = divmod(int(difference.argmax()), len(table))
+    return float(difference[i, j]), i, j
+
+
+def _tolerance(table: np.ndarray) -> float:
+    told = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
+    return ROUNDING * float(np.ptp(told)) if told.size else 0.0
+
+
+def _lenient(value: Any) -> float:
+    """The value as a number, NaN if it is none."""
+    if isinstance(value, np.complexfloating):
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _lowest(diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values: np.ndarray) -> bool:
+    """Whether the diagonal is the minimum of every row, and in most rows alone: so it is with distances.
+
+    A diagonal of 0 that stands for "not measured" beside similarities of which many are 0 is not meant.
+    """
+    smallest = np.full(len(diagonal), np.inf)
+    np.minimum.at(smallest, first, values)
+    np.minimum.at(smallest, second, values)
+    return bool(np.all(diagonal <= smallest) and 2 * np.sum(diagonal < smallest) > len(diagonal))

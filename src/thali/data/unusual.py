@@ -1,0 +1,40 @@
+"""What to tell of similarities that the default priors are not made for."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.data.check import shorten
+
+if TYPE_CHECKING:
+    from thali.data.similarity import Similarities
+
+
+def sentences(data: "Similarities", lowest_diagonal: bool, small: float, large: float) -> list[str]:
+    """One message for each thing that is unusual; `small`, `large`: the usual range of the largest |similarity|."""
+    values = data.values
+    said = []
+    if lowest_diagonal:
+        said.append(
+            "The diagonal is the smallest number of every row, as in a table of dissimilarities; if it is one, use "
+            "Similarities.from_dissimilarities."
+        )
+    if np.all(values == values[0]):
+        which = f"All {len(values):,} similarities are" if len(values) > 1 else "The only similarity is"
+        said.append(f"{which} {values[0]:g}: variance accounted for is undefined.")
+    if (mean := values.mean()) < 0:
+        said.append(
+            f"The mean similarity is {mean:.3g}, but the additive constant and the weights cannot be negative; add a "
+            "constant to all similarities, or use Similarities.from_dissimilarities if these are dissimilarities."
+        )
+    largest = float(np.abs(values).max())
+    if largest > large or 0 < largest < small:
+        said.append(
+            f"The largest similarity is {largest:.3g} in absolute value, but the default weight prior and sigma are "
+            f"meant for similarities of about 0 to 1; divide all by {largest:.3g}, or set weight_prior and sigma for "
+            "this scale."
+        )
+    if alone := data.never_measured:
+        whose = "its" if len(alone) == 1 else "their"
+        said.append(f"{shorten(alone)}: no similarity was measured; {whose} features are told by the prior alone.")
+    return said
