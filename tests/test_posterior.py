@@ -18,7 +18,8 @@ from scipy.stats import binom
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 from thali.posterior.features import features_table
-from thali.posterior.store import load, pair_index, save
+from thali.posterior.pairs import pair_index
+from thali.posterior.store import load, save
 from thali.posterior.summary import summarise
 
 

@@ -11,7 +11,7 @@ from arviz_stats.base.array import array_stats
 from posterior_cases import chain, comparisons, small_fit, tree_of
 
 from thali.errors import ArgumentError
-from thali.posterior.store import pair_index
+from thali.posterior.pairs import pair_index
 from thali.posterior.summary import summarise, text_histogram, verdict
 
 

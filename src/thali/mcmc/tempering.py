@@ -15,7 +15,7 @@ from thali.mcmc.chance import accept
 from thali.mcmc.verbs import cache_at, log_likelihood
 
 LOWEST_RATE = 0.1  # of trades between neighbours that a ladder should have
-AIM = 0.15  # below this a gap gets another rung, so that the rate of a later, longer run is above LOWEST_RATE
+AIM = 0.12  # below this a gap gets another rung, so that the rate of a later, longer run is above LOWEST_RATE
 ENOUGH = 20  # attempted trades without which a rate says nothing
 MOST_RUNGS = 64
 
