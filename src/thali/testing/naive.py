@@ -117,5 +117,5 @@ def additive_log_likelihood(data, features, weights, constant: float, sigma: flo
     expected = additive_similarity(features, weights, constant)
     total = 0.0
     for i, j, s in zip(data.first, data.second, data.values, strict=True):
-        total += -0.5 * math.log(2.0 * math.pi) - math.log(sigma) - (s - expected[i, j]) ** 2 / (2.0 * sigma**2)
+        total += -0.5 * math.log(2.0 * math.pi) - math.log(sigma) - (s - float(expected[i, j])) ** 2 / (2.0 * sigma**2)
     return total
