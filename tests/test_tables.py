@@ -252,6 +252,7 @@ SIMILARITIES = {
     "labels in the header alone": ("A,B,C\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n", "square table"),
     "text on the diagonal": (SIMILAR.replace("1", "same"), "square table"),
     "text and decimal commas": (SIMILAR.replace("1", "x").replace(",", ";").replace(".", ","), "square table"),
+    "text and a mark of a gap": (SIMILAR.replace("1", "same").replace("B,0.8", "B,NA"), "square table"),
     "nothing on the diagonal": (SIMILAR.replace("1", ""), "square table"),
     "one of two missing": (SIMILAR.replace("B,0.8", "B,NA"), "square table"),
     "lower triangle": (LOWER, "lower triangle"),
@@ -263,6 +264,7 @@ SIMILARITIES = {
     "upper triangle": (",A,B,C\nA,1,0.8,0.3\nB,,1,0.45\nC,,,1\n", "upper triangle"),
     "upper triangle without diagonal": (",A,B,C\nA,,0.8,0.3\nB,,,0.45\nC,,,\n", "upper triangle"),
     "upper triangle, labels in the header": ("A,B,C\n1,0.8,0.3\n,1,0.45\n,,1\n", "upper triangle"),
+    "upper triangle, labels in the header, marks of gaps": ("A,B,C\n-,0.8,0.3\n-,-,0.45\n-,-,-\n", "upper triangle"),
     "upper triangle and zeros": (",A,B,C\nA,1,0.8,0.3\nB,0,1,0.45\nC,0,0,1\n", "upper triangle" + ZEROS),
 }
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from thali.data.cells import MISSING
 from thali.data.check import as_label, checked_labels
 from thali.data.squares import mismatch
 from thali.errors import DataError
@@ -10,9 +11,12 @@ from thali.errors import DataError
 
 def is_bare_square(frame: pd.DataFrame) -> bool:
     """Whether these are as many columns of numbers as rows; a column without any is the edge of a triangle."""
-    return frame.shape[0] == frame.shape[1] and all(
-        pd.api.types.is_numeric_dtype(frame.iloc[:, k]) or frame.iloc[:, k].isna().all() for k in range(frame.shape[1])
-    )
+
+    def is_empty(column: pd.Series) -> bool:
+        return bool((column.isna() | column.isin(list(MISSING))).all())
+
+    columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
+    return len(frame) == len(columns) and all(pd.api.types.is_numeric_dtype(each) or is_empty(each) for each in columns)
 
 
 def refuse_other_labels(frame: pd.DataFrame) -> None:

@@ -90,7 +90,8 @@ def recognised(frame: pd.DataFrame, named: bool = True, weights: bool = False) -
 
 def _diagonal_told(frame: pd.DataFrame) -> bool:
     """Whether a number other than 0 stands on the diagonal."""
-    return bool(np.nan_to_num(np.diag(frame.to_numpy(dtype=np.float64, na_value=np.nan))).any())
+    diagonal = pd.to_numeric(pd.Series(np.diag(frame.to_numpy(dtype=object))), errors="coerce")
+    return bool(diagonal.fillna(0).any())
 
 
 def readings(names: list[str]) -> list[Reading]:
