@@ -234,6 +234,11 @@ def test_citations_are_refused_for_their_diagonal():
         read_comparisons(SHARED / "paired_bradleyterry2" / "citations.csv")
 
 
+def test_as_many_rows_as_columns_of_numbers_may_still_be_a_list(tmp_path):
+    data, told = read_comparisons(in_file(tmp_path, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n"))
+    assert data == PairedComparisons([[0, 3, 0], [4, 0, 0], [5, 0, 0]], "123") and told.startswith("long table")
+
+
 # similarities ---------------------------------------------------------------------------------------------
 
 ALIKE = Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], "ABC")

@@ -12,11 +12,10 @@ from thali.errors import DataError
 def is_bare_square(frame: pd.DataFrame) -> bool:
     """Whether these are as many columns of numbers as rows; a column without any is the edge of a triangle."""
 
-    def is_empty(column: pd.Series) -> bool:
-        return bool((column.isna() | column.isin(list(MISSING))).all())
-
-    columns = [frame.iloc[:, k] for k in range(frame.shape[1])]
-    return len(frame) == len(columns) and all(pd.api.types.is_numeric_dtype(each) or is_empty(each) for each in columns)
+    if frame.shape[0] != frame.shape[1]:
+        return False
+    empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))
+    return all(pd.api.types.is_numeric_dtype(kind) or none for kind, none in zip(frame.dtypes, empty, strict=True))
 
 
 def refuse_other_labels(frame: pd.DataFrame) -> None:
