@@ -222,7 +222,8 @@ def test_repeated_rows_are_averaged_with_their_counts():
 
 
 def test_the_mean_of_equal_numbers_is_that_number():
-    frame = pd.DataFrame({"a": "x", "b": "y", "similarity": [0.1] * 3, "count": [3, 1, 7]})
+    frame = pd.DataFrame({"a": "x", "b": "y", "similarity": [0.1] * 3})
+    assert (0.1 + 0.1 + 0.1) / 3 != 0.1
     assert Similarities.from_frame(frame).values.tolist() == [0.1]
 
 
@@ -253,6 +254,8 @@ def test_exponential():
 def test_a_function_of_the_dissimilarities():
     data = Similarities.from_dissimilarities(DISTANCES, lambda d: (1 / (1 + d)).tolist())
     assert data.values.tolist() == [1 / 2, 1 / 3, 1 / 6]
+    in_place = Similarities.from_dissimilarities(DISTANCES, lambda d: np.negative(d, out=d))
+    assert in_place.values.tolist() == [-1, -2, -5]
 
 
 def test_the_diagonal_and_missing_pairs_of_dissimilarities():
@@ -381,6 +384,7 @@ UNUSUAL = [
     (np.where(np.eye(4), 0, FULL), []),  # zeros on the diagonal that stand for nothing: a similarity is below
     (np.where(np.eye(4), -1, FULL), [DIAGONAL]),
     (ONE_TWIN, [DIAGONAL]),
+    ([[0, 0.5, 0.6], [0.5, 0, 0.7], [0.6, 0.7, 0.9]], []),
     (np.where(np.eye(3), NAN, [[0, 1, 2], [1, 0, 5], [2, 5, 0]]), []),
     (np.where(np.eye(4), 0, np.kron(np.eye(2), np.ones((2, 2)))), []),
     (np.where(np.eye(4), 1, FULL - 1), [NEGATIVE.format("-0.675")]),

@@ -234,6 +234,11 @@ def test_citations_are_refused_for_their_diagonal():
         read_comparisons(SHARED / "paired_bradleyterry2" / "citations.csv")
 
 
+def test_as_many_rows_as_columns_of_numbers_may_still_be_a_list(tmp_path):
+    data, told = read_comparisons(in_file(tmp_path, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n"))
+    assert data == PairedComparisons([[0, 3, 0], [4, 0, 0], [5, 0, 0]], "123") and told.startswith("long table")
+
+
 # similarities ---------------------------------------------------------------------------------------------
 
 ALIKE = Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], "ABC")
@@ -252,6 +257,7 @@ SIMILARITIES = {
     "labels in the header alone": ("A,B,C\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n", "square table"),
     "text on the diagonal": (SIMILAR.replace("1", "same"), "square table"),
     "text and decimal commas": (SIMILAR.replace("1", "x").replace(",", ";").replace(".", ","), "square table"),
+    "text and a mark of a gap": (SIMILAR.replace("1", "same").replace("B,0.8", "B,NA"), "square table"),
     "nothing on the diagonal": (SIMILAR.replace("1", ""), "square table"),
     "one of two missing": (SIMILAR.replace("B,0.8", "B,NA"), "square table"),
     "lower triangle": (LOWER, "lower triangle"),
@@ -263,6 +269,7 @@ SIMILARITIES = {
     "upper triangle": (",A,B,C\nA,1,0.8,0.3\nB,,1,0.45\nC,,,1\n", "upper triangle"),
     "upper triangle without diagonal": (",A,B,C\nA,,0.8,0.3\nB,,,0.45\nC,,,\n", "upper triangle"),
     "upper triangle, labels in the header": ("A,B,C\n1,0.8,0.3\n,1,0.45\n,,1\n", "upper triangle"),
+    "upper triangle, labels in the header, marks of gaps": ("A,B,C\n-,0.8,0.3\n-,-,0.45\n-,-,-\n", "upper triangle"),
     "upper triangle and zeros": (",A,B,C\nA,1,0.8,0.3\nB,0,1,0.45\nC,0,0,1\n", "upper triangle" + ZEROS),
 }
 

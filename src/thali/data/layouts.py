@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from thali.data.cells import MISSING
 from thali.data.check import as_label, checked_labels
 from thali.data.squares import mismatch
 from thali.errors import DataError
@@ -10,9 +11,11 @@ from thali.errors import DataError
 
 def is_bare_square(frame: pd.DataFrame) -> bool:
     """Whether these are as many columns of numbers as rows; a column without any is the edge of a triangle."""
-    return frame.shape[0] == frame.shape[1] and all(
-        pd.api.types.is_numeric_dtype(frame.iloc[:, k]) or frame.iloc[:, k].isna().all() for k in range(frame.shape[1])
-    )
+
+    if frame.shape[0] != frame.shape[1]:
+        return False
+    empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))
+    return all(pd.api.types.is_numeric_dtype(kind) or none for kind, none in zip(frame.dtypes, empty, strict=True))
 
 
 def refuse_other_labels(frame: pd.DataFrame) -> None:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali.data.check import shorten
+from thali.data.cells import MISSING
+from thali.data.check import as_label, shorten
 from thali.data.columns import count_column
 from thali.data.layouts import is_bare_square, labelled_square, refuse_other_labels
 from thali.data.names import COUNTS, OPTION, SIDES, by_plain_name, plain
@@ -90,7 +91,7 @@ def recognised(frame: pd.DataFrame, named: bool = True, weights: bool = False) -
 
 def _diagonal_told(frame: pd.DataFrame) -> bool:
     """Whether a number other than 0 stands on the diagonal."""
-    return bool(np.nan_to_num(np.diag(frame.to_numpy(dtype=np.float64, na_value=np.nan))).any())
+    return any(as_label(value) not in MISSING | {"0"} for value in np.diag(frame.to_numpy(dtype=object)))
 
 
 def readings(names: list[str]) -> list[Reading]:

@@ -210,10 +210,11 @@ def read_data(path: str | Path) -> tuple[PairedComparisons | Similarities, str]:
 
 def _as_comparisons(table: Table, path: str | Path, weights: bool) -> tuple[PairedComparisons, str]:
     try:
-        if kind_of_table(table.frame, table.named) == SIMILARITIES and not weights:
+        kind = kind_of_table(table.frame, table.named)
+        if kind == SIMILARITIES and not weights:
             refuse_similarities(table.frame, table.named)
         data, told = recognised(table.frame, table.named, weights)
-        if kind_of_table(table.frame, table.named) == EITHER:
+        if kind == EITHER:
             told += "; the table is symmetric: if these are similarities, say --model additive"
     except DataError as error:
         hint = " If these are similarities, say --model additive." if _may_be_similarities(table) else ""
