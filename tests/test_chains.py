@@ -67,7 +67,7 @@ def test_room_grows_without_a_trace():
     crowded, roomy = (Chain(task(data, alpha=40.0, draws=80), np.random.default_rng(3)) for _ in range(2))
     start = capacity(crowded.bag)
     while capacity(roomy.bag) < 2000:
-        roomy.bag = chains.grown(roomy.bag)
+        roomy.bags = chains.grown(roomy.bags)
     roomy.record = chains.enlarged(chains.enlarged(roomy.record))
     kept = int(crowded.bag.whole[COLUMNS])
     assert np.array_equal(roomy.bag.Z[:kept], crowded.bag.Z[:kept])

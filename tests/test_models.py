@@ -130,7 +130,7 @@ def test_predictions_follow_the_order_of_the_pair(data):
 def test_parameters_as_in_scikit_learn():
     model = th.EliminationByAspects(aspects=3, lapse=0.02)
     parameters = model.get_params()
-    assert list(parameters) == ["aspects", "unique", "lapse", "alpha", "method", "sampler"]
+    assert list(parameters) == ["aspects", "unique", "lapse", "alpha", "method", "sampler", "tempering"]
     assert parameters["aspects"] == 3
     assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"
     assert model.set_params(alpha=2.0) is model and model.alpha == 2.0
@@ -310,13 +310,13 @@ def test_the_order_of_options_does_not_matter(data):
 
 def test_sets_of_aspects_have_one_order():
     """The order of a set of texts differs from process to process."""
-    from thali.models.elimination_by_aspects import _matrix_of_mapping
+    from thali.models.feature_argument import _matrix_of_mapping
     from thali.models.saved import describe
 
     owned = {"a": {"tall", "old", "red"}, "b": {"old"}, "c": {"red", "old"}}
     listed = {label: sorted(aspects) for label, aspects in owned.items()}
     np.testing.assert_array_equal(
-        _matrix_of_mapping(owned, ("a", "b", "c")), _matrix_of_mapping(listed, ("a", "b", "c"))
+        _matrix_of_mapping("aspects", owned, ("a", "b", "c")), _matrix_of_mapping("aspects", listed, ("a", "b", "c"))
     )
     assert describe(th.EliminationByAspects(owned)) == describe(th.EliminationByAspects(listed))
 

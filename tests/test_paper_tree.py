@@ -12,7 +12,7 @@ from test_phylogenetic import random_tree
 
 import thali as th
 from thali.mcmc import paper, paper_tree
-from thali.mcmc.bag import COLUMNS, grown, remove_column
+from thali.mcmc.bag import COLUMNS, remove_column, resized
 from thali.mcmc.chains import Chain
 from thali.models.engine import build_task
 from thali.priors import PhylogeneticBuffet
@@ -171,7 +171,7 @@ def test_a_column_keeps_its_probability_and_its_nodes():
     chain = Chain(task, np.random.default_rng(1))
     for until in range(1, 60):
         chain.run_to(until)
-        bag = grown(chain.bag) if until % 2 else chain.bag
+        bag = resized(chain.bag, 100) if until % 2 else chain.bag
         for k in range(bag.whole[COLUMNS]):
             assert 0.0 < bag.pi[k] < 1.0
             owners = bag.Z[k, :6].astype(bool)

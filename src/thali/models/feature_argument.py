@@ -71,9 +71,13 @@ def _matrix_of_mapping(argument: str, features: Mapping, labels: tuple[str, ...]
     named = {str(label): _listed(owned) for label, owned in features.items()}
     for label in named:
         if label not in labels:
-            raise ArgumentError(f"{argument} names {label!r}, which is not in the data; there are {shorten(labels)}.")
+            raise ArgumentError(
+                f"{argument} names the option {label!r}, which is not in the data; there are {shorten(labels)}."
+            )
     for label in labels:
         if label not in named:
-            raise ArgumentError(f"{argument} says nothing about {label!r}; give it an empty list if it has none.")
+            raise ArgumentError(
+                f"{argument} says nothing about the option {label!r}; give it an empty list if it has none."
+            )
     columns = list(dict.fromkeys(feature for label in labels for feature in named[label]))
     return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)
