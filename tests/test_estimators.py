@@ -222,11 +222,11 @@ def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
 
 
 @pytest.mark.parametrize("prior", [IndianBuffet(), FiniteFeatures(8)])
-@pytest.mark.parametrize("weight_prior", [(1.0, 10.0), (2.0, 4.0)])
-def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(prior, weight_prior):
+@pytest.mark.parametrize(("weight_prior", "alpha"), [((1.0, 10.0), 1.0), ((2.0, 4.0), 1.0), ((1.0, 10.0), 0.3)])
+def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(prior, weight_prior, alpha):
     draws = [[(owners, 0.1) for owners in bag] for m in range(3) for bag in itertools.combinations(SHARED, m)]
-    given = settings(weight_prior=weight_prior, prior=prior)
-    logs = brute_force(draws, S3, prior, 0.1, *weight_prior, 1.0, 3)
+    given = settings(weight_prior=weight_prior, prior=prior, alpha=alpha)
+    logs = brute_force(draws, S3, prior, 0.1, *weight_prior, alpha, 3)
     assert np.diff(np.sort(logs))[-1] > 0.1  # no near tie
     rng = np.random.default_rng(0)
     for _ in range(3):
