@@ -11,9 +11,7 @@ from thali.tree import Tree
 if TYPE_CHECKING:
     import pandas
 
-    from thali.posterior.estimators import Estimate
-
-KINDS = ("expectation", "map-features", "conditional-map", "joint-map")
+    from thali.posterior.estimate import Estimate
 
 
 class AdditiveClustering(LatentFeatureModel):
@@ -162,7 +160,26 @@ class AdditiveClustering(LatentFeatureModel):
         ----------
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
-        from thali.posterior.estimators import estimate
+        from thali.posterior.columns import columns_of
+        from thali.posterior.estimators import KINDS, estimate
+        from thali.posterior.similarities import measured_similarities
 
         one_of("kind", kind, KINDS)
-        raise NotImplementedError(estimate)
+        tree = self._fitted()
+        if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
+            kept = self._estimates = tree, {}
+        if kind not in kept[1]:
+            posterior = tree["posterior"].dataset
+            data = measured_similarities(tree)
+            draws = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
+            parts = self._parts(data)
+            kept[1][kind] = estimate(
+                kind,
+                columns_of(tree),
+                **draws,
+                data=data,
+                prior=parts["prior"],
+                weight_prior=parts["weight_prior"],
+                with_constant=bool(self.constant),
+            )
+        return kept[1][kind]
