@@ -138,8 +138,8 @@ class AdditiveClustering(LatentFeatureModel):
         Parameters
         ----------
         kind : {"expectation", "map-features", "conditional-map", "joint-map"}
-            "expectation": every feature with its probability and mean weight; the fitted similarities are their posterior
-            mean, the best guess of a new matrix. "map-features": the most probable set of features, with the weights
+            "expectation": every feature with its probability and mean weight; the fitted similarities are their
+            posterior mean, the best guess of a new matrix. "map-features": the most probable set of features, with the weights
             that suit it best. "conditional-map": the best single draw among those with the most probable number of
             features. "joint-map": the best single draw of features and weights together, which is ill-posed for weight
             priors of high rate.
@@ -173,12 +173,13 @@ class AdditiveClustering(LatentFeatureModel):
             data = measured_similarities(tree)
             draws = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
             parts = self._parts(data)
+            prior = parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"]
             kept[1][kind] = estimate(
                 kind,
                 columns_of(tree),
                 **draws,
                 data=data,
-                prior=parts["prior"],
+                prior=prior,
                 weight_prior=parts["weight_prior"],
                 with_constant=bool(self.constant),
             )

@@ -8,9 +8,10 @@ import numpy as np
 from thali.errors import DataWarning
 from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.columns import columns_of
+from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.pairs import pair_index
 from thali.posterior.similarities import similarity_draws
-from thali.posterior.store import MOST_PAIRS, pair_index
-from thali.posterior.summary import INTERVAL, TAILS
+from thali.posterior.store import MOST_PAIRS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -44,7 +44,9 @@ def similarities_part(
     """
     labels = np.asarray(data.labels, dtype=str)
     draw = columns.draw[columns.sizes > 1]
-    variables = {"n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))}
+    variables: dict = {
+        "n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))
+    }
     coordinates, pointwise = {}, {}
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
