@@ -139,10 +139,9 @@ class AdditiveClustering(LatentFeatureModel):
         ----------
         kind : {"expectation", "map-features", "conditional-map", "joint-map"}
             "expectation": every feature with its probability and mean weight; the fitted similarities are their
-            posterior mean, the best guess of a new matrix. "map-features": the most probable set of features, with the weights
-            that suit it best. "conditional-map": the best single draw among those with the most probable number of
-            features. "joint-map": the best single draw of features and weights together, which is ill-posed for weight
-            priors of high rate.
+            posterior mean, the best guess of a new matrix. "map-features": the most probable set of features, with the
+            weights that suit it best. "conditional-map": the best set and weights among those with the most probable
+            number of features. "joint-map": the best among all, which is ill-posed for weight priors of high rate.
 
         Returns
         -------
@@ -171,7 +170,7 @@ class AdditiveClustering(LatentFeatureModel):
         if kind not in kept[1]:
             posterior = tree["posterior"].dataset
             data = measured_similarities(tree)
-            draws = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
+            draws: dict = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
             parts = self._parts(data)
             prior = parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"]
             kept[1][kind] = estimate(
