@@ -9,6 +9,7 @@
 
     ThaliWarning             (a UserWarning)
     ├── DataWarning          the data can be used, but not for everything
+    ├── EstimateWarning      an estimate is not what its name promises
     ├── ConvergenceWarning   the chains do not agree, or hold too few effective draws
     ├── IncompleteWarning    a part of a comparison failed; the rest was kept
     └── InterruptedWarning   a run was stopped early; what it had drawn was kept
@@ -40,6 +41,10 @@ class ThaliWarning(UserWarning):
 
 class DataWarning(ThaliWarning):
     """The data can be used, but some question about them has no answer."""
+
+
+class EstimateWarning(ThaliWarning):
+    """An estimate is poorly defined for this model."""
 
 
 class ConvergenceWarning(ThaliWarning):

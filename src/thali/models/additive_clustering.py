@@ -11,9 +11,7 @@ from thali.tree import Tree
 if TYPE_CHECKING:
     import pandas
 
-    from thali.posterior.estimators import Estimate
-
-KINDS = ("expectation", "map-features", "conditional-map", "joint-map")
+    from thali.posterior.estimate import Estimate
 
 
 class AdditiveClustering(LatentFeatureModel):
@@ -140,11 +138,10 @@ class AdditiveClustering(LatentFeatureModel):
         Parameters
         ----------
         kind : {"expectation", "map-features", "conditional-map", "joint-map"}
-            "expectation": every feature with its probability and mean weight; the fitted similarities are their posterior
-            mean, the best guess of a new matrix. "map-features": the most probable set of features, with the weights
-            that suit it best. "conditional-map": the best single draw among those with the most probable number of
-            features. "joint-map": the best single draw of features and weights together, which is ill-posed for weight
-            priors of high rate.
+            "expectation": every feature with its probability and mean weight; the fitted similarities are their
+            posterior mean, the best guess of a new matrix. "map-features": the most probable set of features, with the
+            weights that suit it best. "conditional-map": the best set and weights among those with the most probable
+            number of features. "joint-map": the best among all, which is ill-posed for weight priors of high rate.
 
         Returns
         -------
@@ -162,7 +159,27 @@ class AdditiveClustering(LatentFeatureModel):
         ----------
         Navarro & Griffiths (2007), section 4, eq. 8 to 13.
         """
-        from thali.posterior.estimators import estimate
+        from thali.posterior.columns import columns_of
+        from thali.posterior.estimators import KINDS, estimate
+        from thali.posterior.similarities import measured_similarities
 
         one_of("kind", kind, KINDS)
-        raise NotImplementedError(estimate)
+        tree = self._fitted()
+        if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
+            kept = self._estimates = tree, {}
+        if kind not in kept[1]:
+            posterior = tree["posterior"].dataset
+            data = measured_similarities(tree)
+            draws: dict = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
+            parts = self._parts(data)
+            prior = parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"]
+            kept[1][kind] = estimate(
+                kind,
+                columns_of(tree),
+                **draws,
+                data=data,
+                prior=prior,
+                weight_prior=parts["weight_prior"],
+                with_constant=bool(self.constant),
+            )
+        return kept[1][kind]

@@ -1,7 +1,7 @@
 """Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model shares."""
 
 import math
-import numbers
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -88,18 +88,17 @@ def _ladder(tempering, by_default: bool, may_temper: bool) -> tuple[tuple[float,
     """Temperatures to start with, and whether the ladder is lengthened while tuning."""
     if tempering is None:
         return (geometric(RUNGS, HOTTEST), True) if by_default and may_temper else ((1.0,), False)
-    if tempering is False or (not isinstance(tempering, bool) and np.isscalar(tempering) and tempering == 1):
+    count = tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
+    if count in (0, 1):  # which False is
         return (1.0,), False
     if not may_temper:
         raise ArgumentError("sampler='paper' is not tempered; leave tempering at None.")
-    if isinstance(tempering, numbers.Integral) and not isinstance(tempering, bool) and 1 < tempering <= MOST_RUNGS:
-        return geometric(int(tempering), HOTTEST), True
-    try:
-        given = tuple(float(x) for x in tempering)
-    except (TypeError, ValueError):
-        given = ()
-    if len(given) > 1 and given[0] == 1.0 and all(a < b < math.inf for a, b in pairwise(given)):
-        return given, False
+    if count is not None and 1 < count <= MOST_RUNGS:
+        return geometric(int(count), HOTTEST), True
+    if isinstance(tempering, Iterable) and not isinstance(tempering, str):
+        given = tuple(map(float, tempering))
+        if len(given) > 1 and given[0] == 1.0 and all(a < b < math.inf for a, b in pairwise(given)):
+            return given, False
     raise ArgumentError(
         f"tempering must be None, False, a number of temperatures up to {MOST_RUNGS}, or the temperatures themselves, "
         f"rising from 1; got {tempering!r}."

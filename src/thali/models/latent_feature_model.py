@@ -182,7 +182,7 @@ class LatentFeatureModel(Parameters):
         if "choice_probability" not in tree["posterior"] and "lapse" not in tree["constant_data"]:
             raise ArgumentError(
                 f"{method} belongs to models of choices, and this {type(self).__name__} was fitted to similarities; "
-                "see estimate(...).similarity for what it predicts."
+                "posterior_['posterior']['similarity'] holds what it predicts."
             )
         return tree
 

@@ -93,12 +93,13 @@ def load(path):
     >>> again
     EliminationByAspects(aspects='unique')
     """
+    from thali.models.additive_clustering import AdditiveClustering
     from thali.models.elimination_by_aspects import EliminationByAspects
     from thali.models.latent_feature_model import LatentFeatureModel
     from thali.posterior import store
 
     tree = store.load(path)
-    classes = {c.__name__: c for c in (EliminationByAspects, LatentFeatureModel)}
+    classes = {c.__name__: c for c in (AdditiveClustering, EliminationByAspects, LatentFeatureModel)}
     saved = json.loads(tree.attrs["thali_model"])
     if saved["class"] not in classes:
         raise DataError(f"{path} holds a {saved['class']}, which this version of thali does not know; update thali.")

@@ -9,6 +9,8 @@ trace                  how the chains moved
 choice_probabilities   predicted against observed proportions
 check                  which observed proportions the model misses
 comparison             the scores of left-out pairs, model against model
+similarity             observed against fitted similarities
+overlap                objects on a plane, outlines around those that share a feature
 tree                   a tree over options
 """
 
@@ -17,7 +19,9 @@ from thali.plots.comparison import comparison
 from thali.plots.feature_matrix import features
 from thali.plots.feature_number import n_features
 from thali.plots.feature_samples import feature_samples
+from thali.plots.overlap import overlap
 from thali.plots.predictions import choice_probabilities
+from thali.plots.similarity import similarity
 from thali.plots.traces import trace
 from thali.plots.tree import tree
 
@@ -28,6 +32,8 @@ __all__ = [
     "feature_samples",
     "features",
     "n_features",
+    "overlap",
+    "similarity",
     "trace",
     "tree",
 ]

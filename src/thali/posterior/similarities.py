@@ -1,18 +1,18 @@
 """What draws say about similarities: the fitted similarity of every pair, and the likelihood of the measured ones."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali.posterior.columns import Columns
 from thali.posterior.pairs import pair_coordinates, pair_index
+from thali.posterior.probabilities import BLOCK
 from thali.posterior.store import DataPart
 
 if TYPE_CHECKING:
-    from thali.data.similarity import Similarities
+    import xarray
 
-BLOCK = 2**21  # numbers held at once: 16 MiB
+    from thali.data.similarity import Similarities
 
 
 def similarities_part(
@@ -44,11 +44,13 @@ def similarities_part(
     """
     labels = np.asarray(data.labels, dtype=str)
     draw = columns.draw[columns.sizes > 1]
-    variables = {"n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))}
+    variables: dict = {
+        "n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))
+    }
     coordinates, pointwise = {}, {}
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        fitted = fitted_draws(columns, extra["constant"], i, j)
+        fitted = similarity_draws(columns, extra["constant"], i, j)
         variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*shape, -1))
         coordinates = pair_coordinates("pair", labels, i, j)
         measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
@@ -79,14 +81,16 @@ def similarities_part(
     )
 
 
-def fitted_draws(columns: Columns, constant: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The fitted similarity of each pair in each draw: mu_ij = w_0 + sum_k w_k f_ik f_jk.
+def similarity_draws(columns: Columns, constant, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The fitted similarity of each pair in each draw: the weights of the features that both have, and the constant.
+
+    mu_ij = w_0 + sum_k w_k f_ik f_jk
 
     Parameters
     ----------
     columns : Columns
-    constant : array (draws,)
-    first, second : int arrays (pairs,), option indices
+    constant : array (draws,) or 0
+    first, second : int arrays (pairs,), positions of objects
 
     Returns
     -------
@@ -95,18 +99,35 @@ def fitted_draws(columns: Columns, constant: np.ndarray, first: np.ndarray, seco
     References
     ----------
     Navarro & Griffiths (2007), eq. 1.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> draws = Columns(np.array([1]), np.array([0.5]), np.array([2]), np.array([0, 2]), np.zeros((1, 3)))
+    >>> similarity_draws(draws, np.array([0.25]), np.array([0, 0]), np.array([1, 2])).tolist()
+    [[0.25, 0.75]]
     """
-    fitted = np.empty((columns.n_draws, len(first)))
-    for draws in _blocks(columns, len(first)):
-        features, weights = columns.dense(draws.start, draws.stop)
+    options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    first, second = np.split(place, 2)
+    similarity = np.empty((columns.n_draws, len(first)))
+    m = len(options)
+    step = max(1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(first)))
+    for start in range(0, columns.n_draws, step):
+        stop = min(start + step, columns.n_draws)
+        features, weights = columns.dense(start, stop, options)
         owned = features.astype(float)
         everything = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
-        fitted[draws] = everything[:, first, second] + constant[draws, None]
-    return fitted
+        similarity[start:stop] = everything[:, first, second]
+    return similarity + np.reshape(constant, (-1, 1))
 
 
-def _blocks(columns: Columns, pairs: int) -> Iterator[slice]:
-    n = columns.n_options
-    step = max(1, BLOCK // max(1, int(columns.n_features.max(initial=0)) * n + n * n + pairs))
-    for start in range(0, columns.n_draws, step):
-        yield slice(start, min(start + step, columns.n_draws))
+def measured_similarities(tree: "xarray.DataTree") -> "Similarities":
+    """The similarities that a model was fitted to, from its posterior tree."""
+    from thali.data.similarity import Similarities
+
+    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
+    labels = [str(label) for label in posterior["option"].values]
+    matrix = np.full((len(labels), len(labels)), np.nan)
+    first, second = constant["first"].values, constant["second"].values
+    matrix[first, second] = matrix[second, first] = tree["observed_data"].dataset["similarity"].values
+    return Similarities(matrix, labels)

@@ -10,6 +10,7 @@ from thali._jit import scalar
 from thali.errors import ArgumentError
 from thali.mcmc import verbs
 from thali.mcmc.bag import ALPHA, COLUMNS
+from thali.priors.shared import log_copies, shared_columns
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,34 @@ class FiniteFeatures:
         """
         matrix = np.asarray(matrix, bool)
         return float(sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0)))
+
+    def log_prob_shared(self, matrix, alpha: float) -> float:
+        r"""Log probability of the columns with two owners or more as a multiset, whatever the others are.
+
+        .. math:: \frac{K!}{(K - m)! \prod_h K_h!} \; q^{K - m} \prod_k P(h_k), \qquad q = P(\emptyset) + N P(\{1\})
+
+        for m such columns, of which K_h have the owners h.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (N, K)
+            Options by features; columns with fewer than two owners are passed over.
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+            Minus infinity if there are more than `n_features` such columns.
+        """
+        columns = shared_columns(matrix)
+        m, n, a = len(columns), columns.shape[1], alpha / self.n_features
+        others = int(self.n_features) - m
+        if others < 0:
+            return -math.inf
+        log_other = math.log(math.exp(log_column(a, n, 0)) + n * math.exp(log_column(a, n, 1)))
+        orders = math.lgamma(self.n_features + 1.0) - math.lgamma(others + 1.0) - log_copies(columns)
+        sizes = np.count_nonzero(columns, axis=1).tolist()
+        return orders + others * log_other + sum(log_column(a, n, size) for size in sizes)
 
 
 class Columns(NamedTuple):

@@ -1,5 +1,6 @@
 """Features that are known beforehand: only their weights are learned."""
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 from thali.errors import ArgumentError
 from thali.mcmc import verbs
 from thali.mcmc.bag import ALPHA
+from thali.priors.shared import shared_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,14 @@ class Given:
     def log_prob(self, matrix, alpha: float) -> float:
         """0 for the given matrix, minus infinity for any other."""
         return 0.0 if np.array_equal(np.asarray(matrix, bool), self.matrix) else -np.inf
+
+    def log_prob_shared(self, matrix, alpha: float) -> float:
+        """0 for the columns with two owners or more of the given matrix, in any order; minus infinity for any others.
+
+        Columns with fewer than two owners are passed over on both sides.
+        """
+        columns, own = (Counter(c.tobytes() for c in shared_columns(each)) for each in (matrix, self.matrix))
+        return 0.0 if columns == own else -np.inf
 
 
 class GivenColumns(NamedTuple):

@@ -1,5 +1,6 @@
 """The one-parameter Indian buffet process."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from thali._jit import scalar
 from thali.mcmc import verbs
 from thali.mcmc.bag import ALPHA
 from thali.mcmc.chance import index
+from thali.priors.shared import log_copies, shared_columns
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,26 @@ class IndianBuffet:
         n = matrix.shape[0]
         table = self.compiled(n).log_rate
         return float(np.sum(np.log(alpha) + table[matrix.sum(0)]) - alpha * np.sum(1.0 / np.arange(1, n + 1)))
+
+    def log_prob_shared(self, matrix, alpha: float) -> float:
+        """Log probability of the columns with two owners or more as a multiset, whatever the others are: sum over
+        them of log(alpha lambda_h), minus alpha (H_N - 1), minus log K_h! of the K_h columns with the same owners.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (N, K)
+            Options by features; columns with fewer than two owners are passed over.
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+        """
+        columns = shared_columns(matrix)
+        n, sizes = columns.shape[1], np.count_nonzero(columns, axis=1).tolist()
+        total = sum(1.0 / m for m in range(2, n + 1))
+        rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in sizes)
+        return rates + len(sizes) * (math.log(alpha) - math.lgamma(n + 1)) - alpha * total - log_copies(columns)
 
 
 class Buffet(NamedTuple):

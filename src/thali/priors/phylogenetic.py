@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from thali.errors import DataError
 from thali.mcmc.bag import grid_size
 from thali.priors.genealogy import Genealogy
 from thali.priors.kinship import Kinship
+from thali.priors.shared import log_copies, shared_columns
 from thali.tree import Tree
 
 LEAST_SHARED = 1e-3  # share of the features that some but not all own: of less, drawing one would take for ever
@@ -193,6 +195,49 @@ class PhylogeneticBuffet:
         rates[alone] = np.log(owners[alone] @ self._single_rates())  # as the samplers have them
         total = digamma(1.0 + kinship.total) - digamma(1.0)
         return float(np.sum(np.log(alpha) + rates) - alpha * total)
+
+    def log_prob_shared(self, matrix, alpha: float) -> float:
+        """Log probability of the columns with two owners or more as a multiset, whatever the others are: sum over
+        them of log(alpha lambda_h), minus alpha times the total of their rates, minus log K_h! of the K_h columns with
+        the same owners.
+
+        Parameters
+        ----------
+        matrix : array of 0/1, shape (leaves, K)
+            Options by features; columns with fewer than two owners are passed over.
+        alpha : float, above 0
+
+        Returns
+        -------
+        float
+        """
+        columns = shared_columns(matrix)
+        self._check_number(columns.shape[1])
+        rates = sum(map(self._log_rate_of, columns))
+        return float(rates + len(columns) * math.log(alpha) - alpha * self._shared_total - log_copies(columns))
+
+    def _log_rate_of(self, column: np.ndarray) -> float:
+        """log lambda of one pattern with two owners or more; computed once, for estimates ask for thousands of them."""
+        rates, key = self._known_rates, column.tobytes()
+        if key not in rates:
+            sums = self._kinship.gains_of(column, self.tree.parents)
+            rates[key] = float(self._kinship.log_rates(sums[None])[0])
+        return rates[key]
+
+    @cached_property
+    def _known_rates(self) -> dict[bytes, float]:
+        return {}
+
+    @cached_property
+    def _kinship(self) -> Kinship:
+        return Kinship.of(self.tree, grid_size(self.tree.n_leaves))
+
+    @cached_property
+    def _shared_total(self) -> float:
+        """Total rate of the patterns with two owners or more."""
+        from scipy.special import digamma
+
+        return float(digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0) - self._single_rates().sum())
 
     def draw_probabilities(self, matrix, rng: np.random.Generator) -> np.ndarray:
         """Draw the probability π of each feature given its owners, p(π | h) ∝ P(h | π) / π, on the quadrature's grid.
