@@ -78,7 +78,7 @@ def _features(model, features) -> str:
     text += features_table(shared, "feature", unsettled)
     text += and_others(shared)
     if "place" in shared:
-        text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature")
+        text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature", "objects")
     if any(unsettled):
         from thali.posterior.presence import MARKED
 
@@ -94,7 +94,7 @@ def _features(model, features) -> str:
 def _scalars(model, summary) -> str:
     lines = [_concentration(model, summary), _deviation(model, summary), _weight_prior(model)]
     likelihood = estimate_in(summary, "log_likelihood")
-    lines.append(f"Log-likelihood of all the data, no constant left out: {likelihood}")
+    lines.append(f"Log-likelihood of all the data, the logarithm of a density: {likelihood}")
     return "\n".join(line for line in lines if line)
 
 
