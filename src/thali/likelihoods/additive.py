@@ -1,12 +1,14 @@
 """Additive clustering: similarity is the sum of the weights of the features that two objects share."""
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from thali._quiet import is_quiet
 from thali.data.similarity import Similarities
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, DataWarning
 from thali.likelihoods.residuals import (
     CONSTANT,
     VARIANCE,
@@ -32,6 +34,7 @@ from thali.mcmc.truncated import tilted_weight
 
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
 VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
+SMALL = 0.02  # share of the standard deviation of the similarities below which a fixed sigma is warned of
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,19 @@ class Additive:
             )
 
     def check(self, prior, data) -> None:
-        """Raise DataError for data of another kind."""
+        """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no room to move."""
         if not isinstance(data, Similarities):
             raise DataError(
                 f"Additive clustering needs Similarities; got {type(data).__name__}. Wrap a matrix as "
                 "Similarities(matrix)."
+            )
+        sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
+        if sigma is not None and sigma < SMALL * spread and not is_quiet():
+            warnings.warn(
+                f"sigma={sigma:g} is below {SMALL:g} of the standard deviation of the similarities ({spread:.3g}), so "
+                "that chains hardly move; take a larger one, or sigma=None to learn it.",
+                DataWarning,
+                stacklevel=5,
             )
 
     def fixed_sigma(self, data) -> float | None:

@@ -167,9 +167,12 @@ class LatentFeatureModel(Parameters):
 
     def _warn_if_unconverged(self) -> None:
         from thali.posterior.summary import verdict
+        from thali.posterior.trades import trade_sentence
 
         agree, sentence = verdict(self.summary())
         if not agree:
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+        if sentence := trade_sentence(self.posterior_):
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
 
     def _fitted(self) -> "xarray.DataTree":
