@@ -30,6 +30,7 @@ from thali.likelihoods.residuals import (
 )
 from thali.mcmc import verbs
 from thali.mcmc.bag import COLUMNS, HEAT
+from thali.mcmc.chance import shuffle_columns
 from thali.mcmc.truncated import tilted_weight
 
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
@@ -265,7 +266,8 @@ def _draw_weights(judgements, rng, c, b):
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2 variance), where A counts the
     # measured pairs of owners and B sums what the others leave unexplained of their similarities
     precision = b.real[HEAT] / c.real[VARIANCE]
-    for k in range(b.whole[COLUMNS]):
+    for t in range(shuffle_columns(rng, b)):
+        k = b.order[t]
         pairs = inner_pairs(judgements, b, k, b.m[k])
         unexplained = inner_sum(c.residual, b, k) + b.w[k] * pairs
         w = tilted_weight(rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained)
