@@ -85,7 +85,11 @@ def means(prior, data, weight_prior, tilt=0.0):
     return expected
 
 
-LONG = [(20_000, 77), pytest.param(400_000, 1, marks=pytest.mark.long), pytest.param(400_000, 2, marks=pytest.mark.long)]
+LONG = [
+    (20_000, 77),
+    pytest.param(400_000, 1, marks=pytest.mark.long),
+    pytest.param(400_000, 2, marks=pytest.mark.long),
+]
 
 
 @pytest.mark.parametrize("rounds, seed", LONG)
@@ -115,9 +119,7 @@ def test_a_replica_at_another_temperature(rounds, seed):
 
 
 @pytest.mark.parametrize("rounds, seed", LONG)
-@pytest.mark.parametrize(
-    "n, weight_prior", [(9, (1.0, 20.0)), pytest.param(5, (2.0, 30.0), marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("n, weight_prior", [(9, (1.0, 20.0)), pytest.param(5, (2.0, 30.0), marks=pytest.mark.long)])
 def test_published_sampler(n, weight_prior, rounds, seed):
     # its steps of .05 want weights of that size
     data = alternating_similarities(n, variance=0.5, missing=n == 5)
@@ -145,7 +147,9 @@ def test_finite_prior(rounds, seed):
         a = alpha / columns
         by_size = np.zeros(n + 1)
         for m in range(n + 1):
-            by_size[m] = math.exp(math.log(a) + special.gammaln(m + a) + math.lgamma(n - m + 1) - math.lgamma(n + 1 + a))
+            by_size[m] = math.exp(
+                math.log(a) + special.gammaln(m + a) + math.lgamma(n - m + 1) - math.lgamma(n + 1 + a)
+            )
         rates = {frozenset(h): by_size[len(h)] for size in range(1, n + 1) for h in combinations(range(n), size)}
         expected = means_of_columns(rates, n, weight_prior, columns, columns * (columns - 1.0))
         return np.exp(-alpha) * np.array(list(expected.values())), expected.keys()
