@@ -33,6 +33,6 @@ def noise_sentence(tree: "xarray.DataTree") -> str:
         return ""
     meaning = "the features explain the noise as well" if sigma < LEAST * spread else "the features explain little"
     return (
-        f"sigma was learned as {sigma:.2g}, {100 * sigma / spread:.2g} % of the standard deviation of the similarities: "
-        f"{meaning}. So few judgements hardly tell how precise they are; give sigma if you know it."
+        f"sigma was learned as {sigma:.2g}, {100 * sigma / spread:.2g} % of the standard deviation of the similarities"
+        f": that is, {meaning}. So few judgements hardly tell how precise they are; give sigma if you know it."
     )
