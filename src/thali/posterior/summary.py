@@ -38,7 +38,7 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     dict of arrays (chain, draw)
         `n_features`, `alpha` if it was learned, and `log_likelihood`; of choices `choice_probability[a, b]` of every
         compared pair, up to 60 options; of similarities `sigma` if it was learned, `constant` if there is one, and
-        `presence[a, b, ...]` of every feature with probability above .2.
+        `presence[a, b, ...]` of every feature of two objects or more with probability above .2.
 
     Example
     -------
@@ -59,7 +59,8 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     quantities = {name: posterior[name].values for name in names}
     n_options = posterior.sizes["option"]
     if of_similarities:
-        members = features_table(tree, LEAST_PRESENT)["members"].tolist()
+        probable = features_table(tree, LEAST_PRESENT)["members"]
+        members = probable[probable.map(len) > 1].tolist()  # those of a single object are drawn from the prior
         for owners, present in zip(members, presence_of(tree, members), strict=True):
             quantities[f"presence[{', '.join(owners)}]"] = present
     elif n_options <= MOST_OPTIONS:
