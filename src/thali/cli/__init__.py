@@ -306,6 +306,10 @@ def reproduce(
     full: Annotated[bool, typer.Option("--full", help="A long run, with small Monte Carlo errors.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 1,
     cores: Annotated[int | None, typer.Option(min=1, help="Processors to use.", show_default="all there are")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The data, for what needs some that do not come with thali: see --list."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -325,7 +329,7 @@ def reproduce(
             list_entries()
         else:
             size = "small" if small else "full" if full else "standard"
-            run_entry(name, size=size, seed=seed, cores=cores, out=out)
+            run_entry(name, size=size, seed=seed, cores=cores, data=data, out=out)
 
 
 @cache.command("info")
