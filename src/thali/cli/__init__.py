@@ -106,7 +106,10 @@ def fit(
     ] = "ibp",
     sigma: Annotated[
         float | None,
-        typer.Option(help="Similarities: their standard deviation about the fitted ones.", show_default="learned"),
+        typer.Option(
+            help="Similarities: their standard deviation about the fitted ones.",
+            show_default="that of the data, or learned",
+        ),
     ] = None,
     weight_prior: Annotated[
         str,
@@ -172,7 +175,7 @@ def fit(
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write posterior.nc, summary.csv, features.csv and the pictures there."),
+        typer.Option(metavar="DIR", help="Write posterior.nc, the tables and the pictures there."),
     ] = None,
 ) -> None:
     """Fit a model to paired comparisons or similarities and print what was found."""
