@@ -222,6 +222,12 @@ def test_numbers_are_listed(run):
     assert re.search(r"^numbers \(similarities\)$", run("datasets").out, re.MULTILINE)
 
 
+def test_an_exported_table_says_which_sigma_it_lost(run, folder):
+    assert "--sigma 0.05" in run("datasets", "numbers", "--out", "numbers.csv").err
+    data, _ = read_similarities(folder / "numbers.csv")
+    assert data.sigma is None and np.array_equal(data.values, thali.datasets.numbers().values)
+
+
 # the answer -----------------------------------------------------------------------------------------------
 
 
@@ -295,12 +301,15 @@ def test_every_row_of_the_summary_is_printed():
 
 def test_trades_between_temperatures():
     good = reported(made_up(4, swap_rates=(0.4, 0.14, 0.3)))
-    assert "Tempered: 4 temperatures from 1 to 10; neighbours traded places at 14 % of the attempts or more." in good
-    assert "families" not in good
+    assert "Tempered: 4 temperatures from 1 to 10; neighbours traded places in 14 % of the trials or more." in good
+    assert "WARNING: Replicas" not in good
     bad = reported(made_up(4, swap_rates=(0.4, 0.04, np.nan)))
-    assert "at 4 % of the attempts" in bad and "WARNING: That is less than 10 %" in bad and "--tempering 8" in bad
+    assert (
+        "in 4 % of the trials or more.\nWARNING: Replicas at the temperatures 2.15 and 4.64 trade places in 4 %" in bad
+    )
+    assert "raise --tune, in which the ladder grows, or start it with more temperatures (--tempering)." in bad
     short = reported(made_up(4, swap_rates=(np.nan, np.nan)))
-    assert "too short to tell how often" in short and "WARNING: That" not in short
+    assert "too short to tell how often" in short and "WARNING: Replicas" not in short
     assert "The chains were not tempered." in reported(made_up(4, swap_rates=()))
 
 
@@ -381,14 +390,14 @@ def program(*words):
 
 
 def test_the_program_fits_and_writes(run, folder):
-    words = "numbers --sigma 0.05 --alpha 0.5 --draws 40 --tune 40 --chains 2 --seed 1 --out out".split()
+    words = "numbers --alpha 0.5 --draws 40 --tune 40 --chains 2 --seed 1 --out out".split()
     result = run("fit", *words)
     assert result.code == 0, result.err
     assert sorted(os.listdir(folder / "out")) == EVERYTHING
     model = thali.load(folder / "out" / "posterior.nc")
     explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
     assert explained > 0.9 and f"variance accounted for: {100 * explained:.1f} %" in result.out
-    assert re.search(r"^Tempered: \d", result.out, re.MULTILINE)
+    assert re.search(r"^Tempered: \d", result.out, re.MULTILINE) and "0.05, that of the data" in result.out
 
 
 def heed_interrupts():

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 MOST_FEATURES = 20
 _BAR_WIDTH = 40
-# How the advice of `posterior.summary.verdict` is typed.
+# How advice that names arguments is typed.
 _TYPED = (
     (r"\bdraws=([\d,]+)", r"--draws \1 --tune \1"),
     (r", and raise tune likewise", ""),
     (r"\bchains=4", "--chains 4"),
     (r"\bsampler=None and tempering=None", "--sampler recommended and --tempering auto"),
     (r"\btempering=(\d+)", r"--tempering \1"),
+    (r"; raise tune, in which", "; raise --tune, in which"),
+    (r" temperatures \(tempering\)", " temperatures (--tempering)"),
     (r"look at them with plots\.trace", "look at trace.png (--out)"),
 )
 
@@ -91,9 +93,14 @@ def judgement(summary: "pandas.DataFrame") -> str:
     from thali.posterior.summary import verdict
 
     good_enough, sentence = verdict(summary)
+    return as_typed(sentence) if good_enough else f"WARNING: {as_typed(sentence)}"
+
+
+def as_typed(sentence: str) -> str:
+    """Advice with the options of the command line in place of arguments."""
     for written, typed in _TYPED:
         sentence = re.sub(written, typed, sentence)
-    return sentence if good_enough else f"WARNING: {sentence}"
+    return sentence
 
 
 def estimate_in(summary: "pandas.DataFrame", name: str) -> str:
