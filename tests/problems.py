@@ -3,6 +3,8 @@
 import numpy as np
 
 from thali.data.pairs import PairedComparisons
+from thali.data.similarity import Similarities
+from thali.likelihoods.additive import Additive
 from thali.likelihoods.elimination import Elimination
 from thali.mcmc.bag import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_bag
 from thali.mcmc.start import prepare
@@ -32,6 +34,34 @@ def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shap
     return model, make_cache
 
 
+def alternating_similarities(n: int, variance: float, missing: bool = False) -> Similarities:
+    """Similarities that alternate about 0, of about that variance; if asked to, without that of objects 1 and 2."""
+    first, second = np.triu_indices(n, 1)
+    matrix = np.zeros((n, n))
+    matrix[first, second] = np.sqrt(variance) * (-1.0) ** np.arange(first.size)
+    matrix += matrix.T
+    if missing:
+        matrix[1, 2] = matrix[2, 1] = np.nan
+    return Similarities(matrix)
+
+
+def random_similarities(n: int, seed: int, missing: float = 0.0) -> Similarities:
+    rng = np.random.default_rng(seed)
+    matrix = rng.random((n, n))
+    matrix = 0.5 * (matrix + matrix.T)
+    gaps = np.triu(rng.random((n, n)) < missing, 2)
+    matrix[gaps | gaps.T] = np.nan
+    return Similarities(matrix)
+
+
+def build_additive(data, prior=None, sigma=0.2, lo=1, shape=1.0, rate=1.0, learn=False):
+    """A model of additive clustering as the samplers read it, and a function that makes a cache."""
+    likelihood, make_cache = Additive(sigma).compiled(data, shape, rate)
+    n = data.n_options
+    prior = (prior or IndianBuffet()).compiled(n)
+    return Model(prior, likelihood, shape, rate, lo, n, NO_UNIQUE, learn), make_cache
+
+
 def state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):
     """A bag with the given columns and its cache, in plain Python."""
     matrix = np.asarray(matrix, bool)
@@ -59,9 +89,12 @@ __all__ = [
     "FIXED_UNIQUE",
     "NO_UNIQUE",
     "TOTAL_UNIQUE",
+    "alternating_similarities",
     "build",
+    "build_additive",
     "contents",
     "random_comparisons",
+    "random_similarities",
     "state",
     "three_options",
 ]

@@ -6,6 +6,7 @@ from arviz_stats.base.array import array_stats
 from problems import random_comparisons
 
 import thali as th
+from thali import _threads
 from thali.errors import InterruptedWarning
 from thali.likelihoods.elimination import Elimination
 from thali.mcmc import chains, paper
@@ -44,7 +45,7 @@ def test_same_seed_same_draws_for_any_number_of_cores(sampler):
 
 
 def test_many_short_runs_all_end(monkeypatch):
-    monkeypatch.setattr(chains, "SLICE", 1e-4)
+    monkeypatch.setattr(_threads, "SLICE", 1e-4)
     data = random_comparisons(3, 3)
     for seed in range(200):
         found, _ = run_chains(task(data, draws=20, tune=5), 1 + seed % 5, 1 + seed % 3, seed, Silent())
@@ -107,7 +108,7 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
                 raise KeyboardInterrupt
 
     monkeypatch.setattr("thali.progress.Progress", Impatient)
-    monkeypatch.setattr(chains, "SLICE", 1e-4)
+    monkeypatch.setattr(_threads, "SLICE", 1e-4)
     stopped = th.EliminationByAspects()
     with pytest.warns(InterruptedWarning, match="of 20000 draws a chain were kept"):
         stopped.fit(data, draws=20_000, tune=10, thin=2, random_seed=1)

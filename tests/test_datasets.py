@@ -67,12 +67,16 @@ def test_every_data_set_loads_and_survives_a_file(name, tmp_path):
     assert data == datasets.load(name)
     frame = data.to_frame(long=True) if isinstance(data, Similarities) else data.to_frame()
     frame.to_csv(tmp_path / "long.csv", index=False)
-    assert read_data(tmp_path / "long.csv")[0] == data
+    again = read_data(tmp_path / "long.csv")[0]
+    if isinstance(data, Similarities):  # a table of pairs has no place for their standard deviation
+        assert again.labels == data.labels and np.array_equal(again.values, data.values)
+    else:
+        assert again == data
 
 
 def test_numbers_has_the_printed_figures():
     data = datasets.numbers()
-    assert data.labels == tuple("0123456789") and data.sigma is None
+    assert data.labels == tuple("0123456789") and data.sigma == 0.05
     assert (data.n_pairs, data.matrix[2, 4], data.matrix[9, 8], data.matrix[0, 7]) == (45, 0.935, 0.569, 0)
     if not SHARED.is_dir():
         pytest.skip("the shared data folder is not beside this project")

@@ -18,8 +18,8 @@ from thali import plots  # noqa: E402
 from thali.errors import ArgumentError  # noqa: E402
 from thali.plots.overlap import _levels, _plane  # noqa: E402
 from thali.posterior.estimators import estimate  # noqa: E402
-from thali.posterior.similarities import similarity_draws  # noqa: E402
 from thali.posterior.interval import TAILS  # noqa: E402
+from thali.posterior.similarities import similarity_draws  # noqa: E402
 from thali.priors import IndianBuffet  # noqa: E402
 
 COUNTRIES = "China Cuba Germany Indonesia Iraq Italy Jamaica Japan Libya Nigeria Philippines Russia Spain USA Vietnam"

@@ -1,4 +1,4 @@
-"""How Python here becomes machine code: three decorators, and the only importer of numba.
+"""How Python here becomes machine code: four decorators, and the only importer of numba.
 
 - `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes`
   is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
@@ -7,6 +7,7 @@
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
   under which it is kept ends in a digest of the sources, so that an edited callee is compiled anew, and holds the names
   of the model classes, so that no combination can spoil the cache of another.
+- `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
@@ -167,6 +168,26 @@ class kernel:
         return jit(**options)(copy)
 
 
+_COMPILED: list[Any] = []  # the functions that `compiled` has decorated
+
+
+def compiled(function) -> Any:
+    """An entry point that serves no model: compiled for the types of its arguments and kept on disk.
+
+    The name under which it is kept ends in a digest of the sources in the folder of its module and in those beneath.
+    """
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    copy = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__qualname__ = f"{function.__name__}-{digest.hexdigest()[:12]}"
+    copy.__module__, copy.__doc__ = function.__module__, function.__doc__
+    _COMPILED.append(function)
+    return njit(cache=True, nogil=True, error_model="numpy")(copy)
+
+
 @dataclass(frozen=True)
 class CacheInfo:
     """Where compiled code lies and how much of it there is."""
@@ -190,8 +211,9 @@ def _cache_files() -> tuple[list[str], list[Path]]:
 
     for module in ("recommended", "paper", "paper_additive", "paper_tree"):  # each brings its kernels into the registry
         import_module(f"thali.mcmc.{module}")
-    paths = sorted({p for k in kernel.registry if (p := _cache_path(k.python)) is not None})
-    names = {k.python.__name__ for k in kernel.registry}
+    functions = [*(k.python for k in kernel.registry), *_COMPILED]
+    paths = sorted({p for f in functions if (p := _cache_path(f)) is not None})
+    names = {f.__name__ for f in functions}
     files = [f for p in paths for f in Path(p).glob("*.nb[ic]") if any(f".{name}-" in f.name for name in names)]
     return paths, files
 

@@ -87,20 +87,21 @@ def numbers() -> Similarities:
     Returns
     -------
     Similarities
-        10 objects, 45 similarities, no standard deviation of its own.
+        10 objects, 45 similarities; the standard deviation, .05, is that at which Navarro and Griffiths analyse them.
 
     References
     ----------
-    Shepard, Kilpatric and Cunningham (1975), The internal representation of numbers. Cognitive Psychology 7.
+    Shepard, Kilpatric and Cunningham (1975), The internal representation of numbers. Cognitive Psychology 7; Navarro
+    and Griffiths (2007), section 6.
 
     Example
     -------
     >>> numbers()
-    Similarities(10 objects, 45 similarities)
+    Similarities(10 objects, 45 similarities, sigma 0.05)
     """
     matrix = np.full((10, 10), np.nan)
     matrix[np.triu_indices(10, k=1)] = np.concatenate(NUMBERS)
-    return Similarities(matrix)
+    return Similarities(matrix, sigma=0.05)
 
 
 def paris_rome(comparisons: int = 100, expected: bool = False, random_seed=None) -> PairedComparisons:

@@ -19,11 +19,12 @@ Tune = Annotated[int, typer.Option(help="Draws thrown away first, from each chai
 Thin = Annotated[int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")]
 Lapse = Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")]
 Alpha = Annotated[
-    float | None, typer.Option(help="Concentration of the prior on aspects, above 0.", show_default="learned")
+    float | None,
+    typer.Option(help="Concentration of the prior on aspects or features, above 0.", show_default="learned"),
 ]
 
 app = typer.Typer(
-    help="Latent-feature models of choice.",
+    help="Latent-feature models of choice and of similarity.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
@@ -49,6 +50,12 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _typed(context: typer.Context) -> set[str]:
+    """The options that were typed, whether or not they differ from the defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source is not None and source.name != "DEFAULT"}
+
+
 @app.callback()
 def _options(
     version: Annotated[
@@ -56,36 +63,83 @@ def _options(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
     ] = False,
 ) -> None:
-    """Latent-feature models of choice."""
+    """Latent-feature models of choice and of similarity."""
 
 
 @app.command()
 def fit(
+    context: typer.Context,
     data: Annotated[
         str,
         typer.Argument(
             metavar="DATA",
-            help="A table of paired comparisons (CSV, TSV, Excel or Parquet: a square count matrix, row"
-            " chosen over column, or one comparison a line), or the name of a bundled data set.",
+            help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
+            " column, or one comparison a line) or of similarities (a symmetric square, or one pair a line); or the"
+            " name of a bundled data set.",
             show_default=False,
         ),
     ],
-    model: Annotated[str, typer.Option(help="The model to fit.")] = "elimination-by-aspects",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="elimination-by-aspects for comparisons, additive-clustering (or additive) for similarities.",
+            show_default="what the data look like",
+        ),
+    ] = None,
     aspects: Annotated[
         str,
         typer.Option(
             metavar="ibp|unique|K|FILE",
-            help="Which aspects: ibp infers their number, unique gives each option its own and no other"
+            help="Comparisons: which aspects. ibp infers their number, unique gives each option its own and no other"
             " (Bradley-Terry-Luce), an integer K allows K of them, FILE is a table of options and aspects.",
         ),
     ] = "ibp",
     unique: Unique = True,
+    lapse: Lapse = 0.01,
+    features: Annotated[
+        str,
+        typer.Option(
+            metavar="ibp|K|FILE",
+            help="Similarities: which features. ibp infers their number, an integer K allows K of them, FILE is a table"
+            " of objects and features.",
+        ),
+    ] = "ibp",
+    sigma: Annotated[
+        float | None,
+        typer.Option(help="Similarities: their standard deviation about the fitted ones.", show_default="learned"),
+    ] = None,
+    weight_prior: Annotated[
+        str,
+        typer.Option(
+            metavar="SHAPE,RATE",
+            help="Similarities: Gamma prior of each weight and of the constant; the default is meant for similarities"
+            " of about 0 to 1.",
+        ),
+    ] = "1,10",
+    constant: Annotated[
+        bool, typer.Option("--constant/--no-constant", help="Similarities: an additive constant for all pairs.")
+    ] = True,
+    symmetrize: Annotated[
+        str | None,
+        typer.Option(
+            metavar="mean",
+            help="Similarities: take the mean of the two sides of a square where they differ.",
+            show_default="an error",
+        ),
+    ] = None,
+    estimate: Annotated[
+        str,
+        typer.Option(
+            metavar="expectation|map-features|conditional-map|joint-map",
+            help="Similarities: which estimate is printed and written.",
+        ),
+    ] = "expectation",
     tree: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             help="A tree of related options, which share aspects more readily: a table of two columns, option and"
-            " group, or a Newick file. It takes the place of --aspects.",
+            " group, or a Newick file. It takes the place of --aspects or --features.",
         ),
     ] = None,
     leaf_length: Annotated[
@@ -96,31 +150,53 @@ def fit(
             show_default="0.1",
         ),
     ] = None,
+    alpha: Alpha = None,
     draws: Draws = 1000,
     tune: Tune = 1000,
     chains: Annotated[int, typer.Option(help="Independent chains.")] = 4,
     thin: Thin = None,
     cores: Annotated[int | None, typer.Option(help="Chains run at once.", show_default="all there are")] = None,
-    lapse: Lapse = 0.01,
-    alpha: Alpha = None,
     sampler: Annotated[
         str,
-        typer.Option(metavar="recommended|paper", help="paper: slow and biased, to reproduce what was published."),
+        typer.Option(metavar="recommended|paper", help="paper: the published one, for comparison only."),
     ] = "recommended",
+    tempering: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|off|N|1,T,...",
+            help="Replicas at several temperatures, so that chains change between families of features. auto: for"
+            " similarities, a number of temperatures that grows while tuning; N temperatures to start with; or the"
+            " temperatures themselves.",
+        ),
+    ] = "auto",
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write posterior.nc, summary.csv, features.csv and the pictures there."),
     ] = None,
 ) -> None:
-    """Fit a model to paired comparisons and print what was found."""
+    """Fit a model to paired comparisons or similarities and print what was found."""
     with plain_messages():
         from thali.cli.fitting import run_fit
 
         run_fit(
             data,
             model_name=model,
-            settings=dict(aspects=aspects, unique=unique, lapse=lapse, alpha=alpha, sampler=sampler),
+            settings=dict(
+                aspects=aspects,
+                unique=unique,
+                lapse=lapse,
+                features=features,
+                sigma=sigma,
+                weight_prior=weight_prior,
+                constant=constant,
+                symmetrize=symmetrize,
+                estimate=estimate,
+                alpha=alpha,
+                sampler=sampler,
+                tempering=tempering,
+            ),
+            given=_typed(context),
             tree=tree,
             leaf_length=leaf_length,
             budget=dict(draws=draws, tune=tune, chains=chains, thin=thin, cores=cores, random_seed=seed),
@@ -206,7 +282,7 @@ def datasets(
 ) -> None:
     """List the bundled data sets, or export one.
 
-    An exported table is a count matrix, row chosen over column, which `thali fit` reads.
+    An exported table is a square that `thali fit` reads: counts, row chosen over column, or similarities.
     """
     with plain_messages():
         from thali.cli.bundled import export_dataset, list_datasets

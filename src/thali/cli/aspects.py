@@ -1,4 +1,4 @@
-"""The value of `--aspects`: a word, a number, or a table that says which option has which aspect."""
+"""The value of `--aspects` or `--features`: a word, a number, or a table that says which option has which aspect."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,19 +9,23 @@ if TYPE_CHECKING:
     import pandas
 
 
-def parse_aspects(value: str, labels: tuple[str, ...], option: str = "--aspects") -> "str | int | dict[str, list[str]]":
-    """What `EliminationByAspects(aspects=...)` takes, from what was typed.
+def parse_aspects(
+    value: str, labels: tuple[str, ...], option: str = "--aspects", words: tuple[str, ...] = ("ibp", "unique")
+) -> "str | int | dict[str, list[str]]":
+    """What a model's argument for aspects or features takes, from what was typed.
 
     Parameters
     ----------
     value : str
-        "ibp", "unique", an integer, or the path of a table with a header: either one row an option, with its
-        label first and a column of 0 and 1 for each aspect, or two columns, option and aspect, with one row
-        for each aspect that an option has.
+        A word, an integer, or the path of a table with a header: either one row an option, with its label first
+        and a column of 0 and 1 for each aspect, or two columns, option and aspect, with one row for each aspect
+        that an option has.
     labels : tuple of str
         The options of the data; one that a two-column table does not mention has no aspect.
     option : str
         Where it was typed, for the error.
+    words : tuple of str
+        The words that it may be.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def parse_aspects(value: str, labels: tuple[str, ...], option: str = "--aspects"
     >>> parse_aspects("3", ("a", "b"))
     3
     """
-    if value in ("ibp", "unique"):
+    if value in words:
         return value
     try:
         return int(value)
@@ -48,7 +52,7 @@ def parse_aspects(value: str, labels: tuple[str, ...], option: str = "--aspects"
         pass
     if not Path(value).exists():
         raise ArgumentError(
-            f"`{option}` must be ibp, unique, a whole number or the path of a table; there is no file {value!r}."
+            f"`{option}` must be {', '.join(words)}, a whole number or the path of a table; there is no file {value!r}."
         )
 
     from thali.data.tables import read_table

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
-from thali.cli.fitting import load_data
+from thali.cli.loading import kind_of_data, load_data
+from thali.cli.models import CHOICES
 from thali.cli.text import align, number
 from thali.errors import ArgumentError, DataError
 
@@ -57,7 +58,12 @@ def run_compare(
 
     if out is not None:
         check_folder(out)
-    data, recognised = load_data(data_name)
+    if kind_of_data(data_name) is not CHOICES:
+        raise DataError(
+            f"{data_name} holds similarities, and `thali compare` scores predictions of paired comparisons alone; fit"
+            f" similarities with `thali fit {data_name}`."
+        )
+    data, recognised = load_data(data_name, CHOICES)
     tell(f"{data_name}: {recognised}")
     named = parse_models(models, settings, data.labels, tree)
     if tree is not None and not any(isinstance(model.aspects, thali.Tree) for _, model in named):

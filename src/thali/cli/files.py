@@ -6,14 +6,26 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas
 
-PICTURES = ("features", "n_features", "trace", "choice_probabilities")
+# Of a fitted model, by what it was fitted to.
+PICTURES = {
+    "paired comparisons": ("features", "n_features", "trace", "choice_probabilities"),
+    "similarities": ("features", "n_features", "trace", "similarity"),
+}
+
+
+class Answer(NamedTuple):
+    """What `thali fit` prints and writes besides the posterior."""
+
+    text: str
+    tables: "dict[str, pandas.DataFrame]"  # by file name; the index is written if it has a name
+    pictures: dict[str, Callable[[ModuleType], Any]]  # by file name, each as `save_picture` takes it
 
 
 def check_folder(folder: Path) -> Path:
@@ -65,17 +77,13 @@ def all_or_nothing(folder: Path) -> Iterator[Path]:
             os.replace(file, folder / file.name)
 
 
-def write_results(
-    model, summary: "pandas.DataFrame", features: "pandas.DataFrame", check: "pandas.DataFrame", folder: Path
-) -> None:
-    """Write posterior.nc, summary.csv, features.csv, unique_weights.csv, check.csv and one PNG for each picture.
+def write_results(model, answer: Answer, folder: Path) -> None:
+    """Write posterior.nc, each table as CSV and each picture as PNG.
 
     Parameters
     ----------
-    model : EliminationByAspects
-        A fitted model.
-    summary, features, check : pandas.DataFrame
-        Its `summary()`, `features()` and `check()`.
+    model : fitted model
+    answer : Answer
     folder : Path
         Where to; made if it is absent.
 
@@ -86,14 +94,19 @@ def write_results(
     """
     with all_or_nothing(folder) as scratch:
         model.save(scratch / "posterior.nc")
-        summary.to_csv(scratch / "summary.csv", index_label="quantity", lineterminator="\n")
-        joined = features.assign(members=features["members"].map("; ".join))
-        model.unique_weights().to_csv(scratch / "unique_weights.csv", lineterminator="\n")
-        joined.to_csv(scratch / "features.csv", index=False, lineterminator="\n")
-        check.to_csv(scratch / "check.csv", index=False, lineterminator="\n")
-        for name in PICTURES:
-            save_picture(scratch / f"{name}.png", lambda plots, name=name: getattr(plots, name)(model))
-        save_picture(scratch / "check.png", lambda plots: plots.check(check))
+        for name, table in answer.tables.items():
+            table.to_csv(scratch / f"{name}.csv", index=table.index.name is not None, lineterminator="\n")
+        for name, draw in answer.pictures.items():
+            save_picture(scratch / f"{name}.png", draw)
+
+
+def drawn(model, data: str) -> dict[str, Callable[[ModuleType], Any]]:
+    """Those of `PICTURES` for a model fitted to that kind of data, as `Answer` takes them."""
+
+    def picture(name: str) -> Callable[[ModuleType], Any]:
+        return lambda plots: getattr(plots, name)(model)
+
+    return {name: picture(name) for name in PICTURES[data]}
 
 
 def save_picture(path: Path, draw: Callable[[ModuleType], Any]) -> None:

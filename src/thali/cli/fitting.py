@@ -5,16 +5,22 @@ from pathlib import Path
 import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
-from thali.errors import ArgumentError, DataError
+from thali.cli.loading import kind_of_data, load_data
+from thali.cli.models import SIMILARITIES, Kind, kind_named, refuse_options_of_others
+from thali.errors import ArgumentError
 
-MODELS = ("elimination-by-aspects",)
+PAPER = {
+    "paired comparisons": "finds too few aspects, because it truncates new ones",
+    "similarities": "is not tempered, and stays in one family of features where data have several",
+}
 
 
 def run_fit(
     data_name: str,
     *,
-    model_name: str,
+    model_name: str | None,
     settings: dict,
+    given: set[str],
     tree: Path | None,
     leaf_length: float | None,
     budget: dict,
@@ -26,12 +32,14 @@ def run_fit(
     ----------
     data_name : str
         A bundled data set or a file.
-    model_name : str
-        One of `MODELS`; capitals, hyphens and underscores do not matter.
+    model_name : str or None
+        As for `models.kind_named`; None is the model for these data.
     settings : dict
-        The model's arguments, as the command line has them.
+        The options of all models, as the command line has them.
+    given : set of str
+        The names of those that were typed.
     tree : Path or None
-        File of a tree, in place of the aspects.
+        File of a tree, in place of the features.
     leaf_length : float or None
         Of the tree, if the file holds groups.
     budget : dict
@@ -47,84 +55,56 @@ def run_fit(
         With 130, after everything was printed and written, if the fit was stopped by Ctrl-C.
     """
     from thali.cli.files import check_folder, write_results
-    from thali.cli.relations import read_tree
-    from thali.cli.report import report
 
-    _check_model(model_name)
+    named = None if model_name is None else kind_named(model_name)
     if out is not None:
         check_folder(out)
-    data, recognised = load_data(data_name)
+    kind = named or kind_of_data(data_name)
+    refuse_options_of_others(kind, given, data_name if named is None else None)
+    if settings["symmetrize"] not in (None, "mean"):
+        raise ArgumentError(f"`--symmetrize` must be mean; got {settings['symmetrize']!r}.")
+    data, recognised = load_data(data_name, kind, settings["symmetrize"])
     tell(f"{data_name}: {recognised}")
-    if tree is not None:
-        if settings["aspects"] != "ibp":
-            raise ArgumentError("`--tree` takes the place of `--aspects`; give one of the two.")
-        settings = settings | {"aspects": read_tree(tree, leaf_length)}
-        settings["aspects"].for_labels(data.labels)  # every mismatch is named before anything runs
-    elif leaf_length is not None:
-        raise ArgumentError("`--leaf-length` belongs to a tree of groups; name its file with `--tree`.")
-    model = _elimination_by_aspects(settings, data.labels)
+    settings = settings | _features(kind, settings, tree, leaf_length, data.labels)
+    side = _side(kind)
+    model = side.make(settings)
     if settings["sampler"] == "paper":
-        tell("the published sampler finds too few aspects, because it truncates new ones; use it for comparison only.")
+        tell(f"the published sampler {PAPER[kind.data]}; use it for comparison only.")
     model.fit(data, progressbar=True, **budget)
     if model.interrupted_:
         kept = model.posterior_["posterior"].sizes
         tell(f"stopped by Ctrl-C; kept {kept['chain']} chains of {kept['draw']:,} draws.")
-    summary, features, check = model.summary(), model.features(), model.check(budget["random_seed"] or 0)
+    answer = side.answer(model, settings, budget["random_seed"])
     try:
         if out is not None:
-            write_results(model, summary, features, check, out)
+            write_results(model, answer, out)
             tell(f"wrote the posterior, the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(report(model, summary, features, check))
+        print(answer.text)
     if model.interrupted_:
         raise typer.Exit(INTERRUPTED)
 
 
-def load_data(name: str):
-    """The data of that name, and a sentence that says what they were recognised as.
+def _side(kind: Kind):
+    """What knows how to make that model and how to word its answer."""
+    from thali.cli import choices, similarities
 
-    Parameters
-    ----------
-    name : str
-        A bundled data set or a file; where a name is both, it is the bundled one ("./name" is the file).
-
-    Returns
-    -------
-    data : PairedComparisons
-    recognised : str
-
-    Raises
-    ------
-    DataError
-        If there is neither, or the file cannot be read as paired comparisons.
-    """
-    from thali import datasets
-    from thali.data.check import suggest
-
-    bundled = {record.name: record for record in datasets.catalogue()}
-    if name in bundled:
-        data, record = datasets.load(name), bundled[name]
-        return data, f"bundled data set, {record.description}; {record.source}"
-    if not Path(name).exists() and not Path(name).suffix and "/" not in name and "\\" not in name:
-        raise DataError(
-            f"There is no file and no bundled data set {name!r}; bundled are {', '.join(bundled)}."
-            f"{suggest(name, list(bundled))}"
-        )
-
-    from thali.data.tables import read_comparisons
-
-    return read_comparisons(name)
+    return similarities if kind is SIMILARITIES else choices
 
 
-def _check_model(name: str) -> None:
-    if name.lower().replace("_", "").replace("-", "") not in {known.replace("-", "") for known in MODELS}:
-        raise ArgumentError(f"`--model` must be {' or '.join(MODELS)}; got {name!r}.")
-
-
-def _elimination_by_aspects(settings: dict, labels: tuple[str, ...]):
-    import thali
+def _features(kind: Kind, settings: dict, tree: Path | None, leaf_length: float | None, labels) -> dict:
+    """The argument for the features, from the option of its name or the tree that takes its place."""
     from thali.cli.aspects import parse_aspects
+    from thali.cli.relations import read_tree
 
-    if isinstance(settings["aspects"], str):
-        settings = settings | {"aspects": parse_aspects(settings["aspects"], labels)}
-    return thali.EliminationByAspects(**settings)
+    name = kind.features
+    if tree is None:
+        if leaf_length is not None:
+            raise ArgumentError("`--leaf-length` belongs to a tree of groups; name its file with `--tree`.")
+        words = ("ibp",) if kind is SIMILARITIES else ("ibp", "unique")
+        return {name: parse_aspects(settings[name], labels, f"--{name}", words)}
+    if settings[name] != "ibp":
+        raise ArgumentError(f"`--tree` takes the place of `--{name}`; give one of the two.")
+    found = read_tree(tree, leaf_length)
+    found.for_labels(labels)  # every mismatch is named before anything runs
+    return {name: found}

@@ -1,12 +1,14 @@
 """Additive clustering: similarity is the sum of the weights of the features that two objects share."""
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
+from thali._quiet import is_quiet
 from thali.data.similarity import Similarities
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, DataWarning
 from thali.likelihoods.residuals import (
     CONSTANT,
     VARIANCE,
@@ -28,10 +30,12 @@ from thali.likelihoods.residuals import (
 )
 from thali.mcmc import verbs
 from thali.mcmc.bag import COLUMNS, HEAT
+from thali.mcmc.chance import shuffle_columns
 from thali.mcmc.truncated import tilted_weight
 
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
 VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
+SMALL = 0.02  # share of the standard deviation of the similarities below which a fixed sigma is warned of
 
 
 @dataclass(frozen=True)
@@ -86,11 +90,19 @@ class Additive:
             )
 
     def check(self, prior, data) -> None:
-        """Raise DataError for data of another kind."""
+        """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no room to move."""
         if not isinstance(data, Similarities):
             raise DataError(
                 f"Additive clustering needs Similarities; got {type(data).__name__}. Wrap a matrix as "
                 "Similarities(matrix)."
+            )
+        sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
+        if sigma is not None and sigma < SMALL * spread and not is_quiet():
+            warnings.warn(
+                f"sigma={sigma:g} is below {SMALL:g} of the standard deviation of the similarities ({spread:.3g}), so "
+                "that chains hardly move; take a larger one, or sigma=None to learn it.",
+                DataWarning,
+                stacklevel=5,
             )
 
     def fixed_sigma(self, data) -> float | None:
@@ -254,7 +266,8 @@ def _draw_weights(judgements, rng, c, b):
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2 variance), where A counts the
     # measured pairs of owners and B sums what the others leave unexplained of their similarities
     precision = b.real[HEAT] / c.real[VARIANCE]
-    for k in range(b.whole[COLUMNS]):
+    for t in range(shuffle_columns(rng, b)):
+        k = b.order[t]
         pairs = inner_pairs(judgements, b, k, b.m[k])
         unexplained = inner_sum(c.residual, b, k) + b.w[k] * pairs
         w = tilted_weight(rng, judgements.shape, judgements.rate, precision * pairs, precision * unexplained)

@@ -1,9 +1,5 @@
 """Runs chains: threads in one process, each with a random stream of its own."""
 
-import os
-import threading
-import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._random import streams
+from thali._threads import Sliced, run_in_threads
 from thali.mcmc.bag import SWEEPS, Model, capacity, grown, replica, resized, stack
 from thali.mcmc.draws import ChainDraws
 from thali.mcmc.loop import CROWDED, DONE, RECORD_FULL
@@ -19,8 +16,6 @@ from thali.mcmc.start import prior_draw
 from thali.mcmc.tempering import ladder, narrow_gaps, trade_rates
 from thali.mcmc.tuning import acceptance_rates, initial_tuning, tuning_at
 from thali.mcmc.verbs import cache_at
-
-SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar and at Ctrl-C
 
 
 @dataclass
@@ -41,7 +36,7 @@ class Task:
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
 
 
-class Chain:
+class Chain(Sliced):
     """One chain: its state, its record, and how far it is."""
 
     def __init__(self, task: Task, rng: np.random.Generator):
@@ -58,7 +53,6 @@ class Chain:
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
         self.total = (task.tune + task.draws) * task.thin
         self.counts = counts_anew(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
-        self.step = 1
 
     @property
     def bag(self):
@@ -143,13 +137,6 @@ class Chain:
                 assert status == DONE
                 return
 
-    def run_slice(self) -> None:
-        """Run for about SLICE seconds. How the sweeps are sliced has no influence on the draws."""
-        begin = time.perf_counter()
-        self.run_to(min(self.total, self.sweeps + self.step))
-        taken = time.perf_counter() - begin
-        self.step = max(1, int(self.step * min(4.0, SLICE / max(taken, 1e-9))))
-
 
 def counts_anew(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
     """The sweeps after which trades are counted anew, and whether the ladder is lengthened there.
@@ -175,48 +162,10 @@ def run_chains(task: Task, chains: int, cores: int | None, random_seed, progress
             progress.note("compiling, once")
         states[0].run_to(0)
         progress.note("")
-        _run_in_threads(states, min(chains, cores or os.cpu_count() or 1), progress)
+        run_in_threads(states, cores, progress)
     except KeyboardInterrupt:
         interrupted = True
     draws = [s.draws for s in states]
     if interrupted and not any(d.alpha.size for d in draws):
         raise KeyboardInterrupt
     return draws, interrupted
-
-
-def _run_in_threads(states: list[Chain], threads: int, progress) -> None:
-    """Chains take turns on the threads, so that all advance alike when there are fewer threads than chains."""
-    waiting = deque(states)
-    stop = threading.Event()
-    failures: list[BaseException] = []
-
-    def work():
-        while not stop.is_set():
-            try:
-                state = waiting.popleft()
-            except IndexError:  # every chain that is left has a thread already
-                return
-            try:
-                state.run_slice()
-            except BaseException as failure:  # handed to the caller's thread below
-                failures.append(failure)
-                stop.set()
-                return
-            if not state.is_done:
-                waiting.append(state)
-
-    workers = [threading.Thread(target=work, daemon=True) for _ in range(threads)]
-    try:
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            while worker.is_alive():
-                worker.join(SLICE)
-                progress.update(sum(s.sweeps for s in states))
-    finally:
-        stop.set()
-        for worker in workers:
-            worker.join()
-    progress.update(sum(s.sweeps for s in states))
-    if failures:
-        raise failures[0]

@@ -3,6 +3,7 @@
 import math
 
 from thali._jit import scalar
+from thali.mcmc.bag import COLUMNS
 
 
 @scalar
@@ -42,6 +43,19 @@ def shuffle(rng, items, n):
     for last in range(n - 1, 0, -1):
         other = index(rng, last + 1)
         items[last], items[other] = items[other], items[last]
+
+
+@scalar
+def shuffle_columns(rng, b):
+    """All columns into b.order, in uniformly random order; returns how many there are.
+
+    New columns are stored last, so that the order of storage tells of weights as well as of owners.
+    """
+    columns = b.whole[COLUMNS]
+    for k in range(columns):
+        b.order[k] = k
+    shuffle(rng, b.order, columns)
+    return columns
 
 
 @scalar

@@ -9,7 +9,7 @@ import math
 
 from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, FULL, HEAT, TOTAL_UNIQUE, clear_row, has_free_singles, remove_column
-from thali.mcmc.chance import accept, index, shuffle, weight
+from thali.mcmc.chance import accept, index, shuffle_columns, weight
 from thali.mcmc.unique import refresh_bessel
 from thali.mcmc.verbs import (
     apply_joined,
@@ -38,13 +38,9 @@ def flip_pass(rng, model, c, b):
 @scalar
 def flip_columns(rng, model, c, b):
     """Toggle within every column, in random order."""
-    columns = b.whole[COLUMNS]
-    for k in range(columns):
-        b.order[k] = k
-    shuffle(rng, b.order, columns)
     n = b.Z.shape[1] - 1
     sparse = n > FEW and is_exchangeable(model.prior) and not (keeps_empty(model.prior) or is_quick(model.likelihood))
-    for t in range(columns):
+    for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         if sparse:
             flip_at_random(rng, model, c, b, k)

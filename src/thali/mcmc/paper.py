@@ -2,9 +2,9 @@
 
 For reproduction only. New features are truncated at K* = 5 candidates, which biases their number and the
 concentration downwards: three options whose posterior has 2.21 features on average get 1.67. `algorithm_1` visits the
-columns of every row in a fresh random order. `algorithm_1_as_printed` visits them in the order in which they are
-stored, new ones last; that does not leave the posterior invariant, because a column's place then tells who owned it,
-and it finds far too many.
+columns of every row, and the weights, in a fresh random order. `algorithm_1_as_printed` visits them in the order in
+which they are stored, new ones last; that does not leave the posterior invariant, because a column's place then tells
+who owned it, and it finds far too many.
 """
 
 import math
@@ -12,7 +12,7 @@ import math
 from thali._jit import kernel, scalar
 from thali.mcmc.bag import ALPHA, COLUMNS, NO_UNIQUE, capacity, clear_row, copy_column, copy_nodes
 from thali.mcmc.births import append
-from thali.mcmc.chance import accept, draw_code, shuffle
+from thali.mcmc.chance import accept, draw_code, shuffle_columns
 from thali.mcmc.concentration import draw_concentration
 from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
 from thali.mcmc.tuning import SHARED, tuning_at
@@ -56,7 +56,7 @@ def run(rng, model, caches, bags, tunings, steps, out, until, tune, thin, shuffl
         for i in range(n):
             update_row(rng, model, c, b, i, shuffled)
             update_unique_features(rng, model, c, b, i)
-        update_weights(rng, model, c, b, tuning)
+        update_weights(rng, model, c, b, tuning, shuffled)
         draw_concentration(rng, model, b)
         after_sweep(b, tuning, tune)
 
@@ -64,12 +64,7 @@ def run(rng, model, caches, bags, tunings, steps, out, until, tune, thin, shuffl
 @scalar
 def update_row(rng, model, c, b, i, shuffled):
     """Eq. 9: Gibbs updates of option i's ownership of every column that another option owns."""
-    columns = b.whole[COLUMNS]
-    for k in range(columns):
-        b.order[k] = k
-    if shuffled:
-        shuffle(rng, b.order, columns)
-    for t in range(columns):
+    for t in range(line_up(rng, b, shuffled)):
         k = b.order[t]
         joins = b.Z[k, i] == 0.0
         m = b.m[k] + 1 if joins else b.m[k] - 1
@@ -83,6 +78,17 @@ def update_row(rng, model, c, b, i, shuffled):
             b.Z[k, i] = 1.0 if joins else 0.0
             b.m[k] = m
             b.log_rate[k] = rate
+
+
+@scalar
+def line_up(rng, b, shuffled):
+    """All columns into b.order, in random order or in that of storage; returns how many there are."""
+    if shuffled:
+        return shuffle_columns(rng, b)
+    columns = b.whole[COLUMNS]
+    for k in range(columns):
+        b.order[k] = k
+    return columns
 
 
 @scalar
@@ -159,11 +165,12 @@ def drop_empty(b):
 
 
 @scalar
-def update_weights(rng, model, c, b, tuning):
+def update_weights(rng, model, c, b, tuning, shuffled):
     """Eq. 11 and 12, with the proposal Gamma(eta, eta / w), of mean w and standard deviation w / sqrt(eta), and its
     Hastings ratio. eta = 1 / step^2 is adapted to an acceptance rate of one half."""
     eta = tuning.step[SHARED] ** -2.0
-    for k in range(b.whole[COLUMNS]):
+    for t in range(line_up(rng, b, shuffled)):
+        k = b.order[t]
         w = b.w[k] * rng.standard_gamma(eta) / eta
         if w > 0.0:
             ratio = delta_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k]) + proposal_ratio(eta, b.w[k], w)

@@ -1,15 +1,15 @@
 """The published sampler for additive clustering (Navarro & Griffiths 2007, section 3), with a valid scan.
 
 For reproduction and comparison only: right, but on data with several families of features it stays in one of them. The
-paper does not say in which order a row's columns are visited; here it is a fresh random one for every row, because the
-order of storage, new columns last, does not leave the posterior invariant.
+paper does not say in which order a row's columns, or the weights, are visited; here it is a fresh random one every
+time, because the order of storage, new columns last, does not leave the posterior invariant.
 """
 
 from thali._jit import kernel, scalar
 from thali.likelihoods.residuals import CONSTANT, VARIANCE, draw_variance, outer_shift, outer_sum
 from thali.mcmc.bag import ALPHA, COLUMNS, capacity, clear_row, remove_column
 from thali.mcmc.births import append
-from thali.mcmc.chance import accept, poisson, weight
+from thali.mcmc.chance import accept, poisson, shuffle_columns, weight
 from thali.mcmc.concentration import draw_concentration
 from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
 from thali.mcmc.paper import update_row
@@ -58,7 +58,8 @@ def draw_singles(rng, model, b, i):
 @scalar
 def walk_weights(rng, model, c, b, tuning):
     """Eq. 5: a random walk of every weight; steps below 0 are rejected."""
-    for k in range(b.whole[COLUMNS]):
+    for t in range(shuffle_columns(rng, b)):
+        k = b.order[t]
         d = STEP * rng.standard_normal()
         tuning.tried[SHARED] += 1
         if b.w[k] + d > 0.0:

@@ -21,7 +21,7 @@ import math
 
 from thali._jit import kernel, scalar
 from thali.mcmc.bag import COLUMNS, SWEEPS, scratch
-from thali.mcmc.chance import accept, shuffle
+from thali.mcmc.chance import accept, shuffle_columns
 from thali.mcmc.concentration import draw_concentration
 from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
 from thali.mcmc.paper import update_unique_features, update_weights
@@ -49,7 +49,7 @@ def published(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
             update_unique_features(rng, model, c, b, i)
             draw_new_probabilities(rng, model.prior, b, i)
         update_probabilities(rng, model.prior, b)
-        update_weights(rng, model, c, b, tuning)
+        update_weights(rng, model, c, b, tuning, True)
         draw_concentration(rng, model, b)
         after_sweep(b, tuning, tune)
 
@@ -68,11 +68,7 @@ def begin(prior, b):
 @scalar
 def update_row(rng, model, c, b, i):
     """Section 3.1, eq. 3: Gibbs updates of option i's ownership of every column that another option owns."""
-    columns = b.whole[COLUMNS]
-    for k in range(columns):
-        b.order[k] = k
-    shuffle(rng, b.order, columns)
-    for t in range(columns):
+    for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         joins = b.Z[k, i] == 0.0
         if not joins and b.m[k] == 1:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from thali._jit import scalar
-from thali.mcmc.bag import COLUMNS, HEAT, NO_UNIQUE
-from thali.mcmc.chance import accept, weight
+from thali.mcmc.bag import HEAT, NO_UNIQUE
+from thali.mcmc.chance import accept, shuffle_columns, weight
 from thali.mcmc.tuning import SHARED
 from thali.mcmc.unique import log_unique_ratio, log_weight_ratio, set_unique
 from thali.mcmc.verbs import apply_own, apply_weight, delta_own, delta_weight, sees_full, sees_single
@@ -34,7 +34,8 @@ def walk_unique(rng, model, c, b, tuning):
 def walk_shared(rng, model, c, b, tuning):
     """The weights of all columns; those that the likelihood cannot see are drawn from their prior."""
     n = b.Z.shape[1] - 1
-    for k in range(b.whole[COLUMNS]):
+    for t in range(shuffle_columns(rng, b)):
+        k = b.order[t]
         m = b.m[k]
         if m == 0 or (m == 1 and not sees_single(model.likelihood)) or (m == n and not sees_full(model.likelihood)):
             b.w[k] = weight(rng, model)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._quiet import is_quiet
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
 from thali.models.engine import as_prior, build_task, run
 from thali.models.parameters import Parameters
 
@@ -151,7 +151,7 @@ class LatentFeatureModel(Parameters):
             warnings.warn(
                 f"Stopped early; {kept} of {draws} draws a chain were kept.", InterruptedWarning, stacklevel=2
             )
-        self._warn_if_unconverged()
+        self._warn_of_the_outcome()
         return self
 
     def _keep(self, chain_draws, data, task, parts) -> None:
@@ -165,12 +165,18 @@ class LatentFeatureModel(Parameters):
             attrs={"thali_model": json.dumps(self._description()), "thin": task.thin, "tuning_steps": task.tune},
         )
 
-    def _warn_if_unconverged(self) -> None:
+    def _warn_of_the_outcome(self) -> None:
+        from thali.posterior.noise import noise_sentence
         from thali.posterior.summary import verdict
+        from thali.posterior.trades import trade_sentence
 
         agree, sentence = verdict(self.summary())
         if not agree:
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+        if sentence := trade_sentence(self.posterior_):
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
+        if sentence := noise_sentence(self.posterior_):
+            warnings.warn(sentence, DataWarning, stacklevel=3)
 
     def _fitted(self) -> "xarray.DataTree":
         if not hasattr(self, "posterior_"):

@@ -6,8 +6,10 @@ import numpy as np
 
 from thali.plots._style import SHADES, label_width, new_axes, short
 from thali.posterior.features import features_table
+from thali.posterior.presence import add_convergence
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 # Columns to the left of the first feature: the unique aspects and a gap.
@@ -23,6 +25,9 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     of each above it; a coloured cell means that the option owns the feature, and the darker it is, the
     larger the posterior mean of the weight, given that the feature is there. The aspect that each option
     has alone stands apart on the left: the papers' diagonal block, folded into one column.
+
+    Of a fit to similarities features of a single object are left out, for similarities tell nothing of them, and a
+    probability bears an asterisk if the chains do not agree on it (R-hat above 1.05).
 
     Parameters
     ----------
@@ -55,7 +60,8 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
 
     posterior = model.posterior_["posterior"]
     labels = posterior["option"].values.tolist()
-    table = features_table(model.posterior_).head(max_features)
+    table = _shown(model.posterior_, max_features)
+    unsettled = ~table["settled"].to_numpy(bool) if "settled" in table else np.zeros(len(table), bool)
     unique = bool(model.posterior_["constant_data"]["unique"])
     n, k = len(labels), len(table)
 
@@ -83,9 +89,11 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     step = -(-n // _MOST_LABELS)
     ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=9 if n <= 100 else 5)
     centres = ([0.5] if unique else []) + [left + column + 0.5 for column in range(k)]
-    names = (["own"] if unique else []) + [f"{probability:.2f}" for probability in table["probability"]]
+    names = ["own"] if unique else []
+    for probability, is_unsettled in zip(table["probability"], unsettled, strict=True):
+        names.append(f"{probability:.2f}" + "*" * bool(is_unsettled))
     ax.set_xticks(centres, names, fontsize=8)
-    ax.set_xlabel("probability of the feature" if k else "no other feature is probable")
+    ax.set_xlabel(_heading(k, bool(unsettled.any()), unique))
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
@@ -93,3 +101,18 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
         inches = ax.get_window_extent().height / ax.figure.dpi
         ax.figure.colorbar(mesh, ax=ax, label="mean weight, if present", shrink=min(1.0, 5 / inches))
     return ax
+
+
+def _shown(posterior: Any, max_features: int) -> "pandas.DataFrame":
+    """The features to draw; of similarities those that objects share, with `settled`."""
+    table = features_table(posterior)
+    if "learned_sigma" not in posterior["constant_data"]:
+        return table.head(max_features)
+    shared = table.loc[table["members"].map(len) > 1]
+    return add_convergence(shared.head(max_features), posterior)
+
+
+def _heading(number: int, any_unsettled: bool, unique: bool) -> str:
+    if not number:
+        return "no other feature is probable" if unique else "no feature is probable"
+    return "probability of the feature" + "\n(* the chains do not agree on it)" * any_unsettled

@@ -12,9 +12,14 @@ from thali.posterior.summary import label_free
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LEGEND = {"loc": "upper left", "frameon": False, "fontsize": 8}
+
 
 def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the posterior of the number of features, and beside it that of alpha if it was learned.
+
+    Of a fit to similarities the bars count the features with two owners or more, which alone touch the similarities;
+    points count those of a single object as well.
 
     Parameters
     ----------
@@ -41,12 +46,23 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     ['number of features']
     """
     quantities = label_free(model.posterior_)
-    number, alpha = quantities["n_features"].ravel(), quantities.get("alpha")
+    every, alpha = quantities["n_features"].ravel(), quantities.get("alpha")
+    posterior = model.posterior_["posterior"].to_dataset()
+    of_similarities = "n_shared_features" in posterior
+    number = posterior["n_shared_features"].values.ravel() if of_similarities else every
     if axes is None:
         axes = new_axes(4.2 if alpha is None else 8.4, 3.2, columns=1 if alpha is None else 2)
-    values, counts = np.unique(number, return_counts=True)
-    axes[0].bar(values, counts / len(number), width=0.9, color=COLOURS[0])
-    axes[0].set(xlim=(values[0] - 1, values[-1] + 1), xlabel="number of features", ylabel="posterior probability")
+    values, shares = _shares(number)
+    axes[0].bar(values, shares, width=0.9, color=COLOURS[0], label="with two owners or more")
+    low, high = values[0], values[-1]
+    if of_similarities:
+        values, shares_of_all = _shares(every)
+        points = {"marker": "o", "markersize": 4, "linewidth": 0.8, "color": COLOURS[6]}
+        axes[0].plot(values, shares_of_all, label="all, those of one object too", **points)
+        high = max(high, values[-1])
+        axes[0].set_ylim(0, 1.35 * max(shares.max(), shares_of_all.max()))
+        axes[0].legend(*(part[::-1] for part in axes[0].get_legend_handles_labels()), **_LEGEND)
+    axes[0].set(xlim=(low - 1, high + 1), xlabel="number of features", ylabel="posterior probability")
     axes[0].locator_params(axis="x", integer=True)
     axes[0].set_title(_in_words(number), fontsize=10)
     if alpha is not None:
@@ -56,6 +72,11 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
     return list(axes)
+
+
+def _shares(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values, counts = np.unique(number, return_counts=True)
+    return values, counts / len(number)
 
 
 def _in_words(draws: np.ndarray) -> str:

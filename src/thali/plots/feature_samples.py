@@ -8,7 +8,7 @@ import numpy as np
 from thali._random import streams
 from thali.errors import ArgumentError
 from thali.plots._style import SHADES, label_width, new_axes, short
-from thali.posterior.columns import columns_of
+from thali.posterior.columns import Columns, columns_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +28,9 @@ def feature_samples(
     one for all); then come the features of the draw, the heaviest first. Only ratios of weights matter, so they are
     given as shares of the largest weight of the draw; the darker, the larger. Many different matrices predict the
     same choices: see how much the draws differ before you read anything into one of them.
+
+    Of a fit to similarities weights are those of similarity, on one scale for all draws, and features of a single
+    object, of which similarities tell nothing, are left out.
 
     Parameters
     ----------
@@ -69,6 +72,7 @@ def feature_samples(
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
     posterior = model.posterior_["posterior"].to_dataset()
     unique = bool(model.posterior_["constant_data"]["unique"])
+    of_similarities = "learned_sigma" in model.posterior_["constant_data"]
     columns = columns_of(model.posterior_)
     (rng,) = streams(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))
@@ -78,27 +82,43 @@ def feature_samples(
 
     n = columns.n_options
     own_columns = 0 if not unique else n if n <= _MOST_OPTIONS else 1
-    width = own_columns + _GAP * unique + max(1, int(columns.n_features[chosen].max()))
+    matrices = [_matrix(columns, draw, 2 if of_similarities else 1) for draw in chosen.tolist()]
+    width = own_columns + _GAP * unique + max(1, *(len(weights) for _, weights in matrices))
+    heaviest = [
+        _largest(weights, columns.unique_weights[draw]) for draw, (_, weights) in zip(chosen, matrices, strict=True)
+    ]
+    scales = [max(heaviest) if of_similarities else largest for largest in heaviest]
     labels = short(posterior["option"].values.tolist())
     cell = min(0.24, 4 / n)
     if given is None:
         given = _new_axes(len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, label_width(labels))
     drawn = given[: len(chosen)]
     step = -(-n // _MOST_OPTIONS)
-    for ax, draw in zip(drawn, chosen.tolist(), strict=True):
-        features, weights = columns.dense(draw, draw + 1)
+    noun = "shared feature" if of_similarities else "feature"
+    for ax, draw, (owns, weights), scale in zip(drawn, chosen.tolist(), matrices, scales, strict=True):
         own = columns.unique_weights[draw] if unique else np.empty(0)
         ax.set(xlim=(0, width), ylim=(n, 0))
-        _draw_matrix(ax, features[0].T, weights[0], own, folded=n > _MOST_OPTIONS)
-        count = len(weights[0])
-        ax.set_title(f"{names[draw]}: {count} feature{'s' * (count != 1)}", fontsize=8, loc="left")
+        _draw_matrix(ax, owns, weights, own, scale, folded=n > _MOST_OPTIONS)
+        count = len(weights)
+        ax.set_title(f"{names[draw]}: {count} {noun}{'s' * (count != 1)}", fontsize=8, loc="left")
         ax.set_xticks([own_columns / 2] if unique else [], ["own"] if unique else [], fontsize=8)
         size = min(9.0, 60 * cell * step)
         ax.set_yticks(np.arange(0, n, step) + 0.5, labels[::step], parse_math=False, fontsize=size)
         ax.tick_params(length=0, labelleft=_is_leftmost(ax, drawn))
         ax.spines[:].set_visible(False)
-    _add_colour_bar(drawn)
+    _add_colour_bar(drawn, *((scales[0], "weight") if of_similarities else (1.0, "weight / largest of the draw")))
     return drawn
+
+
+def _matrix(columns: Columns, draw: int, least: int) -> tuple[np.ndarray, np.ndarray]:
+    """The features (option, feature) of a draw that so many options own at least, and their weights."""
+    features, weights = columns.dense(draw, draw + 1)
+    kept = features[0].sum(axis=1) >= least
+    return features[0][kept].T, weights[0][kept]
+
+
+def _largest(weights: np.ndarray, own: np.ndarray) -> float:
+    return max(weights.max(initial=0.0), own.max(initial=0.0)) or 1.0
 
 
 def _new_axes(number: int, width: float, height: float, for_labels: float) -> "list[Axes]":
@@ -111,7 +131,9 @@ def _new_axes(number: int, width: float, height: float, for_labels: float) -> "l
     return axes[:number]
 
 
-def _draw_matrix(ax: "Axes", owns: np.ndarray, weights: np.ndarray, own: np.ndarray, folded: bool) -> None:
+def _draw_matrix(
+    ax: "Axes", owns: np.ndarray, weights: np.ndarray, own: np.ndarray, scale: float, folded: bool
+) -> None:
     """Draw the own aspects, in one column if folded, and the features (option, feature) in the order of weight."""
     from matplotlib import colormaps
 
@@ -119,7 +141,6 @@ def _draw_matrix(ax: "Axes", owns: np.ndarray, weights: np.ndarray, own: np.ndar
     blocks = [np.where(owns[:, order], weights[order], np.nan)]
     if len(own):
         blocks.insert(0, own[:, None] if folded else np.where(np.eye(n, dtype=bool), own[:, None], np.nan))
-    largest = max(weights.max(initial=0.0), own.max(initial=0.0)) or 1.0
     box = ax.get_window_extent()
     cell = min(box.width / np.ptp(ax.get_xlim()), box.height / n) * 72 / ax.figure.dpi
     outline = min(0.8, 0.08 * cell) if cell > 3 else 0.0
@@ -129,7 +150,7 @@ def _draw_matrix(ax: "Axes", owns: np.ndarray, weights: np.ndarray, own: np.ndar
     for block in blocks:
         edges = start + np.arange(block.shape[1] + 1)
         if block.shape[1]:
-            ax.pcolormesh(edges, np.arange(n + 1), block / largest, cmap=shades, **style)
+            ax.pcolormesh(edges, np.arange(n + 1), block / scale, cmap=shades, **style)
         start = edges[-1] + _GAP
 
 
@@ -140,13 +161,11 @@ def _is_leftmost(ax: "Axes", axes: "list[Axes]") -> bool:
     return not any(other.x1 <= box.x0 and other.y0 < box.y1 and box.y0 < other.y1 for other in boxes)
 
 
-def _add_colour_bar(axes: "list[Axes]") -> None:
+def _add_colour_bar(axes: "list[Axes]", largest: float, label: str) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     boxes = [ax.get_window_extent() for ax in axes]
     inches = (max(box.y1 for box in boxes) - min(box.y0 for box in boxes)) / axes[0].figure.dpi
-    bar = ScalarMappable(Normalize(0, 1), SHADES)
-    axes[0].figure.colorbar(
-        bar, ax=axes, label="weight / largest of the draw", shrink=min(1.0, 4 / inches), fraction=0.06
-    )
+    bar = ScalarMappable(Normalize(0, largest), SHADES)
+    axes[0].figure.colorbar(bar, ax=axes, label=label, shrink=min(1.0, 4 / inches), fraction=0.06)

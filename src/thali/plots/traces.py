@@ -15,6 +15,8 @@ _NAMES = {
     "log_likelihood": "log-likelihood\nof the whole data",
     "n_features": "number of\nfeatures",
     "alpha": "concentration\nα",
+    "sigma": "standard\ndeviation σ",
+    "constant": "additive\nconstant",
 }
 
 
@@ -22,7 +24,9 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the log-likelihood, the number of features and alpha over the draws, each chain in its colour.
 
     Chains that have converged lie on top of each other and look alike. Quantities that never change are left
-    out, but for the log-likelihood, which includes the binomial coefficients.
+    out, but for the log-likelihood, which includes the binomial coefficients. Of a fit to similarities sigma and the
+    additive constant follow; chains may agree in all of these and yet stay in different families of features, so
+    look at `features` as well.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     dict of arrays (chain, draw)
         `n_features`, `alpha` if it was learned, and `log_likelihood`; of choices `choice_probability[a, b]` of every
         compared pair, up to 60 options; of similarities `sigma` if it was learned, `constant` if there is one, and
-        `presence[a, b, ...]` of every feature with probability above .2.
+        `presence[a, b, ...]` of every feature of two objects or more with probability above .2.
 
     Example
     -------
@@ -59,7 +59,8 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     quantities = {name: posterior[name].values for name in names}
     n_options = posterior.sizes["option"]
     if of_similarities:
-        members = features_table(tree, LEAST_PRESENT)["members"].tolist()
+        probable = features_table(tree, LEAST_PRESENT)["members"]
+        members = probable[probable.map(len) > 1].tolist()  # those of a single object are drawn from the prior
         for owners, present in zip(members, presence_of(tree, members), strict=True):
             quantities[f"presence[{', '.join(owners)}]"] = present
     elif n_options <= MOST_OPTIONS:
@@ -86,7 +87,8 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
         `eti89_lb` and `eti89_ub` (equal-tailed interval with probability .89), `mcse_mean` (standard error of
         the mean), `ess_bulk` and `ess_tail` (effective sample sizes; the latter at the quantiles .11 and .89,
         ArviZ's default), `r_hat`. The last is NaN for a quantity that never changes, for a single chain, and
-        for fewer than 4 draws. `attrs["chains"]` and `attrs["draws"]` say how many there were.
+        for fewer than 4 draws. `attrs["chains"]` and `attrs["draws"]` say how many there were, and of similarities
+        `attrs["temperatures"]` the number of temperatures of a chain.
 
     References
     ----------
@@ -107,6 +109,8 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
     draws = np.stack(list(quantities.values())).astype(float)
     frame = pd.DataFrame(_columns(draws), index=list(quantities))
     frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2])
+    if "learned_sigma" in tree["constant_data"]:
+        frame.attrs["temperatures"] = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
     return frame
 
 
@@ -222,7 +226,7 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
-    fault, advice = " and ".join(faults), _advice(draws, longer)
+    fault, advice = " and ".join(faults), _advice(draws, longer, summary.attrs.get("temperatures"))
     if chains == 1:
         alone = "with one chain there is no R-hat, and nothing shows that another would agree; take chains=4"
         if short:
@@ -239,17 +243,38 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
     )
 
 
-def _advice(draws: int, longer: float) -> str:
-    """How many draws to take, in two digits, if `longer` times as many would do."""
+def _advice(draws: int, longer: float, temperatures: int | None) -> str:
+    """What to do if `longer` times as many draws would do; the temperatures are those of a fit to similarities."""
     if longer > 100 or (longer > 30 and draws >= 1000):
+        return _advice_if_apart(draws, temperatures)
+    return f"fit again with draws={_two_digits(draws * max(2.0, longer))} (now {draws}), and raise tune likewise"
+
+
+def _advice_if_apart(draws: int, temperatures: int | None) -> str:
+    """What to do if chains stay in different places."""
+    if temperatures is None:
         return (
             "the chains stay in different places, which more draws will hardly mend: look at them with plots.trace, "
             "and try other seeds or a model with unique aspects"
         )
-    draws_wanted = draws * max(2.0, longer)
-    unit = 10 ** max(0, math.floor(math.log10(draws_wanted)) - 1)
-    more = math.ceil(draws_wanted / unit) * unit
-    return f"fit again with draws={more} (now {draws}), and raise tune likewise"
+    if temperatures == 1:
+        return (
+            "the chains stay in different families of features, which more draws will hardly mend: fit again with "
+            "tempering (sampler=None and tempering=None)"
+        )
+    from thali.mcmc.tempering import MOST_RUNGS
+
+    more = min(2 * temperatures, MOST_RUNGS)
+    return (
+        f"the chains change too rarely between families of features: fit again with tempering={more} (now "
+        f"{temperatures} temperatures) and draws={_two_digits(10.0 * draws)} (now {draws}), and raise tune likewise"
+    )
+
+
+def _two_digits(number: float) -> int:
+    """The next number with two digits and zeros."""
+    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    return math.ceil(number / unit) * unit
 
 
 def text_histogram(values: npt.ArrayLike, width: int = 40) -> str:

@@ -5,9 +5,11 @@ invariant for every data set, the pair keeps its joint distribution, and every f
 prior distribution, whose mean is known. A wrong conditional anywhere in the sweep shifts some of them.
 """
 
+import math
+
 import numpy as np
 
-__all__ = ["joint_distribution_test", "simulate_pairs"]
+__all__ = ["joint_distribution_test", "simulate_pairs", "simulate_similarities"]
 
 
 def joint_distribution_test(
@@ -20,27 +22,39 @@ def joint_distribution_test(
     alpha: float | None = None,
     sampler: str | None = None,
     random_seed: int = 77,
+    temperatures: tuple[float, ...] = (1.0,),
+    sweeps: int = 1,
 ) -> dict[str, float]:
-    """Run sampler and simulated choices in turn and compare the parameters with their prior means.
+    """Run sampler and simulated data in turn and compare the parameters with their prior means.
 
-    The data give the design only: who is compared with whom, and how often. Few comparisons make the alternation mix
-    well, without which the scores mean nothing.
+    The data give the design only: who is compared with whom, how often, and the scale of a variance that is learned.
+    Few comparisons, or much noise, make the alternation mix well, without which the scores mean nothing.
 
     Parameters
     ----------
     prior : one of `thali.priors`
-    likelihood : thali.likelihoods.Elimination
-    data : PairedComparisons
+    likelihood : thali.likelihoods.Elimination or thali.likelihoods.Additive
+    data : PairedComparisons or Similarities
     expected : dict of float
         Prior means of some of: "alpha", "1 / (1 + alpha)", "columns" (with at least one owner), "single" (columns of
         one owner), "pairs" (columns of two), "owned by 0" (columns of the first option), "shared weight" (sum over
         columns of two owners or more), "heavy" (number of those that weigh more than 1), "unique weight" (sum over
         options; with an infinite prior and exponential weights it holds the columns of single owners), "light unique"
-        (share of unique weights below 1/2).
+        (share of unique weights below 1/2). Of similarities also: "shared" (columns of two owners or more) and
+        "shared^2", "full" (columns of all objects), "owned pairs" (sum over columns), "weight 01" (of the columns that
+        the first two objects share), "weight 01^2", "weight 01 * weight 02", "constant", "constant^2", "precision"
+        (1 / sigma^2), "log variance", "error" (sum of squared residuals, divided by the variance).
     rounds : int
     weight_prior, alpha, sampler
         As in `LatentFeatureModel`.
     random_seed : int
+    temperatures : sequence of float, optional
+        Of the replicas of a tempered chain. The data of a round come from the replica at the first temperature, so
+        that all others must be infinite: those replicas have the prior whatever the data are. At a first temperature T
+        other than 1 similarities have T times the variance, and the density of a learned sigma^2 is its prior's times
+        sigma^(P (1 - 1/T)), P the number of pairs.
+    sweeps : int, optional
+        Sweeps a round. Replicas 1 and 2, 3 and 4, ... trade after the first, 0 and 1, 2 and 3, ... after the second.
 
     Returns
     -------
@@ -66,19 +80,20 @@ def joint_distribution_test(
     from thali.mcmc.chains import Chain
     from thali.models.engine import build_task
 
-    settings = {"weight_prior": weight_prior, "alpha": alpha, "sampler": sampler}
+    settings = {"weight_prior": weight_prior, "alpha": alpha, "sampler": sampler, "tempering": False}
     task = build_task(prior, likelihood, data, draws=1, tune=0, thin=10**9, **settings)
+    task.temperatures = temperatures
     rng = np.random.default_rng(random_seed)
     chain = Chain(task, rng)
     chain.run_to(0)
     kept: dict[str, list[float]] = {name: [] for name in expected}
     for _ in range(rounds):
-        chain.run_to(1)
-        simulate_pairs(rng, task.model.likelihood, chain.cache)
-        chain.bags.whole[:, SWEEPS] = 0  # the next sweep begins as the first did, with a cache filled from the bag
-        now = _quantities(chain.bag)
+        chain.run_to(sweeps)
+        now = _quantities(chain)
         for name in expected:
             kept[name].append(now[name])
+        _simulate(rng, chain)
+        chain.bags.whole[:, SWEEPS] = 0  # the next sweep begins as the first did, with a cache filled from the bag
     scores = {}
     for name, values in kept.items():
         draws = np.asarray(values, float)
@@ -87,13 +102,15 @@ def joint_distribution_test(
     return scores
 
 
-def _quantities(bag) -> dict[str, float]:
+def _quantities(chain) -> dict[str, float]:
+    from thali.likelihoods.residuals import Judgements
     from thali.mcmc.bag import ALPHA, COLUMNS, FULL
 
+    bag = chain.bag
     columns, full = int(bag.whole[COLUMNS]), int(bag.whole[FULL])
     sizes, weights = bag.m[:columns], bag.w[:columns]
     alpha, unique = float(bag.real[ALPHA]), bag.s[:-1]
-    return {
+    found = {
         "alpha": alpha,
         "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
         "columns": int((sizes > 0).sum() + bag.singles.sum()) + full,
@@ -105,6 +122,69 @@ def _quantities(bag) -> dict[str, float]:
         "unique weight": float(unique.sum()),
         "light unique": float((unique < 0.5).mean()),
     }
+    if isinstance(chain.task.model.likelihood, Judgements):
+        found |= _quantities_of_similarities(bag, chain.cache, chain.ladder.heat[0])
+    return found
+
+
+def _quantities_of_similarities(bag, cache, heat) -> dict[str, float]:
+    from thali.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
+    from thali.mcmc.bag import COLUMNS
+
+    columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
+    sizes = bag.m[:columns]
+    shared = int((sizes > 1).sum())
+    constant, variance = float(cache.real[CONSTANT]), float(cache.real[VARIANCE])
+    of_first = bag.w[:columns] * bag.Z[:columns, 0]
+    pair, other = float(of_first @ bag.Z[:columns, 1]), float(of_first @ bag.Z[:columns, 2])
+    return {
+        "shared": shared,
+        "shared^2": shared**2,
+        "full": int((sizes == n).sum()),
+        "owned pairs": 0.5 * float((sizes * (sizes - 1)).sum()),
+        "weight 01": pair,
+        "weight 01^2": pair**2,
+        "weight 01 * weight 02": pair * other,
+        "constant": constant,
+        "constant^2": constant**2,
+        "precision": 1.0 / variance,
+        "log variance": math.log(variance),
+        "error": heat * squared_error(cache) / variance,
+    }
+
+
+def _simulate(rng: np.random.Generator, chain) -> None:
+    from thali.likelihoods.residuals import Judgements
+
+    likelihood = chain.task.model.likelihood
+    if isinstance(likelihood, Judgements):
+        simulate_similarities(rng, likelihood, chain.bag, chain.cache, float(chain.ladder.heat[0]))
+    else:
+        simulate_pairs(rng, likelihood, chain.cache)
+
+
+def simulate_similarities(rng: np.random.Generator, judgements, bag, cache, heat: float = 1.0) -> None:
+    """New similarities of every measured pair, drawn at the present features, weights, constant and variance.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    judgements : thali.likelihoods.residuals.Judgements
+        Its similarities change, so that every cache must be rebuilt afterwards.
+    bag : thali.mcmc.bag.Bag
+    cache : thali.likelihoods.residuals.Residuals
+        Its constant and variance are read.
+    heat : float, optional
+        The power of the likelihood that they are drawn from; the noise has the variance divided by it.
+    """
+    from thali.likelihoods.residuals import CONSTANT, VARIANCE
+    from thali.mcmc.bag import COLUMNS
+
+    columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
+    owners, weights = bag.Z[:columns, :n], bag.w[:columns, None]
+    noise = np.triu(rng.standard_normal((n, n)), 1) * math.sqrt(cache.real[VARIANCE] / heat)
+    fitted = cache.real[CONSTANT] + owners.T @ (weights * owners)
+    judgements.value[...] = judgements.measured * (fitted + noise + noise.T)
 
 
 def simulate_pairs(rng: np.random.Generator, pairs, cache) -> None:

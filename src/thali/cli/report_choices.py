@@ -1,0 +1,85 @@
+"""The printed answer of a fit to paired comparisons."""
+
+from typing import TYPE_CHECKING
+
+from thali.cli.report import (
+    MOST_FEATURES,
+    and_others,
+    estimate_in,
+    every_quantity,
+    features_table,
+    interval_name,
+    judgement,
+    number_and_histogram,
+    tree_likeness,
+)
+from thali.cli.text import align
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame", check: "pandas.DataFrame") -> str:
+    """The answer in words and numbers.
+
+    Parameters
+    ----------
+    model : EliminationByAspects
+        A fitted model.
+    summary, features, check : pandas.DataFrame
+        Its `summary()`, `features()` and `check()`.
+
+    Returns
+    -------
+    str
+        Lines without a final line break: the number of aspects, the most probable aspects, α and the
+        log-likelihood, which observed proportions the model misses, every row of the summary with its R-hat and
+        effective sample sizes, and whether they are good enough.
+    """
+    from thali.posterior.check import check_sentence
+
+    title = "Number of latent aspects" + (" besides each option's own" if model.unique else "")
+    return "\n\n".join(
+        [
+            number_and_histogram(title, model.posterior_["posterior"]["n_features"].to_numpy()),
+            _aspects(model, features),
+            _unique_weights(model),
+            _scalars(summary),
+            check_sentence(check),
+            every_quantity(summary),
+            judgement(summary),
+        ]
+    )
+
+
+def _aspects(model, features) -> str:
+    if not len(features):
+        return "No latent aspect is present often enough to be listed."
+    text = "Most probable aspects, their weights and the options that have them\n" + features_table(features, "aspect")
+    if "place" in features:
+        text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect", "options")
+    text += and_others(features)
+    n_options = model.posterior_["posterior"].sizes["option"]
+    if features["members"].head(MOST_FEATURES).map(len).isin([1, n_options]).any():
+        text += (
+            "\nNote: choices tell nothing of an aspect that all options have, and of the aspects of one"
+            " option alone only the sum."
+        )
+    return text
+
+
+def _unique_weights(model) -> str:
+    table = model.unique_weights()
+    rows = [("weight", interval_name(), "share", "option")]
+    for option, row in table.sort_values("weight", ascending=False).head(MOST_FEATURES).iterrows():
+        interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
+        rows.append((f"{row.weight:.3f}", interval, f"{row.share:.3f}", str(option)))
+    text = "Weight of what each option has alone, and its share of their sum\n" + align(rows, left={3})
+    return text + (f"\n... and {len(table) - MOST_FEATURES:,} more" if len(table) > MOST_FEATURES else "")
+
+
+def _scalars(summary) -> str:
+    lines = [f"Concentration α: {estimate_in(summary, 'alpha')}"] if "alpha" in summary.index else []
+    likelihood = estimate_in(summary, "log_likelihood")
+    lines.append(f"Log-likelihood of all the data, binomial coefficients included: {likelihood}")
+    return "\n".join(lines)
