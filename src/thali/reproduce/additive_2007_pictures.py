@@ -49,8 +49,7 @@ def numbers(counts: Mapping[int, list[list[int]]], paper: Mapping[int, int]) -> 
         ax.locator_params(axis="x", integer=True)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("posterior probability")
-    axes[0].set_ylim(0, axes[0].get_ylim()[1] * 1.35)  # room for the legend
-    axes[0].legend(frameon=False, fontsize=8)
+    axes[-1].legend(frameon=False, fontsize=8, loc="upper right")
     return axes
 
 

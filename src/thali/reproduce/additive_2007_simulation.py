@@ -51,7 +51,7 @@ SIZES = {
         {"draws": 60, "tune": 40, "thin": 50, "chains": 2},
         {"draws": 100, "tune": 20, "thin": 10, "chains": 4},
     ),
-    "standard": Size({8: 8, 16: 8, 32: 5}, _TEMPERED, _PROTOCOL),
+    "standard": Size({8: 12, 16: 12, 32: 8}, _TEMPERED, _PROTOCOL),
     "full": Size({8: 20, 16: 20, 32: 10}, _TEMPERED | {"draws": 800, "tune": 400}, _PROTOCOL, (RATE, BROAD)),
 }
 
@@ -166,7 +166,7 @@ def _groups(records: list[dict]) -> Iterator[tuple[float, int, list[dict]]]:
 def _explained(group: list[dict]) -> np.ndarray:
     """Variance accounted for, %: data sets, estimators, targets."""
     return np.array(
-        [[[record["explained"][kind][name] for name in TARGETS] for kind in ESTIMATORS] for record in group]
+        [[[of_kind[name] for name in TARGETS] for of_kind in record["explained"].values()] for record in group]
     )
 
 
