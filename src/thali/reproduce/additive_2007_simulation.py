@@ -342,7 +342,7 @@ ENTRIES = (
         "additive-simulation",
         PAPER,
         "Section 5, Figs. 2 and 3: features recovered from simulated similarities",
-        {"small": "half a minute", "standard": "five minutes", "full": "an hour"},
+        {"small": "seconds", "standard": "four minutes", "full": "half an hour"},
         simulation,
     ),
 )

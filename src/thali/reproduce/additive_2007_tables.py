@@ -285,8 +285,8 @@ def on_repeats(table: Any, repeats: list[dict]) -> str:
     if spread[widest] <= 0.1:
         return f"{sentence}: the feature probabilities are reproducible to within {spread[widest]:.2f}."
     return (
-        f"{sentence}: each chain keeps its family of features, so that these probabilities cannot be expected to agree "
-        "with the paper's any better."
+        f"{sentence}: chains stay long in one family of features, so that these probabilities cannot be expected to "
+        "agree with the paper's any better."
     )
 
 
