@@ -315,6 +315,13 @@ def test_tables_rest_on_the_estimates(tiny):
     assert of_numbers["rate of weights"].tolist() == [1.0, 0.1]
 
 
+def test_shares_of_chains_far_below_the_best():
+    row = section_5._chain_row(32, [{"below": [0.0, 6.0, 20.0]}, {"below": [1.0, 2.0, 3.0]}])
+    assert row["chains"] == 6 and row["failed, paper"] == 0.5
+    assert row["> 5 nats below"] == pytest.approx(1 / 3) and row["error of > 5"] == pytest.approx(1 / 3)
+    assert row["> 15 nats below"] == pytest.approx(1 / 6) and row["error of > 15"] == pytest.approx(1 / 6)
+
+
 def test_log_posterior_is_that_of_the_specification():
     made = th.datasets.additive(8, random_seed=2)
     model = AdditiveClustering(alpha=2.0, weight_prior=(1.0, 0.5))
