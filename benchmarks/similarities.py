@@ -20,7 +20,7 @@ Measured (numba 0.68, a busy machine, some five CPU minutes):
     tempered     95 (.046)                    0                  0
 
     A gain is uncertain by a factor of two. A toggle takes 21 to 29 ns with everything else in the sweep, whatever n (10
-    to 64) and K (6 to 107). Aimed at: a gain of 20 for the default, and three times 10 ns a toggle plus 1 to 2 us a sweep.
+    to 64) and K (6 to 107). Aimed at: a gain of 20 for the default, and 30 ns a toggle plus 3 to 6 us a sweep.
 """
 
 import sys

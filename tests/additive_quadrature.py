@@ -34,7 +34,7 @@ def total_weight(rate, shape, prior_rate):
 
 
 def three_objects(similarities, sigma, alpha, weight_prior, rates, constant=True):
-    """Posterior means where columns with owners h arrive at rate alpha rates[h]; a pair that is NaN was not measured."""
+    """Posterior means where columns with owners h arrive at rate alpha rates[h]; a pair that is NaN is not measured."""
     shape, prior_rate = weight_prior
     c, step = nodes()
     c_mass = gamma.pdf(c, shape, scale=1.0 / prior_rate) * step
@@ -83,31 +83,33 @@ def two_columns(similarities, sigma, weight_prior, chance):
     evidence = 0.0
     for one in own:
         for other in own:
+            # a weight that no pair sees keeps its prior, and has no axis
+            a, b = (w if one else np.zeros(1)), (w if other else np.zeros(1))
+            c, a, b = w[:, None, None], a[None, :, None], b[None, None, :]
             mass = own[one] * own[other] * prior[:, None, None]
-            values = [w[:, None, None]]
-            for axis, h in ((1, one), (2, other)):  # a weight that no pair sees keeps its prior
-                shown = (1, -1, 1) if axis == 1 else (1, 1, -1)
-                mass = mass * (prior.reshape(shown) if h else np.ones((1, 1, 1)))
-                values.append(w.reshape(shown) if h else np.zeros((1, 1, 1)))
-            mu = {p: values[0] + sum(v for v, h in zip(values[1:], (one, other)) if set(p) <= set(h)) for p in PAIRS}
+            if one:
+                mass = mass * prior[None, :, None]
+            if other:
+                mass = mass * prior[None, None, :]
+            mu = {p: c + a * (set(p) <= set(one)) + b * (set(p) <= set(other)) for p in PAIRS}
             for i, j in PAIRS:
                 mass = mass * norm.pdf(similarities[i][j], mu[i, j], sigma)
             evidence += mass.sum()
             here = {f"similarity[{i}, {j}]": (mass * mu[i, j]).sum() for i, j in PAIRS}
-            here["constant"] = (mass * values[0]).sum()
+            here["constant"] = (mass * c).sum()
             here["n_shared_features"] = mass.sum() * (bool(one) + bool(other))
             single = 1.0 - unshared[()] / own[()]
             here["n_features"] = mass.sum() * sum(1.0 if h else single for h in (one, other))
             for h in {one, other} - {()}:
                 here[f"P({label(h)})"] = mass.sum()
-                here[f"E w({label(h)})"] = sum((mass * v).sum() for v, o in zip(values[1:], (one, other)) if o == h)
+                here[f"E w({label(h)})"] = (mass * (a * (one == h) + b * (other == h))).sum()
             for name, value in here.items():
                 total[name] = total.get(name, 0.0) + float(value)
     return {name: value / evidence for name, value in total.items()}
 
 
 def two_objects_unknown_sigma(similarity, alpha, weight_prior, prior_scale):
-    """Two objects, sigma^2 ~ InverseGamma(2, prior_scale): given the residual r it is InverseGamma(2.5, scale + r^2/2)."""
+    """Two objects, sigma^2 ~ InverseGamma(2, prior_scale): given the residual r InverseGamma(2.5, scale + r^2/2)."""
     shape, rate = weight_prior
     t, step = nodes(top=6.0, count=600)
     counts = np.arange(MOST)

@@ -1,6 +1,7 @@
 """Every change of the additive likelihood that a move evaluates equals the difference of two naive evaluations."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,10 +152,10 @@ def test_toggles_of_an_open_column(call, n, missing):
             if t % 3 != 2:
                 matrix = after
         assert np.array_equal(contents(bag)[0], matrix)
-        measured = model.likelihood.measured
+        judgements: Any = model.likelihood
         owners = matrix[:, k].astype(float)
         assert np.abs(cache.pull - cache.residual @ owners).max() <= 1e-10
-        assert np.array_equal(cache.ties, measured @ owners)
+        assert np.array_equal(cache.ties, judgements.measured @ owners)
     check_caches(data, model, make, bag, cache)
 
 

@@ -9,12 +9,12 @@ import pytest
 from problems import build_additive, contents, random_similarities, state
 
 import thali as th
-from thali.likelihoods.residuals import CONSTANT, VARIANCE
+from thali.likelihoods.residuals import VARIANCE
 from thali.mcmc import births, flips, paper, transfer
 from thali.mcmc.bag import ALPHA, HEAT, SWEEPS, replica, stack
 from thali.mcmc.loop import on_rung
 from thali.mcmc.tempering import ladder, trade
-from thali.mcmc.verbs import cache_at, open_members
+from thali.mcmc.verbs import cache_at, open_members, rebuild
 from thali.priors.finite import FiniteFeatures
 from thali.priors.ibp import IndianBuffet
 from thali.priors.phylogenetic import PhylogeneticBuffet
@@ -151,9 +151,7 @@ def two_rungs(data, sweeps, heats):
     for t, matrix in enumerate(columns):
         model, (bag, cache) = start(data, matrix, [0.3 + 0.2 * t], sigma=None)
         cache.real[:] = 0.1 + 0.05 * t, 0.02 + 0.01 * t  # each has its own constant and variance
-        cache.residual[...] = (model.likelihood.value - cache.real[CONSTANT]) * model.likelihood.measured
-        if matrix == [[1], [1]]:
-            cache.residual[...] -= bag.w[0] * model.likelihood.measured
+        rebuild(model.likelihood, cache, bag)
         bag.whole[SWEEPS] = sweeps
         states.append((bag, cache))
     steps = ladder(1.0 / np.array(heats))
@@ -165,22 +163,23 @@ def rung_key(state):
     return tuple((int(at), bags.Z[at, 0].tobytes()) for at in steps.at)
 
 
-@pytest.mark.parametrize("sweeps, heats", [(0, (1.0, 0.3)), (1, (1.0, 0.6, 0.2)), (0, (1.0, 0.6, 0.2))])
-def test_trades_between_replicas(sweeps, heats):
-    """Replicas that flip, each at the temperature of its rung, and trade: the product of their posteriors stays."""
-    data = th.Similarities([[1, 0.6], [0.6, 1]])
-    model, first = two_rungs(data, sweeps, heats)
+def flip_or_trade(model):
+    """A random replica flips, at the temperature of its rung, or neighbours trade."""
 
     def step(rng, state):
         bags, caches, steps = state
         if rng.random() < 0.5:
-            t = int(rng.random() * len(heats))
+            t = int(rng.random() * len(steps.heat))
             b, c = on_rung(bags, steps, t), cache_at(model.likelihood, caches, steps.at[t])
             open_members(model.likelihood, c, b, 0)
             flips.try_flip(rng, model, c, b, 0, int(rng.random() * 2))
         else:
             trade(rng, model, caches, bags, steps)
 
+    return step
+
+
+def product_of_posteriors(model, data, heats):
     def log_target(state):
         bags, caches, steps = state
         total = 0.0
@@ -190,11 +189,21 @@ def test_trades_between_replicas(sweeps, heats):
             total += IndianBuffet().log_prob(contents(bag)[0], float(bag.real[ALPHA]))
         return total
 
-    assert invariance_error(step, first, rung_key, log_target) < EXACT
+    return log_target
+
+
+TWO = th.Similarities([[1, 0.6], [0.6, 1]])
+
+
+@pytest.mark.parametrize("sweeps, heats", [(0, (1.0, 0.3)), (1, (1.0, 0.6, 0.2)), (0, (1.0, 0.6, 0.2))])
+def test_trades_between_replicas(sweeps, heats):
+    model, first = two_rungs(TWO, sweeps, heats)
+    log_target = product_of_posteriors(model, TWO, heats)
+    assert invariance_error(flip_or_trade(model), first, rung_key, log_target) < EXACT
 
 
 def test_planted_errors_are_seen():
-    """The checks can fail: a pair that counts twice, a heat that is forgotten, a trade that knows no heat."""
+    """The checks can fail: pairs that count twice, a heat that flips forget, one that trades forget."""
     model, first = start(COMPLETE, [[1], [1], [0]], [0.31])
     twice = copy.deepcopy(first)
     twice[1].real[VARIANCE] /= 2.0
@@ -212,3 +221,7 @@ def test_planted_errors_are_seen():
         return right(pair) - 0.5 * log_likelihood(COMPLETE, *pair)
 
     assert invariance_error(on(flips.flip_columns, model), first, key, heated) > 1e-3
+
+    model, first = two_rungs(TWO, 0, (1.0, 0.3))
+    product = product_of_posteriors(model, TWO, (1.0, 0.5))
+    assert invariance_error(flip_or_trade(model), first, rung_key, product) > 1e-3
