@@ -86,11 +86,7 @@ def means(prior, data, weight_prior, tilt=0.0):
 
 
 LONG = [
-<<<<<<< HEAD
-    (20_000, 77),
-=======
     (15_000, 77),
->>>>>>> exact
     pytest.param(400_000, 1, marks=pytest.mark.long),
     pytest.param(400_000, 2, marks=pytest.mark.long),
 ]
