@@ -174,9 +174,10 @@ _COMPILED: list[Any] = []  # the functions that `compiled` has decorated
 def compiled(function) -> Any:
     """An entry point that serves no model: compiled for the types of its arguments and kept on disk.
 
-    The name under which it is kept ends in a digest of the sources in the folder of its module and in those beneath.
+    The name under which it is kept ends in a digest of the sources: those of the library's kernels, whose leaves it may
+    call, and all in the folder of its module and in those beneath.
     """
-    digest = hashlib.sha256(Path(__file__).read_bytes())
+    digest = hashlib.sha256(_digest_of_library().encode())
     for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     copy = types.FunctionType(
