@@ -14,7 +14,7 @@ from thali.errors import DataError
 Rows = Iterator[tuple[int, list[str]]]  # line of the file, its cells
 
 SEPARATORS = ("\t", ";", ",", "|")
-MISSING = {"", "NA", "N/A", "#N/A", "NaN", "nan", "-", "–", "—", "."}
+MISSING = {"", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", "."}
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 BLANKS = " "  # stands for any run of blanks, tried when no separator splits the header
 

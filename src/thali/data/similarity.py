@@ -14,7 +14,6 @@ from thali.models.arguments import one_of, positive
 if TYPE_CHECKING:
     import pandas as pd
 
-SMALL, LARGE = 0.1, 10.0  # largest |similarity| for which the default weight prior is still of the right order
 _ARRAYS = ("first", "second", "values")
 
 
@@ -357,7 +356,7 @@ class Similarities:
         """Warn, with a `DataWarning` each, of what the default priors are not made for; models call this at fit."""
         from thali.data.unusual import sentences
 
-        for message in sentences(self, self._lowest_diagonal, SMALL, LARGE):
+        for message in sentences(self, self._lowest_diagonal):
             warnings.warn(message, DataWarning, stacklevel=stacklevel)
 
     def to_frame(self, long: bool = False) -> "pd.DataFrame":

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from thali.data.similarity import Similarities
 
 
-def sentences(data: "Similarities", lowest_diagonal: bool, small: float, large: float) -> list[str]:
-    """One message for each thing that is unusual; `small`, `large`: the usual range of the largest |similarity|."""
+def sentences(data: "Similarities", lowest_diagonal: bool) -> list[str]:
+    """One message for each thing that is unusual."""
     values = data.values
     said = []
     if lowest_diagonal:
@@ -26,13 +26,6 @@ def sentences(data: "Similarities", lowest_diagonal: bool, small: float, large: 
         said.append(
             f"The mean similarity is {mean:.3g}, but the additive constant and the weights cannot be negative; add a "
             "constant to all similarities, or use Similarities.from_dissimilarities if these are dissimilarities."
-        )
-    largest = float(np.abs(values).max())
-    if largest > large or 0 < largest < small:
-        said.append(
-            f"The largest similarity is {largest:.3g} in absolute value, but the default weight prior and sigma are "
-            f"meant for similarities of about 0 to 1; divide all by {largest:.3g}, or set weight_prior and sigma for "
-            "this scale."
         )
     if alone := data.never_measured:
         whose = "its" if len(alone) == 1 else "their"

@@ -35,6 +35,8 @@ from thali.mcmc.truncated import tilted_weight
 
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
 VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
+FEWEST, MOST = 0.05, 25.0  # prior means of a weight that the largest similarity should be worth
+LEAST_SIGMA = 1e-100  # its square is still a float
 SMALL = 0.02  # share of the standard deviation of the similarities below which a fixed sigma is warned of
 
 
@@ -82,7 +84,7 @@ class Additive:
         if self.sigma is not None and not (
             isinstance(self.sigma, int | float | np.number)
             and not isinstance(self.sigma, bool)
-            and 0.0 < self.sigma < math.inf
+            and LEAST_SIGMA < self.sigma < math.inf
         ):
             raise ArgumentError(
                 "sigma is the standard deviation of a similarity and must be a finite number above 0, or None; "
@@ -119,6 +121,7 @@ class Additive:
                 "The shape in weight_prior must be 1 or more for additive clustering, because weights of 0 have "
                 f"infinite density otherwise; got {shape:g}."
             )
+        self._warn_of_scale(data, shape, rate)
         variance = self.first_variance(data)
         value, measured = lay_out(data.n_options, data.first, data.second, data.values)
         judgements = Judgements(
@@ -136,13 +139,32 @@ class Additive:
         )
         return judgements, empty_cache
 
+    def _warn_of_scale(self, data, shape: float, rate: float) -> None:
+        """The weight prior is not free of scale: a single weight should be able to make up a good part of the largest
+        similarity, and not be many times as large."""
+        largest = float(np.abs(data.values).max())
+        if is_quiet() or largest == 0.0 or FEWEST < largest * rate / shape < MOST:
+            return
+        suited = 10.0 * shape / largest
+        warnings.warn(
+            f"The largest similarity is {largest:.3g} in absolute value, but weights have the mean {shape / rate:.3g} "
+            f"by their prior, fit for similarities of about {10.0 * shape / rate:.3g}; set weight_prior=({shape:g}, "
+            f"{suited:.2g}) for this scale, and sigma likewise, or divide all similarities by {largest:.3g}.",
+            DataWarning,
+            stacklevel=6,
+        )
+
     def first_variance(self, data) -> float:
-        """Where a chain starts: the fixed variance, or the prior mean of a learned one."""
+        """Where a chain starts: the fixed variance, or the prior mean of a learned one.
+
+        Similarities that are all the same have no variance; the square of their mean stands for it.
+        """
         sigma = self.fixed_sigma(data)
         if sigma is not None:
             return float(sigma) ** 2
-        spread = float(np.var(data.values))
-        return VARIANCE_SHARE * (spread if spread > 0.0 else max(1e-6, float(np.mean(data.values) ** 2)))
+        if np.ptp(data.values) > 0.0:
+            return VARIANCE_SHARE * float(np.var(data.values))
+        return VARIANCE_SHARE * (float(data.values[0]) ** 2 or 1.0)
 
     def posterior_part(self, columns, extra, data, shape, dense):
         """What draws say about the data, for the posterior tree."""

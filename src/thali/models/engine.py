@@ -96,7 +96,10 @@ def _ladder(tempering, by_default: bool, may_temper: bool) -> tuple[tuple[float,
     if count is not None and 1 < count <= MOST_RUNGS:
         return geometric(int(count), HOTTEST), True
     if isinstance(tempering, Iterable) and not isinstance(tempering, str):
-        given = tuple(map(float, tempering))
+        try:
+            given = tuple(map(float, tempering))
+        except (TypeError, ValueError):
+            given = ()
         if len(given) > 1 and given[0] == 1.0 and all(a < b < math.inf for a, b in pairwise(given)):
             return given, False
     raise ArgumentError(

@@ -7,7 +7,6 @@ import numpy as np
 
 from thali.data.check import shorten
 from thali.errors import ArgumentError
-from thali.models.arguments import one_of
 from thali.models.engine import as_prior
 from thali.priors.finite import FiniteFeatures
 from thali.priors.given import Given
@@ -18,7 +17,11 @@ from thali.tree import Tree
 def prior_of(argument: str, features, labels: tuple[str, ...], words: tuple[str, ...]):
     """The prior that the argument of that name stands for; `words` are those that it may be."""
     if isinstance(features, str):
-        one_of(argument, features, words)
+        if features not in words:
+            raise ArgumentError(
+                f"{argument} must be one of {', '.join(map(repr, words))}, or a number, a Tree, a 0/1 matrix or a "
+                f"mapping from labels to lists; got {features!r}."
+            )
         return IndianBuffet() if features == "ibp" else Given(np.zeros((len(labels), 0)))
     if isinstance(features, bool):
         known = ", ".join(map(repr, words))
@@ -32,6 +35,9 @@ def prior_of(argument: str, features, labels: tuple[str, ...], words: tuple[str,
     if isinstance(features, Mapping):
         return Given(_matrix_of_mapping(argument, features, labels))
     if hasattr(features, "reindex"):  # a data frame: rows are found by their label
+        if not features.columns.is_unique:
+            double = features.columns[features.columns.duplicated()][0]
+            raise ArgumentError(f"The table of {argument} has more than one column {double!r}; name them apart.")
         if not features.index.map(str).is_unique:
             double = features.index[features.index.map(str).duplicated()][0]
             raise ArgumentError(f"The table of {argument} has more than one row for {double!r}; give one row for each.")

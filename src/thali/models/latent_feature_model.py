@@ -183,15 +183,6 @@ class LatentFeatureModel(Parameters):
             raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
         return self.posterior_
 
-    def _fitted_to_choices(self, method: str) -> "xarray.DataTree":
-        tree = self._fitted()
-        if "choice_probability" not in tree["posterior"] and "lapse" not in tree["constant_data"]:
-            raise ArgumentError(
-                f"{method} belongs to models of choices, and this {type(self).__name__} was fitted to similarities; "
-                "posterior_['posterior']['similarity'] holds what it predicts."
-            )
-        return tree
-
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
 
@@ -259,9 +250,10 @@ class LatentFeatureModel(Parameters):
         NotFittedError
             Before `fit`.
         """
+        from thali.posterior.kind import of_choices
         from thali.posterior.unique import unique_weights_table
 
-        return unique_weights_table(self._fitted_to_choices("unique_weights"))
+        return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
 
     def predict_proba(self, pairs) -> np.ndarray:
         """Posterior mean probability that a is chosen over b, lapse included.
@@ -281,9 +273,10 @@ class LatentFeatureModel(Parameters):
             If a label is unknown, or an entry is not a pair of different options.
         """
         from thali.posterior.columns import columns_of
+        from thali.posterior.kind import of_choices
         from thali.posterior.probabilities import mean_probabilities
 
-        tree = self._fitted_to_choices("predict_proba")
+        tree = of_choices(self._fitted(), "predict_proba")
         first, second = _positions(pairs, [str(x) for x in tree["posterior"].dataset["option"].values])
         return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
 
@@ -318,8 +311,9 @@ class LatentFeatureModel(Parameters):
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
         from thali.posterior.check import check_table
+        from thali.posterior.kind import of_choices
 
-        return check_table(self._fitted_to_choices("check"), random_seed)
+        return check_table(of_choices(self._fitted(), "check"), random_seed)
 
     def save(self, path) -> None:
         """Write the model and its posterior to one netCDF file; `thali.load` reads it back.

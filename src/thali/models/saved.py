@@ -19,7 +19,8 @@ def _plain(value):
     if isinstance(value, np.ndarray):
         return value.tolist()
     if hasattr(value, "to_numpy"):  # a data frame of aspects
-        return {"table": value.to_numpy().tolist(), "index": [str(x) for x in value.index]}
+        named = {"index": [str(x) for x in value.index], "columns": [str(x) for x in value.columns]}
+        return {"table": value.to_numpy().tolist(), **named}
     if isinstance(value, np.generic):
         return value.item()
     if dataclasses.is_dataclass(value) and type(value).__module__.startswith("thali."):
@@ -56,7 +57,7 @@ def _parsed(value) -> Any:
     if "table" in value:
         import pandas as pd
 
-        return pd.DataFrame(value["table"], index=value["index"])
+        return pd.DataFrame(value["table"], index=value["index"], columns=value.get("columns"))
     if "part" in value:
         home = thali.priors if value["part"] in thali.priors.__all__ else thali.likelihoods
         return getattr(home, value["part"])(**{k: _parsed(v) for k, v in value["fields"].items()})

@@ -72,6 +72,10 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     if max_features < 1:
         raise ArgumentError(f"`max_features` must be 1 or more; got {max_features}.")
     estimate = model.estimate("expectation") if hasattr(model, "estimate") else model
+    if not hasattr(estimate, "similarity"):
+        raise ArgumentError(
+            f"plots.overlap needs an AdditiveClustering or one of its estimates; got {type(model).__name__}."
+        )
     labels = estimate.similarity.index.tolist()
     if len(labels) > MOST_OBJECTS:
         raise ArgumentError(

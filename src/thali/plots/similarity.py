@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import DataWarning
+from thali.errors import ArgumentError, DataWarning
 from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.columns import columns_of
 from thali.posterior.interval import INTERVAL, TAILS
+from thali.posterior.kind import of_similarities
 from thali.posterior.pairs import pair_index
 from thali.posterior.similarities import similarity_draws
 from thali.posterior.store import MOST_PAIRS
@@ -43,7 +44,10 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     ----------
     Navarro & Griffiths (2007), section 4, "approximate expectation".
     """
-    posterior = model.posterior_["posterior"].to_dataset()
+    tree = of_similarities(model.posterior_, "plots.similarity")
+    if not hasattr(model, "estimate"):
+        raise ArgumentError(f"plots.similarity needs an AdditiveClustering; got {type(model).__name__}.")
+    posterior = tree["posterior"].to_dataset()
     data = model.posterior_["observed_data"].to_dataset()["similarity"]
     estimate = model.estimate("expectation")
     labels = posterior["option"].values.tolist()

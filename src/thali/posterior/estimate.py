@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.check import as_label
 from thali.errors import ArgumentError, DataWarning
 
 if TYPE_CHECKING:
@@ -117,8 +118,11 @@ def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
     if hasattr(target, "reindex"):
         for given in (target.index, target.columns):
             _same_labels(given, labels)
-        target = target.loc[labels, labels]
-    matrix = np.array(target, float)
+        target = target.rename(index=as_label, columns=as_label).loc[labels, labels]
+    try:
+        matrix = np.array(target, float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError("The target must hold numbers, or NaN where nothing was measured.") from error
     if matrix.shape != (n, n):
         raise ArgumentError(f"The target must be {n} by {n}, as there are {n} objects; got shape {matrix.shape}.")
     np.fill_diagonal(matrix, np.nan)

@@ -28,11 +28,15 @@ def noise_sentence(tree: "xarray.DataTree") -> str:
     if not tree["constant_data"].dataset.get("learned_sigma", False):
         return ""
     sigma = float(tree["posterior"].dataset["sigma"].mean())
-    spread = float(np.std(tree["observed_data"].dataset["similarity"].values))
-    if not spread > 0.0 or LEAST <= sigma / spread <= MOST:
+    similarities = tree["observed_data"].dataset["similarity"].values
+    spread = float(np.std(similarities))
+    if np.ptp(similarities) == 0.0 or LEAST <= sigma / spread <= MOST:
         return ""
-    meaning = "the features explain the noise as well" if sigma < LEAST * spread else "the features explain little"
-    return (
-        f"sigma was learned as {sigma:.2g}, {100 * sigma / spread:.2g} % of the standard deviation of the similarities"
-        f": that is, {meaning}. So few judgements hardly tell how precise they are; give sigma if you know it."
-    )
+    if sigma < LEAST * spread:
+        meaning = "the features explain the noise as well"
+        mend = "so few judgements hardly tell how precise they are, so give sigma if you know it"
+    else:
+        meaning = "the features explain little"
+        mend = "give sigma if you know it, or a weight_prior whose mean suits the scale of the similarities"
+    share = f"{100 * sigma / spread:.3g} % of the standard deviation of the similarities"
+    return f"sigma was learned as {sigma:.2g}, {share}: {meaning}; {mend}."

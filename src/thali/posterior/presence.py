@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+FEWEST_DRAWS = 4  # of a chain, for an R-hat
 MARKED = 1.05  # R-hat above which the probability of a feature is marked
 
 
@@ -50,9 +51,13 @@ def presence_of(tree: "xarray.DataTree", members: list[tuple[str, ...]]) -> np.n
 def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
     """The table of features with the columns `ess`, `r_hat` and `settled` of each probability.
 
-    Both numbers are NaN where every draw has the feature, which is settled unless there are too few draws to tell.
+    Both numbers are NaN where all draws have the feature. A single chain, or fewer draws than R-hat needs, settle
+    nothing.
     """
     from thali.posterior.summary import convergence
 
-    ess, r_hat = convergence(presence_of(tree, list(table["members"])).astype(float))
-    return table.assign(ess=ess, r_hat=r_hat, settled=~(r_hat > MARKED))
+    present = presence_of(tree, list(table["members"]))
+    ess, r_hat = convergence(present.astype(float))
+    chains, draws = present.shape[1:]
+    settled = (r_hat <= MARKED) | (present.all(axis=(1, 2)) & (chains > 1) & (draws >= FEWEST_DRAWS))
+    return table.assign(ess=ess, r_hat=r_hat, settled=settled)
