@@ -33,7 +33,7 @@ class PlainCache(NamedTuple):
 
 
 class PlainElimination(Elimination):
-    def compiled(self, data, scale=1.0):
+    def compiled(self, data, shape=1.0, rate=1.0):
         owner = np.concatenate([data.first, data.second])
         order = np.argsort(owner, kind="stable")
         rank = np.argsort(order)
@@ -95,6 +95,7 @@ def inside(pairs, c, b, k, d, commit):
 
 
 verbs.sees_full.register(PlainPairs)(lambda pairs: False)
+verbs.cache_at.register(PlainPairs)(lambda pairs, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t]))
 verbs.is_scale_free.register(PlainPairs)(lambda pairs: True)
 verbs.delta_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False))
 verbs.apply_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True))

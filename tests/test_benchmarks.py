@@ -20,7 +20,9 @@ def benchmark(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("effective_draws", "published, plain arithmetic"),
+        pytest.param(
+            "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
+        ),  # compiles three samplers
         ("numpyro_finite", "thali / NumPyro"),
         ("scaling", "exponent of the time of a sweep"),
         ("similarities", "gain"),
