@@ -24,8 +24,8 @@ from thali.plots.check import check  # noqa: E402
 from thali.posterior import check as the_check  # noqa: E402
 from thali.posterior import probabilities  # noqa: E402
 from thali.posterior.check import check_sentence, check_table  # noqa: E402
-from thali.posterior.pairs import pair_index  # noqa: E402
 from thali.posterior.interval import TAILS  # noqa: E402
+from thali.posterior.pairs import pair_index  # noqa: E402
 
 # Standard errors; a normal variable is further out with probability 6e-7.
 FAR = 5
