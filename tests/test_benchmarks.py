@@ -24,7 +24,7 @@ def benchmark(monkeypatch):
             "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
         ),  # compiles three samplers
         ("numpyro_finite", "thali / NumPyro"),
-        ("scaling", "exponent of the time of a sweep"),
+        pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
         ("start_up", "import thali"),
     ],
@@ -42,6 +42,7 @@ def test_every_benchmark_is_in_the_table():
         assert path.name in table
 
 
+@pytest.mark.long  # compiles two samplers from outside the library
 def test_plain_arithmetic_gives_the_same_draws(benchmark):
     effective_draws = benchmark("effective_draws")
     from thali.likelihoods.elimination import Elimination

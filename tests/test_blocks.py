@@ -136,6 +136,7 @@ def settings(folder=None):
     return Settings("small", random_seed=1, cores=1, progressbar=False, folder=folder)
 
 
+@pytest.mark.long
 def test_the_entry_in_miniature_goes_on_from_its_folder(tiny, tmp_path, monkeypatch):
     file = tmp_path / "pibp-blocks-fits.jsonl"
     first = paper.blocks(settings(tmp_path))

@@ -29,6 +29,7 @@ def test_two_million_sweeps(leaf_length):
         assert own < 0.005 * abs(value)
 
 
+@pytest.mark.long
 def test_the_star_and_the_indian_buffet_have_the_same_posterior():
     data, budget = th.datasets.celebrities(), {"draws": 8_000, "tune": 500, "thin": 20, "progressbar": False}
     star = th.EliminationByAspects(th.Tree.star(data.labels)).fit(data, random_seed=1, **budget).summary()

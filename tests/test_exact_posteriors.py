@@ -55,7 +55,13 @@ def quantity(model, name):
     return values
 
 
-@pytest.mark.parametrize("case", CASES, ids=[c["name"] for c in CASES])
+MINUTES = {"one pair of forty options, alpha 5, no lapses"}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, id=c["name"], marks=[pytest.mark.long] if c["name"] in MINUTES else []) for c in CASES],
+)
 def test_posterior_means(case):
     model = fit(case)
     for name, expected in case["expected"].items():
