@@ -1,0 +1,1 @@
+"""Classifiers with scikit-learn's interface and a posterior: Plackett-Luce regression and the sparse logit."""
