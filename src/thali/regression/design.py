@@ -72,7 +72,7 @@ class Design:
         """The design when the scale is known already; a row is needed to see what a callable makes of it."""
         design = cls(tuple(names), transform, standard, ())
         if callable(transform):
-            made = transform(design._standardised(np.asarray(one_row, np.float64)))
+            made: Any = transform(design._standardised(np.asarray(one_row, np.float64)))
             own = getattr(made, "columns", None)
             size = np.asarray(made).shape[-1] if np.ndim(made) == 2 else 0
             columns = tuple(map(str, own)) if own is not None else tuple(f"w{j}" for j in range(size))
@@ -157,9 +157,7 @@ def check_transform(transform: Any) -> None:
     """Refuse what is no transform."""
     if transform is None or callable(transform) or transform in TRANSFORMS:
         return
-    raise ArgumentError(
-        f"transform must be {', '.join(map(repr, TRANSFORMS))}, a function or None; got {transform!r}."
-    )
+    raise ArgumentError(f"transform must be {', '.join(map(repr, TRANSFORMS))}, a function or None; got {transform!r}.")
 
 
 def _exponential_names(names: Sequence[str], pairs: bool) -> tuple[str, ...]:

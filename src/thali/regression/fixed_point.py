@@ -23,8 +23,10 @@ def fixed_point(data, weights: np.ndarray, a: float, max_passes: int, tolerance:
     DataError
         If no weight of a class explains as much as 1 − a of its rows, so that the rule would set all of them to zero.
     """
-    for done in range(1, max_passes + 1):
+    converged, passes = False, 0
+    while passes < max_passes and not converged:
         sums = data.statistics(weights, weights.sum(axis=0))
+        passes += 1
         counts = weights * sums.R - (1.0 - a)
         updated = np.where(counts > 0.0, counts, 0.0) / np.where(sums.s > 0.0, sums.s, 1.0)
         if not (updated.sum(axis=1) > 0.0).all():
@@ -33,10 +35,6 @@ def fixed_point(data, weights: np.ndarray, a: float, max_passes: int, tolerance:
                 f"explains fewer than 1 − a = {1.0 - a:g} rows. Choose a nearer to 1, or start from a sparse solution."
             )
         updated /= updated.sum()
-        change = np.abs(updated - weights).max()
+        converged = bool(np.abs(updated - weights).max() <= tolerance)
         weights = updated
-        if change <= tolerance:
-            break
-    else:
-        return weights, data.statistics(weights, weights.sum(axis=0)), max_passes + 1, False
-    return weights, data.statistics(weights, weights.sum(axis=0)), done + 1, True
+    return weights, data.statistics(weights, weights.sum(axis=0)), passes + 1, converged

@@ -16,7 +16,7 @@ from thali.regression.statistics import Rows
 
 MAX_PASSES = 20_000
 _SOLVED = 1e-8  # times n: an entry of the gradient in ln λ at a maximum
-_AIMED_AT = 1e-10  # times n: what Newton's method, being quadratic, reaches with a step or two more
+_AIMED_AT = 1e-12  # times n: what Newton's method, being quadratic, reaches with a step or two more
 _NEAR = 3e-3  # times n, for the sum of the gradient: where second derivatives take over from limited-memory BFGS
 _DONE = 1e-7  # times n, for the sum: where they would cost too much
 _MANY = 20_000  # rows beyond which a part of them gives the start

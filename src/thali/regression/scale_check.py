@@ -33,15 +33,29 @@ class Look:
         return Look(self.rows + other.rows, self.alive | other.alive, self.won + other.won)
 
 
-def look_at(W: np.ndarray) -> Look:
-    """Look at rows of W, each divided by its maximum."""
-    alive, won = np.zeros(W.shape[1], bool), np.zeros(W.shape[1], np.int64)
+def look_at(W: np.ndarray, counts=None) -> Look:
+    """Look at rows of W, each divided by its maximum, and each counted so often."""
+    counts = np.ones(len(W)) if counts is None else counts
+    alive, won = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
     for start in range(0, len(W), _STEP):
         part = W[start : start + _STEP]
         alive |= (part > 0.0).any(axis=0)
         lone = part.sum(axis=1) - 1.0 < _OUTWEIGHED
-        won += np.bincount(part[lone].argmax(axis=1), minlength=W.shape[1])
-    return Look(len(W), alive, won)
+        won += np.bincount(part[lone].argmax(axis=1), counts[start : start + _STEP][lone], W.shape[1])
+    return Look(int(counts.sum()), alive, won.astype(np.int64))
+
+
+def warn_of_constants(matrix: np.ndarray, names, stacklevel: int) -> None:
+    """Warn of covariates that are the same in every row."""
+    constant = np.flatnonzero(matrix.min(axis=0) == matrix.max(axis=0))
+    if constant.size:
+        named = ", ".join(repr(names[j]) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
+        warnings.warn(
+            f"Covariates that are the same in every row: {named}. What they add cannot be told from the column "
+            "of ones; leave them out.",
+            DataWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def warn_about(look: Look, columns, standardised: bool, stacklevel: int) -> None:

@@ -9,9 +9,7 @@ _ROUNDS = 60
 _ATTRIBUTED = 1e-2  # rows explained by a weight, below which it is a candidate for zero
 
 
-def sparse_maximum(
-    data, point: Point, near, climb, max_passes: int, dead
-) -> tuple[Point, np.ndarray, int, int, bool]:
+def sparse_maximum(data, point: Point, near, climb, max_passes: int, dead) -> tuple[Point, np.ndarray, int, int, bool]:
     """Maximise the likelihood over non-negative weights, from a point where all may be positive.
 
     A logarithm never reaches −∞, and a climb in logarithms can stop where a zero weight would grow. So weights that

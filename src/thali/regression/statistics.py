@@ -182,7 +182,7 @@ class State:
     design: Any = None
 
 
-def partial_statistics(X_block, y_block, state: State) -> Statistics:
+def partial_statistics(X_block, y_block, state: State, counts=None) -> Statistics:
     """The sums over one block of rows: the map step of a fit whose rows lie on several machines.
 
     R_kj = Σ_{y_i = k} W_ij / T_i, s_j = Σ_i W_ij / S_i, Σ_i ln T_i / S_i with T_i = W_i·A_{y_i}, S_i = W_i·m
@@ -195,6 +195,8 @@ def partial_statistics(X_block, y_block, state: State) -> Statistics:
         Labels, or 0 to K - 1 if `state.classes` is None.
     state : State
         Weights, classes and design, the same for all blocks.
+    counts : array, shape (n,), > 0, optional
+        How many rows each row stands for.
 
     Returns
     -------
@@ -222,7 +224,8 @@ def partial_statistics(X_block, y_block, state: State) -> Statistics:
     (-0.81093, [1.0, 1.0])
     """
     W = X_block if state.design is None else state.design.apply(np.asarray(X_block, np.float64))
-    return Rows(W, codes_among(y_block, state.classes), len(state.A), threads=1).statistics(state.A, state.m)
+    codes = codes_among(y_block, state.classes)
+    return Rows(W, codes, len(state.A), counts, threads=1).statistics(state.A, state.m)
 
 
 def codes_among(labels, classes) -> np.ndarray:
@@ -233,5 +236,8 @@ def codes_among(labels, classes) -> np.ndarray:
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     unknown = classes[codes] != labels
     if unknown.any():
-        raise DataError(f"the label {labels[unknown][0]!r} is not among the classes {', '.join(map(str, classes))}.")
+        known = ", ".join(map(str, classes))
+        raise DataError(
+            f"The label {labels[unknown][0]} is not among the classes {known}, which `State.classes` lists."
+        )
     return codes
