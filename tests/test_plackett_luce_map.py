@@ -7,7 +7,8 @@ from plackett_luce_data import problem
 from thali.errors import ArgumentError, DataError
 from thali.regression.fixed_point import fixed_point
 from thali.regression.log_weights import LogWeights
-from thali.regression.pl_map import fit_map, map_path
+from thali.regression.pl_map import _climb, _near, fit_map, map_path
+from thali.regression.sparse import sparse_maximum
 from thali.regression.statistics import Rows
 from thali.testing import naive_plackett_luce as naive
 
@@ -161,11 +162,18 @@ def test_hessian_of_a_part_of_the_weights():
 
 
 def test_a_zero_that_should_grow_is_taken_back():
-    """Started where the only useful weight of a class is nearly zero, the fit finds the same maximum."""
+    """Started where weights that the maximum needs are exactly zero, the climb takes them back."""
     W, codes, n_classes = small_problem()
     best = fit_map(W, codes, n_classes, a=1.0)
-    start = np.where(best.support, 1e-200, 1.0)
-    assert abs(fit_map(W, codes, n_classes, a=1.0, start=start).objective - best.objective) < 1e-8
+    data = Rows(W, codes, n_classes)
+    for k, j in np.argwhere(best.support):
+        active = np.ones((3, 5), bool)
+        active[k, j] = False
+        start = LogWeights(data, 1.0, active).at(np.zeros(14))
+        point, found, *_, converged = sparse_maximum(data, start, _near, _climb, 2000, np.zeros((3, 5), bool))
+        assert converged
+        assert abs(point.value - best.objective) < 1e-8
+        assert np.array_equal(found, best.support)
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e100])

@@ -45,7 +45,8 @@ class Blocks:
 
     def sample(self, rows: int) -> Rows:
         """About that many rows in memory, from every block its share."""
-        from dask import compute, delayed  # pyright: ignore[reportMissingImports]
+        from dask.base import compute
+        from dask.delayed import delayed
 
         shares = [-(-rows * size // self.n_rows) for size in self._rows]
         parts = compute(*(delayed(_sample_of)(block, share) for block, share in zip(self._held, shares, strict=True)))
@@ -83,7 +84,8 @@ def gather(X, y, transform: Any, standardize: bool, model: str, stacklevel: int)
     DataError
         As for arrays in memory; rows are counted within a block.
     """
-    from dask import compute, delayed, persist  # pyright: ignore[reportMissingImports]
+    from dask.base import compute, persist
+    from dask.delayed import delayed
 
     check_transform(transform)
     pairs = _pairs(X, y)
@@ -113,14 +115,14 @@ class _Seen(NamedTuple):
 
 def _pairs(X, y) -> list[tuple[Any, Any]]:
     """Blocks of rows and of their labels."""
-    import dask.array as da  # pyright: ignore[reportMissingImports]
+    import dask.array as da
 
     if X.ndim != 2:
         raise DataError(f"X must be two-dimensional, one row an observation; got {X.ndim} dimensions.")
     X = X.rechunk({1: -1})
     known = not np.isnan(X.chunks[0]).any()
     if not is_blocked(y):
-        y = da.from_array(np.asarray(y), chunks=-1)
+        y = da.from_array(np.asarray(y), chunks=-1)  # pyright: ignore[reportArgumentType]
     if known and X.shape[0] != y.shape[0]:
         raise DataError(f"X has {X.shape[0]} rows and y has {y.shape[0]} labels; each row of X needs one label.")
     if known:
@@ -157,7 +159,8 @@ def _standard_over(pairs, seen: Sequence[_Seen], names: Sequence[str]) -> Standa
 
 def _sum_over(function: Callable, blocks: Sequence[Any], *rest: Any) -> Any:
     """Σ function(block, *rest), always in the order of the blocks."""
-    from dask import compute, delayed  # pyright: ignore[reportMissingImports]
+    from dask.base import compute
+    from dask.delayed import delayed
 
     return reduce(add, compute(*(delayed(function)(block, *rest) for block in blocks)))
 

@@ -123,8 +123,8 @@ def fit_map(
     >>> import numpy as np
     >>> from thali.regression.pl_map import fit_map
     >>> fit = fit_map(np.eye(2)[[0, 0, 0, 1]], [0, 0, 1, 1], n_classes=2, a=1.0)
-    >>> fit.weights[0, 0] / fit.weights[:, 0].sum()  # doctest: +ELLIPSIS
-    0.66666...
+    >>> round(float(fit.weights[0, 0] / fit.weights[:, 0].sum()), 6)
+    0.666667
     """
     W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts)
     return maximise(Rows(W, codes, n_classes, counts, threads), a, b, start=start, max_passes=max_passes)

@@ -237,7 +237,5 @@ def codes_among(labels, classes) -> np.ndarray:
     unknown = classes[codes] != labels
     if unknown.any():
         known = ", ".join(map(str, classes))
-        raise DataError(
-            f"The label {labels[unknown][0]} is not among the classes {known}, which `State.classes` lists."
-        )
+        raise DataError(f"The label {labels[unknown][0]} is not among the classes {known} that `State.classes` lists.")
     return codes
