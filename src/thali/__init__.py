@@ -17,6 +17,7 @@ _HOME = {
     "EliminationByAspects": "thali.models.elimination_by_aspects",
     "AdditiveClustering": "thali.models.additive_clustering",
     "LatentFeatureModel": "thali.models.latent_feature_model",
+    "SparseMultinomialLogit": "thali.regression.sparse_logit",
     "compare": "thali.leave_out.compare",
     "load": "thali.models.saved",
     "datasets": None,
