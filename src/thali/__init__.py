@@ -18,6 +18,7 @@ _HOME = {
     "AdditiveClustering": "thali.models.additive_clustering",
     "LatentFeatureModel": "thali.models.latent_feature_model",
     "PlackettLuceRegression": "thali.regression.plackett_luce",
+    "SparseMultinomialLogit": "thali.regression.sparse_logit",
     "compare": "thali.leave_out.compare",
     "load": "thali.models.saved",
     "datasets": None,

@@ -103,9 +103,30 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
     >>> summarise(model.posterior_).index[:3].to_list()
     ['n_features', 'log_likelihood', 'choice_probability[LBJ, HW]']
     """
+    return summary_table(label_free(tree))
+
+
+def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
+    """The frame that `summarise` describes, of any quantities.
+
+    Parameters
+    ----------
+    quantities : dict of arrays (chain, draw)
+        At least one, all of one shape.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> frame = summary_table({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])})
+    >>> float(frame.loc["eta", "mean"])
+    1.5
+    """
     import pandas as pd
 
-    quantities = label_free(tree)
     draws = np.stack(list(quantities.values())).astype(float)
     frame = pd.DataFrame(_columns(draws), index=list(quantities))
     frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2])
