@@ -54,7 +54,7 @@ def random_similarities(n: int, seed: int, missing: float = 0.0) -> Similarities
     return Similarities(matrix)
 
 
-def build_additive(data, prior=None, sigma=0.2, lo=1, shape=1.0, rate=1.0, learn=False):
+def build_additive(data, prior=None, sigma=0.5, lo=1, shape=1.0, rate=1.0, learn=False):
     """A model of additive clustering as the samplers read it, and a function that makes a cache."""
     likelihood, make_cache = Additive(sigma).compiled(data, shape, rate)
     n = data.n_options

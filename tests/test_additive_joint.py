@@ -86,7 +86,7 @@ def means(prior, data, weight_prior, tilt=0.0):
 
 
 LONG = [
-    (20_000, 77),
+    (15_000, 77),
     pytest.param(400_000, 1, marks=pytest.mark.long),
     pytest.param(400_000, 2, marks=pytest.mark.long),
 ]
@@ -121,8 +121,8 @@ def test_a_replica_at_another_temperature(rounds, seed):
 @pytest.mark.parametrize("rounds, seed", LONG)
 @pytest.mark.parametrize("n, weight_prior", [(9, (1.0, 20.0)), pytest.param(5, (2.0, 30.0), marks=pytest.mark.long)])
 def test_published_sampler(n, weight_prior, rounds, seed):
-    # its steps of .05 want weights of that size
-    data = alternating_similarities(n, variance=0.5, missing=n == 5)
+    # its steps of .05 want weights of that size; precise data would hold the constant where it is
+    data = alternating_similarities(n, variance=5.0, missing=n == 5)
     settings = {"sampler": "paper", "random_seed": seed}
     check(IndianBuffet(), data, means(IndianBuffet(), data, weight_prior), rounds, weight_prior, **settings)
 
@@ -141,7 +141,6 @@ def test_tree(rounds, seed):
 def test_finite_prior(rounds, seed):
     n, columns, weight_prior = 5, 3, (2.0, 3.0)
     data = alternating_similarities(n, variance=100.0)
-    mean, square = weight_prior[0] / weight_prior[1], weight_prior[0] * (weight_prior[0] + 1.0) / weight_prior[1] ** 2
 
     def given(alpha):
         a = alpha / columns
@@ -157,7 +156,6 @@ def test_finite_prior(rounds, seed):
     values = integrate.quad_vec(lambda alpha: given(alpha)[0], 1e-12, 40.0, epsabs=1e-9)[0]
     expected = dict(zip(given(1.0)[1], values.tolist(), strict=True))
     expected |= {"alpha": 1.0, "1 / (1 + alpha)": 0.596347362323194} | means_of_parameters(data, weight_prior)
-    assert expected["weight 01^2"] > square * mean * 0.0
     check(FiniteFeatures(columns), data, expected, rounds, weight_prior, random_seed=seed)
 
 

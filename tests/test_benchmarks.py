@@ -23,6 +23,7 @@ def benchmark(monkeypatch):
         ("effective_draws", "published, plain arithmetic"),
         ("numpyro_finite", "thali / NumPyro"),
         ("scaling", "exponent of the time of a sweep"),
+        ("similarities", "gain"),
         ("start_up", "import thali"),
     ],
 )

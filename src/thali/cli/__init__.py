@@ -106,7 +106,10 @@ def fit(
     ] = "ibp",
     sigma: Annotated[
         float | None,
-        typer.Option(help="Similarities: their standard deviation about the fitted ones.", show_default="learned"),
+        typer.Option(
+            help="Similarities: their standard deviation about the fitted ones.",
+            show_default="that of the data, or learned",
+        ),
     ] = None,
     weight_prior: Annotated[
         str,
@@ -172,7 +175,7 @@ def fit(
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write posterior.nc, summary.csv, features.csv and the pictures there."),
+        typer.Option(metavar="DIR", help="Write posterior.nc, the tables and the pictures there."),
     ] = None,
 ) -> None:
     """Fit a model to paired comparisons or similarities and print what was found."""
@@ -306,6 +309,10 @@ def reproduce(
     full: Annotated[bool, typer.Option("--full", help="A long run, with small Monte Carlo errors.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 1,
     cores: Annotated[int | None, typer.Option(min=1, help="Processors to use.", show_default="all there are")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The data, for what needs some that do not come with thali: see --list."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -325,7 +332,7 @@ def reproduce(
             list_entries()
         else:
             size = "small" if small else "full" if full else "standard"
-            run_entry(name, size=size, seed=seed, cores=cores, out=out)
+            run_entry(name, size=size, seed=seed, cores=cores, data=data, out=out)
 
 
 @cache.command("info")

@@ -39,7 +39,8 @@ def export_dataset(name: str, out: Path | None) -> None:
     """
     from thali import datasets
 
-    table = _square(datasets.load(name))
+    data = datasets.load(name)
+    table = _square(data)
     if out is None:
         table.to_csv(sys.stdout, lineterminator="\n")
         return
@@ -48,6 +49,8 @@ def export_dataset(name: str, out: Path | None) -> None:
     with all_or_nothing(out.parent) as scratch:
         table.to_csv(scratch / out.name, lineterminator="\n")
     tell(f"wrote {name} to {out}.")
+    if (sigma := getattr(data, "sigma", None)) is not None:
+        tell(f"a table has no place for the standard deviation of its similarities; fit it with --sigma {sigma:g}.")
 
 
 def _square(data):

@@ -1,6 +1,6 @@
 """`thali fit` of paired comparisons: the model that was asked for, and its answer."""
 
-from thali.cli.files import PICTURES, Answer
+from thali.cli.files import Answer, drawn
 from thali.cli.tempering import parse_tempering
 
 
@@ -28,8 +28,5 @@ def answer(model, settings: dict, random_seed: int | None) -> Answer:
             "unique_weights": model.unique_weights(),
             "check": check,
         },
-        pictures={
-            **{name: lambda plots, name=name: getattr(plots, name)(model) for name in PICTURES["paired comparisons"]},
-            "check": lambda plots: plots.check(check),
-        },
+        pictures=drawn(model, "paired comparisons") | {"check": lambda plots: plots.check(check)},
     )

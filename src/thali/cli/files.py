@@ -100,6 +100,15 @@ def write_results(model, answer: Answer, folder: Path) -> None:
             save_picture(scratch / f"{name}.png", draw)
 
 
+def drawn(model, data: str) -> dict[str, Callable[[ModuleType], Any]]:
+    """Those of `PICTURES` for a model fitted to that kind of data, as `Answer` takes them."""
+
+    def picture(name: str) -> Callable[[ModuleType], Any]:
+        return lambda plots: getattr(plots, name)(model)
+
+    return {name: picture(name) for name in PICTURES[data]}
+
+
 def save_picture(path: Path, draw: Callable[[ModuleType], Any]) -> None:
     """Draw with `thali.plots` and write the figure.
 

@@ -69,7 +69,12 @@ def load_data(name: str, kind: Kind, symmetrize: str | None = None) -> tuple[Any
 
     from thali.data.tables import read_comparisons, read_similarities
 
-    return read_similarities(name, symmetrize=symmetrize) if kind is SIMILARITIES else read_comparisons(name)
+    if kind is CHOICES:
+        return read_comparisons(name)
+    try:
+        return read_similarities(name, symmetrize=symmetrize)
+    except DataError as error:
+        raise DataError(str(error).replace('pass symmetrize="mean"', "say --symmetrize mean")) from None
 
 
 def _bundled() -> dict:

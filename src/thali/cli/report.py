@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 
 MOST_FEATURES = 20
 _BAR_WIDTH = 40
-# How the advice of `posterior.summary.verdict` is typed.
+# How advice that names arguments is typed.
 _TYPED = (
     (r"\bdraws=([\d,]+)", r"--draws \1 --tune \1"),
     (r", and raise tune likewise", ""),
     (r"\bchains=4", "--chains 4"),
     (r"\bsampler=None and tempering=None", "--sampler recommended and --tempering auto"),
     (r"\btempering=(\d+)", r"--tempering \1"),
+    (r"; raise tune, in which", "; raise --tune, in which"),
+    (r" temperatures \(tempering\)", " temperatures (--tempering)"),
     (r"look at them with plots\.trace", "look at trace.png (--out)"),
 )
 
@@ -48,11 +50,11 @@ def features_table(features: "pandas.DataFrame", name: str, marked: "list[bool] 
     placed = "place" in features
     rows = [("probability", "weight", interval_name(), *(["place"] if placed else []), "members")]
     asterisks = ["*" if mark else " " for mark in marked] if marked and any(marked) else [""] * len(features)
-    for row, asterisk in zip(features.head(MOST_FEATURES).itertuples(), asterisks, strict=False):
-        interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
-        members = (f"{getattr(row, name)}: " if name in features else "") + ", ".join(row.members)
-        place = [row.place] if placed else []
-        rows.append((f"{row.probability:.3f}{asterisk}", f"{row.weight:.3f}", interval, *place, members))
+    for row, asterisk in zip(features.head(MOST_FEATURES).to_dict("records"), asterisks, strict=False):
+        interval = f"{row['weight_low']:.3f} to {row['weight_high']:.3f}"
+        members = (f"{row[name]}: " if name in features else "") + ", ".join(row["members"])
+        place = [row["place"]] if placed else []
+        rows.append((f"{row['probability']:.3f}{asterisk}", f"{row['weight']:.3f}", interval, *place, members))
     return align(rows, left={3, 4})
 
 
@@ -62,8 +64,8 @@ def and_others(features: "pandas.DataFrame") -> str:
     return f"\n... and {hidden:,} less probable ones" if hidden > 0 else ""
 
 
-def tree_likeness(posterior, tree, name: str) -> str:
-    """How many of the features that some but not all options share keep to the tree."""
+def tree_likeness(posterior, tree, name: str, of: str) -> str:
+    """How many of the features (called so, of options called so) that some but not all share keep to the tree."""
     from thali.posterior.features import features_table, place_in_tree
 
     table = features_table(posterior, 0.0)
@@ -71,9 +73,9 @@ def tree_likeness(posterior, tree, name: str) -> str:
     copies = table["copies"].to_numpy()
     total, across = copies[(place != "leaf") & (place != "root")].sum(), copies[place == "across"].sum()
     if total == 0.0:
-        return f"No {name} is shared by some options and not by all."
+        return f"No {name} is shared by some {of} and not by all."
     return (
-        f"Of {total:.2f} {name}s (posterior mean) that some options share and others lack, {total - across:.2f} are "
+        f"Of {total:.2f} {name}s (posterior mean) that some {of} share and others lack, {total - across:.2f} are "
         f"those of a clade of the tree and {across:.2f} cut across it."
     )
 
@@ -91,9 +93,14 @@ def judgement(summary: "pandas.DataFrame") -> str:
     from thali.posterior.summary import verdict
 
     good_enough, sentence = verdict(summary)
+    return as_typed(sentence) if good_enough else f"WARNING: {as_typed(sentence)}"
+
+
+def as_typed(sentence: str) -> str:
+    """Advice with the options of the command line in place of arguments."""
     for written, typed in _TYPED:
         sentence = re.sub(written, typed, sentence)
-    return sentence if good_enough else f"WARNING: {sentence}"
+    return sentence
 
 
 def estimate_in(summary: "pandas.DataFrame", name: str) -> str:

@@ -57,7 +57,7 @@ def _aspects(model, features) -> str:
         return "No latent aspect is present often enough to be listed."
     text = "Most probable aspects, their weights and the options that have them\n" + features_table(features, "aspect")
     if "place" in features:
-        text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect")
+        text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect", "options")
     text += and_others(features)
     n_options = model.posterior_["posterior"].sizes["option"]
     if features["members"].head(MOST_FEATURES).map(len).isin([1, n_options]).any():

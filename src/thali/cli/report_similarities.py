@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.cli.report import (
     and_others,
+    as_typed,
     estimate_in,
     estimate_of,
     every_quantity,
@@ -78,7 +79,7 @@ def _features(model, features) -> str:
     text += features_table(shared, "feature", unsettled)
     text += and_others(shared)
     if "place" in shared:
-        text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature")
+        text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature", "objects")
     if any(unsettled):
         from thali.posterior.presence import MARKED
 
@@ -94,7 +95,7 @@ def _features(model, features) -> str:
 def _scalars(model, summary) -> str:
     lines = [_concentration(model, summary), _deviation(model, summary), _weight_prior(model)]
     likelihood = estimate_in(summary, "log_likelihood")
-    lines.append(f"Log-likelihood of all the data, no constant left out: {likelihood}")
+    lines.append(f"Log-likelihood of all the data, the logarithm of a density: {likelihood}")
     return "\n".join(line for line in lines if line)
 
 
@@ -127,24 +128,16 @@ def _weight_prior(model) -> str:
 
 
 def _trades(model) -> str:
-    from thali.mcmc.tempering import LOWEST_RATE, MOST_RUNGS
+    from thali.posterior.trades import trade_sentence
 
     stats = model.posterior_["sample_stats"].to_dataset()
     if "temperature" not in stats:
         return "The chains were not tempered."
-    temperature = stats["temperature"].to_numpy()
-    rungs, rates = np.isfinite(temperature).sum(axis=1), stats["swap_rate"].to_numpy()
+    temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    rungs = np.isfinite(temperature).sum(axis=1)
     number = f"{rungs.min()}" if np.ptp(rungs) == 0 else f"{rungs.min()} to {rungs.max()}"
     text = f"Tempered: {number} temperatures from 1 to {np.nanmax(temperature):g}"
     if not np.isfinite(rates).any():
         return f"{text}; the fit was too short to tell how often neighbours traded places."
-    lowest = float(np.nanmin(rates))
-    text += f"; neighbours traded places at {100 * lowest:.0f} % of the attempts or more."
-    if lowest < LOWEST_RATE:
-        more = min(2 * int(rungs.max()), MOST_RUNGS)
-        text += (
-            f"\nWARNING: That is less than {100 * LOWEST_RATE:.0f} %, so that chains hardly change between families of"
-            f" features; fit again with more temperatures (--tempering {more}) or a longer --tune, which"
-            " adds some where they are needed."
-        )
-    return text
+    text += f"; neighbours traded places in {100 * np.nanmin(rates):.0f} % of the trials or more."
+    return f"{text}\nWARNING: {as_typed(wrong)}" if (wrong := trade_sentence(model.posterior_)) else text

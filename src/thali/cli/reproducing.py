@@ -22,9 +22,11 @@ def list_entries() -> None:
     for entry in reproduce.catalogue():
         takes = ", ".join(f"--{size} {time}" if size != "standard" else time for size, time in entry.takes.items())
         print(f"{entry.name}\n    {entry.shows}\n    {entry.paper}; on two cores: {takes}")
+        if entry.needs:
+            print(f"    needs --data FILE: {entry.needs}")
 
 
-def run_entry(name: str, *, size: str, seed: int, cores: int | None, out: Path | None) -> None:
+def run_entry(name: str, *, size: str, seed: int, cores: int | None, data: Path | None, out: Path | None) -> None:
     """Run the entry of that name and print what it found.
 
     Parameters
@@ -33,13 +35,15 @@ def run_entry(name: str, *, size: str, seed: int, cores: int | None, out: Path |
     size : {"small", "standard", "full"}
     seed : int
     cores : int or None
+    data : Path or None
+        The file of data, for an entry that needs one.
     out : Path or None
         Folder for the text, the tables, the pictures, and the finished parts of a long run.
 
     Raises
     ------
     ThaliError
-        If there is no such entry, or the folder cannot be used.
+        If there is no such entry, or the data or the folder cannot be used.
     typer.Exit
         With 130, after everything was printed and written, if Ctrl-C stopped the run.
     """
@@ -47,11 +51,13 @@ def run_entry(name: str, *, size: str, seed: int, cores: int | None, out: Path |
     from thali.cli.files import check_folder
 
     entry = reproduce.find(name)
+    settings = reproduce.Settings(size, seed, cores, True, out, data)
+    entry.check(settings)
     if out is not None:
         check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
     tell(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes about {entry.takes[size]}.")
-    found = entry.run(reproduce.Settings(size, seed, cores, True, out))
+    found = entry.run(settings)
     text = report(entry, found)
     try:
         if out is not None:

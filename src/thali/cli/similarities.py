@@ -2,24 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from thali.cli.files import PICTURES, Answer
+from thali.cli.files import Answer, drawn
 from thali.cli.tempering import parse_tempering
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
     import pandas
 
-_MOST_OVERLAPPING = 30  # objects that `plots.overlap` has room for
 CONSTANT = "additive constant"
 
 
 def make(settings: dict):
     """The model with these settings, which are the options of all models."""
     import thali
-    from thali.models.additive_clustering import KINDS
+    from thali.posterior.estimators import KINDS
 
     if settings["estimate"] not in KINDS:
-        raise ArgumentError(f"`--estimate` must be {' or '.join(KINDS)}; got {settings['estimate']!r}.")
+        raise ArgumentError(f"`--estimate` must be one of {', '.join(KINDS)}; got {settings['estimate']!r}.")
     own = {name: settings[name] for name in ("features", "sigma", "alpha", "constant", "sampler")}
     return thali.AdditiveClustering(
         **own,
@@ -53,10 +52,11 @@ def parse_weight_prior(value: str) -> tuple[float, float]:
 def answer(model, settings: dict, random_seed: int | None) -> Answer:
     """What is printed and written of a fitted model."""
     from thali.cli.report_similarities import report
+    from thali.plots.overlap import MOST_OBJECTS
 
     summary, features, estimate = model.summary(), model.features(), model.estimate(settings["estimate"])
-    pictures = {name: lambda plots, name=name: getattr(plots, name)(model) for name in PICTURES["similarities"]}
-    if len(estimate.similarity) <= _MOST_OVERLAPPING:
+    pictures = drawn(model, "similarities")
+    if len(estimate.similarity) <= MOST_OBJECTS:
         pictures["overlap"] = lambda plots: plots.overlap(estimate)
     return Answer(
         text=report(model, summary, features, estimate),

@@ -93,7 +93,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     for probability, is_unsettled in zip(table["probability"], unsettled, strict=True):
         names.append(f"{probability:.2f}" + "*" * bool(is_unsettled))
     ax.set_xticks(centres, names, fontsize=8)
-    ax.set_xlabel(_heading(k, unsettled.any(), unique))
+    ax.set_xlabel(_heading(k, bool(unsettled.any()), unique))
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
@@ -108,10 +108,11 @@ def _shown(posterior: Any, max_features: int) -> "pandas.DataFrame":
     table = features_table(posterior)
     if "learned_sigma" not in posterior["constant_data"]:
         return table.head(max_features)
-    return add_convergence(table[table["members"].map(len) > 1].head(max_features), posterior)
+    shared = table.loc[table["members"].map(len) > 1]
+    return add_convergence(shared.head(max_features), posterior)
 
 
 def _heading(number: int, any_unsettled: bool, unique: bool) -> str:
     if not number:
         return "no other feature is probable" if unique else "no feature is probable"
-    return "probability of the feature" + "\n(* the chains do not agree on it)" * bool(any_unsettled)
+    return "probability of the feature" + "\n(* the chains do not agree on it)" * any_unsettled

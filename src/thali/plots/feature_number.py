@@ -12,6 +12,8 @@ from thali.posterior.summary import label_free
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_LEGEND = {"loc": "upper left", "frameon": False, "fontsize": 8}
+
 
 def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the posterior of the number of features, and beside it that of alpha if it was learned.
@@ -55,11 +57,11 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     low, high = values[0], values[-1]
     if of_similarities:
         values, shares_of_all = _shares(every)
-        points = {"marker": "o", "markersize": 4, "linewidth": 0.8, "color": COLOURS[1]}
+        points = {"marker": "o", "markersize": 4, "linewidth": 0.8, "color": COLOURS[6]}
         axes[0].plot(values, shares_of_all, label="all, those of one object too", **points)
         high = max(high, values[-1])
         axes[0].set_ylim(0, 1.35 * max(shares.max(), shares_of_all.max()))
-        axes[0].legend(loc="upper left", frameon=False, fontsize=8)
+        axes[0].legend(*(part[::-1] for part in axes[0].get_legend_handles_labels()), **_LEGEND)
     axes[0].set(xlim=(low - 1, high + 1), xlabel="number of features", ylabel="posterior probability")
     axes[0].locator_params(axis="x", integer=True)
     axes[0].set_title(_in_words(number), fontsize=10)

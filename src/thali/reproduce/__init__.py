@@ -2,6 +2,8 @@
 
 entry.py                 what an entry is, and what it gives back
 elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebrities, scan-order
+additive_2007.py         Navarro & Griffiths (2007): additive-numbers, additive-countries, additive-letters
+additive_2007_simulation.py   their section 5: additive-simulation
 phylogenetic_2008.py     Miller, Griffiths & Jordan (2008): pibp-blocks
 
 `catalogue()` lists the entries and `find(name)` gives one; `thali reproduce NAME` runs it from the command line.
@@ -15,7 +17,7 @@ from thali.reproduce.entry import Entry, Reproduction, Settings
 
 __all__ = ["Entry", "Reproduction", "Settings", "catalogue", "find"]
 
-_PAPERS = ("elimination_2006", "phylogenetic_2008")
+_PAPERS = ("elimination_2006", "additive_2007", "additive_2007_simulation", "phylogenetic_2008")
 
 
 def catalogue() -> list[Entry]:
@@ -23,8 +25,15 @@ def catalogue() -> list[Entry]:
 
     Example
     -------
-    >>> [entry.name for entry in catalogue()]
-    ['paris-rome', 'celebrities', 'scan-order', 'pibp-blocks']
+    >>> print(*(entry.name for entry in catalogue()), sep="\\n")
+    paris-rome
+    celebrities
+    scan-order
+    additive-numbers
+    additive-countries
+    additive-letters
+    additive-simulation
+    pibp-blocks
     """
     return [entry for paper in _PAPERS for entry in import_module(f"thali.reproduce.{paper}").ENTRIES]
 

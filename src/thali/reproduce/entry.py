@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali.errors import ArgumentError
+
 if TYPE_CHECKING:
     import pandas
 
@@ -24,6 +26,8 @@ class Settings:
     progressbar : bool
     folder : Path, optional
         Where finished parts of a long run are kept, so that the same run goes on from them.
+    data : Path, optional
+        The file of data, for an entry whose data do not come with thali.
     """
 
     size: str = "standard"
@@ -31,6 +35,7 @@ class Settings:
     cores: int | None = None
     progressbar: bool = True
     folder: Path | None = None
+    data: Path | None = None
 
     def pick(self, small: int, standard: int, full: int) -> int:
         """The number that belongs to the size."""
@@ -67,4 +72,27 @@ class Entry:
     paper: str
     shows: str
     takes: dict[str, str]  # roughly how long each size runs on two cores
-    run: Callable[[Settings], Reproduction]
+    function: Callable[[Settings], Reproduction]
+    needs: str = ""  # what the user's file of data must hold; empty: all data come with thali
+    reads: Callable[[Path], Any] | None = None  # raises an error if it does not
+
+    def check(self, settings: Settings) -> None:
+        """See to it that the data are there, before anything is run or written.
+
+        Raises
+        ------
+        ThaliError
+            A file of data is missing, cannot be used, or was given to an entry that takes none.
+        """
+        if self.reads is None:
+            if settings.data is not None:
+                raise ArgumentError(f"{self.name} takes no data of the user's; leave out `--data`.")
+        elif settings.data is None:
+            raise ArgumentError(f"{self.name} needs {self.needs}; name the file with `--data FILE`.")
+        else:
+            self.reads(settings.data)
+
+    def run(self, settings: Settings) -> Reproduction:
+        """Recompute it; what `check` raises comes first."""
+        self.check(settings)
+        return self.function(settings)

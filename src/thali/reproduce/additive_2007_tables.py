@@ -1,0 +1,300 @@
+"""Tables of a fitted additive clustering beside those of Navarro & Griffiths (2007), and what they say."""
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.similarity import Similarities
+from thali.leave_out.scores import mcse
+from thali.models.additive_clustering import AdditiveClustering
+from thali.posterior.summary import convergence
+from thali.reproduce.additive_2007_studies import ALPHA, ESTIMATORS, RATE, Study
+
+if TYPE_CHECKING:
+    import pandas
+
+CONSTANT = "additive constant"
+BEYOND = 8  # so many features of a single object, Poisson(alpha), are as good as impossible
+
+
+def feature_table(study: Study, model: AdditiveClustering) -> "pandas.DataFrame":
+    """The paper's features and whatever else is probable here, the additive constant last.
+
+    `members` are the labels of each; the rest is to be shown.
+    """
+    import pandas as pd
+
+    found = model.features(min_probability=study.above)
+    further = [tuple(sorted(members)) for members in found["members"]]
+    listed = [*study.features, *(members for members in further if members not in study.features)]
+    posterior = model.posterior_["posterior"].dataset
+    weights = weight_draws(posterior, listed)
+    present = (weights > 0).astype(float)
+    rows = []
+    for members, weight, there, r_hat in zip(listed, weights, present, convergence(present)[1], strict=True):
+        paper = study.features.get(members)
+        probability = there.mean()
+        mean = weight.sum() / there.sum() if probability else np.nan
+        rows.append(
+            {
+                "members": members,
+                "feature": " ".join(members),
+                "prob., paper": paper.probability if paper else np.nan,
+                "prob.": probability,
+                "error of prob.": mcse(there),
+                "weight, paper": paper.weight if paper else np.nan,
+                "weight": mean,
+                "error of weight": mcse((weight - mean) * there) / probability if probability else np.nan,
+                "R-hat of prob.": r_hat,
+            }
+        )
+    constant = posterior["constant"].values
+    last = {"members": (), "feature": CONSTANT, "prob., paper": 1.0, "prob.": 1.0, "weight, paper": study.constant}
+    return pd.DataFrame([*rows, last | {"weight": constant.mean(), "error of weight": mcse(constant)}])
+
+
+def weight_draws(posterior, features: list[tuple[str, ...]]) -> np.ndarray:
+    """Weight of each feature in each draw, of copies their sum, 0 where it is absent: (features, chain, draw)."""
+    options, owners, weights = posterior["option"].values, posterior["features"].values, posterior["weights"].values
+    return np.stack(
+        [np.where((owners == np.isin(options, members)).all(axis=-1), weights, 0.0).sum(-1) for members in features]
+    )
+
+
+def quantity_table(study: Study, model: AdditiveClustering) -> "pandas.DataFrame":
+    """What the paper says in words."""
+    import pandas as pd
+
+    posterior = model.posterior_["posterior"].dataset
+    shared = posterior["n_shared_features"].values
+    of_number = probabilities_of_numbers(shared)
+    rows: list[tuple] = [("most probable number of features", study.modal, float(most_probable(of_number)), np.nan)]
+    for (low, high), paper in study.shares.items():
+        what = f"probability of {low} features" if low == high else f"probability of {low} to {high} features"
+        share = of_number[..., low : high + 1].sum(axis=-1)
+        rows.append((what, paper, share.mean(), mcse(share)))
+    rows.append(("mean number of features of two objects or more", np.nan, shared.mean(), mcse(shared.astype(float))))
+    if study.more_probable:
+        least, count = study.more_probable
+        number = len(model.features(least))
+        rows.append((f"features with a probability above {least}", count, float(number), np.nan))
+    rows.append(("variance that the expectation accounts for, %", study.explained, *variance_explained(model)))
+    return pd.DataFrame(rows, columns=["quantity", "paper", "here", "error"])
+
+
+def probabilities_of_numbers(shared: np.ndarray) -> np.ndarray:
+    """Of each number of features, 0 and up, given how many two objects or more share: a further axis.
+
+    The features of a single object are Poisson(alpha) whatever the data, so that they need not be counted.
+    """
+    from scipy.stats import poisson
+
+    return poisson.pmf(np.arange(shared.max() + BEYOND) - shared[..., None], ALPHA)
+
+
+def most_probable(of_number: np.ndarray) -> int:
+    """The number of features with the largest mean over draws."""
+    return int(np.argmax(of_number.mean(axis=(0, 1))))
+
+
+def number_table(model: AdditiveClustering) -> "pandas.DataFrame":
+    """Fig. 4: how probable each number of features is."""
+    import pandas as pd
+
+    shared = model.posterior_["posterior"].dataset["n_shared_features"].values
+    of_number = probabilities_of_numbers(shared)
+    is_number = (shared[..., None] == np.arange(of_number.shape[-1])).astype(float)
+    rows = [
+        {
+            "features": number,
+            "all": of_number[..., number].mean(),
+            "error of all": mcse(of_number[..., number]),
+            "of two objects or more": is_number[..., number].mean(),
+            "error of those": mcse(is_number[..., number]),
+        }
+        for number in range(of_number.shape[-1])
+        if max(of_number[..., number].mean(), is_number[..., number].mean()) >= 0.001
+    ]
+    return pd.DataFrame(rows)
+
+
+def variance_explained(model: AdditiveClustering) -> tuple[float, float]:
+    """By the posterior mean of the similarities, %, and its Monte Carlo error to first order."""
+    estimate = model.estimate("expectation")
+    upper = np.triu_indices(len(estimate.observed), 1)
+    observed, fitted = estimate.observed[upper], estimate.similarity.to_numpy()[upper]
+    slope = 2.0 * (observed - fitted) / np.sum((observed - observed.mean()) ** 2)
+    draws = model.posterior_["posterior"].dataset["similarity"].values
+    return 100.0 * estimate.variance_accounted_for(), 100.0 * mcse(draws @ slope)
+
+
+def estimator_table(model: AdditiveClustering) -> "pandas.DataFrame":
+    """How many features each of the four estimators has, and how well it fits."""
+    import pandas as pd
+
+    rows = []
+    for kind, name in ESTIMATORS.items():
+        estimate, is_mean = model.estimate(kind), kind == "expectation"
+        rows.append(
+            {
+                "estimator": name,
+                "features": "all that occur" if is_mean else str(len(estimate.features)),
+                "variance accounted for, %": 100.0 * estimate.variance_accounted_for(),
+                "error": variance_explained(model)[1] if is_mean else np.nan,
+                "constant": estimate.constant,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def weight_table(model: AdditiveClustering) -> "pandas.DataFrame":
+    """The features of the four estimators with their weights; of the expectation those that it lists."""
+    import pandas as pd
+
+    weights: dict[tuple[str, ...], dict[str, float]] = {}
+    for kind in ("expectation", *ESTIMATORS):
+        for row in model.estimate(kind).features.to_dict("records"):
+            weights.setdefault(row["members"], {})[ESTIMATORS[kind]] = row["weight"]
+    rows = [{"feature": " ".join(members)} | of_kind for members, of_kind in weights.items()]
+    return pd.DataFrame(rows, columns=["feature", *ESTIMATORS.values()])
+
+
+def repeats_table(features, quantities, repeats: list[dict]) -> "pandas.DataFrame":
+    """What the paper's protocol gives when it is repeated, beside the paper and the long run."""
+    import pandas as pd
+
+    found = np.array([run["probability"] for run in repeats])
+    rows = [
+        (row["feature"], row["prob., paper"], row["prob."], low, high)
+        for row, low, high in zip(features.to_dict("records")[:-1], found.min(axis=0), found.max(axis=0), strict=True)
+    ]
+    for row in quantities.to_dict("records"):
+        of_runs = [run["quantities"][row["quantity"]] for run in repeats]
+        rows.append((row["quantity"], row["paper"], row["here"], min(of_runs), max(of_runs)))
+    names = ["feature or quantity", "paper", "long run", "lowest repeat", "highest repeat"]
+    return pd.DataFrame(rows, columns=names)
+
+
+# remarks --------------------------------------------------------------------------------------------------
+
+
+def remarks(study: Study, model: AdditiveClustering, table: Any) -> list[str]:
+    """Where the tables differ from the paper's."""
+    unstated = "" if study.name == "additive-numbers" else " and, for these data, alpha"
+    said = [
+        f"The paper does not state its Gamma prior of the weights{unstated}; shape 1, rate {RATE:g} and alpha {ALPHA} "
+        f"come nearest to its tables. sigma = {study.sigma} as printed. Each pair is counted once (by eq. 1 it would "
+        "count twice), and the constant has the prior of the weights.",
+        _on_features(study, table),
+        _on_number(study, model),
+        _on_listed(model),
+        _on_convergence(model),
+    ]
+    if sentence := _on_long_run(study, table):
+        said.append(sentence)
+    return said
+
+
+def _on_features(study: Study, table: Any) -> str:
+    printed = table[table["weight, paper"].notna() & (table["feature"] != CONSTANT)]
+    off = (printed["prob."] - printed["prob., paper"]).abs()
+    agree = int((off <= 0.005 + 2 * printed["error of prob."]).sum())  # the paper's figures are rounded
+    heavier = (printed["weight"] - printed["weight, paper"]).abs()
+    constant = table.iloc[-1]
+    sentence = (
+        f"{study.table}: {agree} of {len(printed)} probabilities agree with the paper's within rounding and two Monte "
+        f"Carlo errors, the largest difference being {off.max():.2f} ({printed.loc[off.idxmax(), 'feature']}); weights "
+        f"differ by {heavier.max():.3f} at most ({printed.loc[heavier.idxmax(), 'feature']}), the constant is "
+        f"{constant['weight']:.3f} (paper: {study.constant})."
+    )
+    least = min(feature.probability for feature in study.features.values())
+    omitted = table[table["prob., paper"].isna() & (table["prob."] - 2 * table["error of prob."] > least)]
+    if len(omitted):
+        listed = ", ".join(f"{row['feature']} ({row['prob.']:.2f})" for row in omitted.to_dict("records"))
+        sentence += f" Here more probable than the paper's last ({least}), but not in its table: {listed}."
+    return sentence
+
+
+def _on_number(study: Study, model: AdditiveClustering) -> str:
+    of_number = probabilities_of_numbers(model.posterior_["posterior"].dataset["n_shared_features"].values)
+    share = of_number.mean(axis=(0, 1))
+    first, second = np.argsort(-share)[:2]
+    paper = "" if np.isnan(study.modal) else f" The paper has {study.modal:g} as the most probable."
+    return (
+        f"Fig. 4: {first} features have probability {share[first]:.3f}, {second} have {share[second]:.3f} (errors "
+        f"{mcse(of_number[..., first]):.3f} and {mcse(of_number[..., second]):.3f}), those of a single object counted, "
+        f"of which there are Poisson({ALPHA}) whatever the data.{paper}"
+    )
+
+
+def _on_listed(model: AdditiveClustering) -> str:
+    """How much of the fit the listed features carry."""
+    estimate = model.estimate("expectation")
+    table = estimate.features
+    owners = np.array([np.isin(estimate.similarity.index, members) for members in table["members"]], float)
+    alone = estimate.constant + (owners.T * (table["probability"] * table["weight"]).to_numpy()) @ owners
+    of_listed = dataclasses.replace(estimate, similarity=estimate.similarity * 0.0 + alone)
+    return (
+        f"The expectation sums over all features that occur: it accounts for {variance_explained(model)[0]:.1f} % of "
+        f"the variance, its {len(table)} listed features alone for {100 * of_listed.variance_accounted_for():.1f} %."
+    )
+
+
+def _on_convergence(model: AdditiveClustering) -> str:
+    """How well the chains agree, in the worst respect."""
+    summary: Any = model.summary()
+    if not summary["r_hat"].notna().any():
+        return "There are too few draws to tell whether the chains agree."
+    worst, least = summary["r_hat"].idxmax(), summary["ess_bulk"].idxmin()
+    posterior = model.posterior_["posterior"].sizes
+    return (
+        f"The {posterior['chain']} tempered chains of {posterior['draw']:,} draws: R-hat is at most "
+        f"{summary['r_hat'].max():.3f} ({worst}), the effective sample size at least {summary['ess_bulk'].min():,.0f} "
+        f"({least})."
+    )
+
+
+def _on_long_run(study: Study, table: Any) -> str:
+    """Empty where there are too few draws for errors."""
+    known = np.array([(feature.long_run, feature.long_run_error) for feature in study.features.values()])
+    here = table.iloc[: len(known)]
+    off = np.abs(here["prob."].to_numpy() - known[:, 0])
+    errors = off / np.hypot(np.maximum(here["error of prob."].to_numpy(), 5e-4), known[:, 1])
+    if not np.isfinite(errors).all():
+        return ""
+    return (
+        "A longer run of an independent implementation gives these probabilities too: the largest difference is "
+        f"{off.max():.3f}, or {errors.max():.1f} standard errors."
+    )
+
+
+def on_repeats(table: Any, repeats: list[dict]) -> str:
+    """Whether the paper's protocol gives the same answer twice."""
+    found = np.array([run["probability"] for run in repeats])
+    spread = np.ptp(found, axis=0)
+    widest = int(np.argmax(spread))
+    of_features = np.nanmax([run["r_hat"] for run in repeats])
+    of_whole = np.nanmax([run["r_hat of the whole"] for run in repeats])
+    sentence = (
+        f"The paper's own sampler and protocol, run {len(repeats)} times, gives {table['feature'].iloc[widest]} a "
+        f"probability of {found[:, widest].min():.2f} to {found[:, widest].max():.2f}. R-hat of the number of features "
+        f"and of the log-likelihood is at most {of_whole:.3f}, R-hat of the presence of a feature up to "
+        + (f"{of_features:.2f}" if of_features < 100 else "more than 100")
+    )
+    if spread[widest] <= 0.1:
+        return f"{sentence}: the feature probabilities are reproducible to within {spread[widest]:.2f}."
+    return (
+        f"{sentence}: chains stay long in one family of features, so that these probabilities cannot be expected to "
+        "agree with the paper's any better."
+    )
+
+
+def explained_by_print(study: Study, data: Similarities, constant: float) -> float:
+    """Variance, in %, that the printed features and weights account for with that constant."""
+    fitted = np.full(len(data.values), constant)
+    for members, printed in study.features.items():
+        owners = np.isin(data.labels, members)
+        fitted += printed.probability * printed.weight * (owners[data.first] & owners[data.second])
+    left, total = np.sum((data.values - fitted) ** 2), np.sum((data.values - data.values.mean()) ** 2)
+    return float(100.0 * (1.0 - left / total))
