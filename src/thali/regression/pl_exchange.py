@@ -26,7 +26,7 @@ def exchange(rng, rows, a, log_weights, weights, totals, of_class, of_all, new_c
         return log_likelihood, False
     shift = math.log(rows.mean[j]) - math.log(rows.mean[taker])
     mass = _fill(log_weights, weights, j, taker, chosen, shift, change)
-    bound = log_likelihood + classes * p * a * math.log(mass) - rng.standard_exponential()
+    bound = -rng.standard_exponential() + (log_likelihood + classes * p * a * math.log(mass))
     first = _heaviest(weights, j) if chosen == classes else chosen
     found = trial(rows, weights, totals, j, taker, first, of_class, of_all, new_class, new_all, change, bound)
     if not found > bound:

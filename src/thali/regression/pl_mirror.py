@@ -20,7 +20,7 @@ def mirror(rng, rows, log_weights, weights, totals, of_class, of_all, new_class,
     to, other_to = rows.opposite[other], rows.opposite[j]
     if to < 0 or other_to < 0 or j == to:
         return log_likelihood
-    bound = log_likelihood - rng.standard_exponential()
+    bound = -rng.standard_exponential() + log_likelihood
     _swap(log_weights, weights, totals, j, to, other, other_to)
     total = 0.0
     for b in range(rows.sizes.shape[0]):

@@ -30,7 +30,7 @@ def redraw(
         totals[j] += new - old
         log_weights[k, j], weights[k, j] = log_new, new
         return log_l, 0.0, smallest
-    bound = log_l - rng.standard_exponential()
+    bound = -rng.standard_exponential() + log_l
     _fill(weights, k, j, new, change)
     first = k if new < old else (k + 1) % classes
     found = trial(rows, weights, totals, j, j, first, of_class, of_all, new_class, new_all, change, bound)
