@@ -17,6 +17,8 @@ _HOME = {
     "EliminationByAspects": "thali.models.elimination_by_aspects",
     "AdditiveClustering": "thali.models.additive_clustering",
     "LatentFeatureModel": "thali.models.latent_feature_model",
+    "PlackettLuceRegression": "thali.regression.plackett_luce",
+    "SparseMultinomialLogit": "thali.regression.sparse_logit",
     "compare": "thali.leave_out.compare",
     "load": "thali.models.saved",
     "datasets": None,
@@ -24,6 +26,7 @@ _HOME = {
     "likelihoods": None,
     "plots": None,
     "priors": None,
+    "regression": None,
     "testing": None,
 }
 

@@ -143,7 +143,7 @@ def to_datatree(
     )
     groups["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
     tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {**_origin(), **(attrs or {})}
+    tree.attrs = {**origin(), **(attrs or {})}
     return tree
 
 
@@ -288,7 +288,8 @@ def _listed_features(columns: Columns, shape: tuple[int, int]) -> dict:
     }
 
 
-def _origin() -> dict:
+def origin() -> dict:
+    """Attributes that say when, and by which version of thali, a tree was made."""
     from datetime import UTC, datetime
 
     from thali import __version__

@@ -103,14 +103,36 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
     >>> summarise(model.posterior_).index[:3].to_list()
     ['n_features', 'log_likelihood', 'choice_probability[LBJ, HW]']
     """
+    frame = summary_table(label_free(tree))
+    if "learned_sigma" in tree["constant_data"]:
+        frame.attrs["temperatures"] = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
+    return frame
+
+
+def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
+    """The frame that `summarise` describes, of any quantities.
+
+    Parameters
+    ----------
+    quantities : dict of arrays (chain, draw)
+        At least one, all of one shape.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> frame = summary_table({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])})
+    >>> float(frame.loc["eta", "mean"])
+    1.5
+    """
     import pandas as pd
 
-    quantities = label_free(tree)
     draws = np.stack(list(quantities.values())).astype(float)
     frame = pd.DataFrame(_columns(draws), index=list(quantities))
     frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2])
-    if "learned_sigma" in tree["constant_data"]:
-        frame.attrs["temperatures"] = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
     return frame
 
 
@@ -226,7 +248,7 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
-    fault, advice = " and ".join(faults), _advice(draws, longer, summary.attrs.get("temperatures"))
+    fault, advice = " and ".join(faults), _advice(draws, longer, summary.attrs)
     if chains == 1:
         alone = "with one chain there is no R-hat, and nothing shows that another would agree; take chains=4"
         if short:
@@ -243,10 +265,10 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
     )
 
 
-def _advice(draws: int, longer: float, temperatures: int | None) -> str:
-    """What to do if `longer` times as many draws would do; the temperatures are those of a fit to similarities."""
+def _advice(draws: int, longer: float, attrs: dict) -> str:
+    """What to do if `longer` times as many draws would do; the attributes are those of the summary."""
     if longer > 100 or (longer > 30 and draws >= 1000):
-        return _advice_if_apart(draws, temperatures)
+        return attrs.get("if_apart") or _advice_if_apart(draws, attrs.get("temperatures"))
     return f"fit again with draws={_two_digits(draws * max(2.0, longer))} (now {draws}), and raise tune likewise"
 
 

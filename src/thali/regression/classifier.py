@@ -1,0 +1,235 @@
+"""What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from thali.errors import DataError, DataWarning, NotFittedError
+from thali.models.parameters import Parameters
+from thali.regression.input import codes_of, kin, matrix_of, names_of
+
+_MOST_NAMES = 5  # in a message
+
+
+class Classifier(Parameters):
+    """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
+
+    A subclass has `_fit(matrix, codes)` and `_probabilities(matrix)`: matrix is a C-contiguous array of float (n, d),
+    codes are positions in `classes_`, and probabilities an array (n, K). `_fit` sets the fitted attributes, whose names
+    end in an underscore; when it fails they are forgotten, so that a model never is half fitted.
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+        Class labels, sorted.
+    n_features_in_ : int
+        Number of covariates.
+    feature_names_in_ : array of str (d,)
+        Names of the covariates; only after a fit to a data frame whose columns are named by strings.
+    """
+
+    _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
+
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def _fit(self, matrix: np.ndarray, codes: np.ndarray) -> Any:
+        raise NotImplementedError
+
+    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def fit(self, X, y):
+        """Fit to covariates and labels.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+            Finite numbers, one row an observation.
+        y : sequence of str, int or bool (n,)
+            A label for each row; two classes or more.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            If X or y cannot be used; the message says where and what to do.
+        ArgumentError
+            If an argument of the model is outside its range.
+
+        Warns
+        -----
+        DataWarning
+            If a class has a single member.
+        """
+        self._forget()
+        names = names_of(X)
+        matrix = matrix_of(X, names)
+        classes, codes = codes_of(y, type(self).__name__, len(matrix), stacklevel=2)
+        self.classes_, self.n_features_in_ = classes, matrix.shape[1]
+        if names is not None:
+            self.feature_names_in_ = names
+        try:
+            self._fit(matrix, codes)
+        except BaseException:
+            self._forget()
+            raise
+        return self
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+            The covariates that the model was fitted to, in the same order.
+
+        Returns
+        -------
+        array (n, K)
+            Columns in the order of `classes_`; rows sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If X cannot be used, or its columns are not those of `fit`.
+        """
+        return self._probabilities(self._checked(X))
+
+    def predict(self, X) -> np.ndarray:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+
+        Returns
+        -------
+        array (n,)
+            Labels out of `classes_`.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`.
+        """
+        probabilities = self._probabilities(self._checked(X))
+        return self.classes_[np.argmax(probabilities, axis=1)]
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Natural logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+
+        Returns
+        -------
+        array (n, K)
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self._probabilities(self._checked(X)))
+
+    def score(self, X, y, sample_weight=None) -> float:
+        """Share of rows whose most probable class is their label.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence (n,)
+        sample_weight : sequence of float (n,), optional
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`, and if X and y differ in length.
+        """
+        predicted, labels = self.predict(X), np.asarray(y)
+        if labels.shape[:1] != predicted.shape:
+            raise DataError(f"X has {len(predicted)} rows and y has shape {labels.shape}; each row needs one label.")
+        return float(np.average(predicted == labels.reshape(len(predicted)), weights=sample_weight))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags  # pyright: ignore[reportMissingImports]
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(),
+        )
+
+    def _forget(self) -> None:
+        """Remove what an earlier fit has left."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
+    def _column_names(self) -> list[str]:
+        """Names of the covariates; x0, x1, ... where the data had none."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _require_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise kin(NotFittedError, "NotFittedError")(
+                f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
+            )
+
+    def _checked(self, X) -> np.ndarray:
+        """Covariates to predict from, which must be those of the fit."""
+        self._require_fitted()
+        names, known = names_of(X), getattr(self, "feature_names_in_", None)
+        if known is not None and names is None:
+            warnings.warn(
+                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names; "
+                "its columns are taken to be in the order of feature_names_in_.",
+                DataWarning,
+                stacklevel=3,
+            )
+        elif known is not None and names is not None and list(names) != list(known):
+            raise DataError(_difference(list(names), list(known)))
+        matrix = matrix_of(X, names)
+        if matrix.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input; pass the columns that it was fitted to."
+            )
+        return matrix
+
+
+def _difference(names: list[str], known: list[str]) -> str:
+    """How columns differ from those of the fit, in the words that scikit-learn's users know."""
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
+    if unseen:
+        message += f"Feature names unseen at fit time:\n{_listed(unseen)}"
+    if missing:
+        message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message + "Pass X[model.feature_names_in_]."
+
+
+def _listed(names: list[str]) -> str:
+    more = "- ...\n" if len(names) > _MOST_NAMES else ""
+    return "".join(f"- {name}\n" for name in names[:_MOST_NAMES]) + more

@@ -1,0 +1,40 @@
+"""The published rule for a < 1, with its mass kept at one."""
+
+import numpy as np
+
+from thali.errors import DataError
+
+_SETTLED = 1e-12  # change of a weight in a step, relative to the total, at which the rule has come to rest
+
+
+def fixed_point(data, weights: np.ndarray, a: float, max_passes: int, tolerance: float = _SETTLED):
+    """Repeat λ ← max(λ R − (1 − a), 0) / s, divided by its sum.
+
+    The density of λ is unbounded where a weight is zero, so this is no ascent to a maximum: what it rests at depends on
+    the start, and a weight that is zero stays zero. Without the division the total would shrink in every step, by
+    1 − m (1 − a) / n with m weights left, whatever b is, and underflow in the end.
+
+    Returns
+    -------
+    weights, statistics, passes, converged
+
+    Raises
+    ------
+    DataError
+        If no weight of a class explains as much as 1 − a of its rows, so that the rule would set all of them to zero.
+    """
+    converged, passes = False, 0
+    while passes < max_passes and not converged:
+        sums = data.statistics(weights, weights.sum(axis=0))
+        passes += 1
+        counts = weights * sums.R - (1.0 - a)
+        updated = np.where(counts > 0.0, counts, 0.0) / np.where(sums.s > 0.0, sums.s, 1.0)
+        if not (updated.sum(axis=1) > 0.0).all():
+            raise DataError(
+                f"With a = {a:g} the rule for sparse weights sets all weights of a class to zero at once: every one "
+                f"explains fewer than 1 − a = {1.0 - a:g} rows. Choose a nearer to 1, or start from a sparse solution."
+            )
+        updated /= updated.sum()
+        converged = bool(np.abs(updated - weights).max() <= tolerance)
+        weights = updated
+    return weights, data.statistics(weights, weights.sum(axis=0)), passes + 1, converged

@@ -1,0 +1,271 @@
+"""The most probable weights of Plackett–Luce regression for a fixed a."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.regression import lbfgs, newton
+from thali.regression.duplicates import distinct_rows
+from thali.regression.fixed_point import fixed_point
+from thali.regression.log_weights import LogWeights, Point
+from thali.regression.sparse import sparse_maximum
+from thali.regression.statistics import Rows
+
+MAX_PASSES = 20_000
+_SOLVED = 1e-8  # times n: an entry of the gradient in ln λ at a maximum
+_AIMED_AT = 1e-12  # times n: what Newton's method, being quadratic, reaches with a step or two more
+_NEAR = 3e-3  # times n, for the sum of the gradient: where second derivatives take over from limited-memory BFGS
+_DONE = 1e-7  # times n, for the sum: where they would cost too much
+_MANY = 20_000  # rows beyond which a part of them gives the start
+_STAGES = (0.1, 0.01)  # a − 1 on the way to a = 1
+_PRIOR = (0.05, 0.005)  # and no more than so many times n / (K p), lest the prior outweigh the data
+
+
+@dataclass(frozen=True)
+class MapFit:
+    """Weights at a maximum of the posterior.
+
+    Attributes
+    ----------
+    weights : array, shape (K, p)
+        λ̄, which sums to 1.
+    a : float
+    objective : float
+        Log-likelihood + (a − 1) Σ ln λ̄, zeros left out for a ≤ 1.
+    log_likelihood : float
+        Of the whole data set, natural logarithm.
+    total : float
+        Λ = Σ λ at the maximum, K p (a − 1) / b for a > 1; 0 otherwise, where the likelihood says nothing about it.
+    support : array of bool, shape (K, p)
+        Weights above zero.
+    n_passes : int
+        Sweeps over the rows; those over a part of the rows count as that part.
+    n_iter : int
+        Steps of the optimisers.
+    slope : float
+        Largest entry of the gradient in ln λ, by rows: at most 1e-8 at a maximum.
+    converged : bool
+    """
+
+    weights: np.ndarray
+    a: float
+    objective: float
+    log_likelihood: float
+    total: float
+    support: np.ndarray
+    n_passes: int
+    n_iter: int
+    slope: float
+    converged: bool
+
+
+def fit_map(
+    W,
+    codes,
+    n_classes: int,
+    a: float,
+    b: float = 1.0,
+    *,
+    counts=None,
+    start: np.ndarray | None = None,
+    max_passes: int = MAX_PASSES,
+    threads: int | None = None,
+) -> MapFit:
+    r"""The most probable weights for a fixed a.
+
+    .. math:: \sum_i \ln \frac{W_i \lambda_{Y_i}}{W_i \sum_k \lambda_k} + \sum_{kj} (a - 1) \ln \lambda_{kj}
+              - b \lambda_{kj}
+
+    For a > 1 all weights are positive. At a = 1 this is the maximum of the likelihood, and most weights are exactly
+    zero; it is approached by way of a = 1.1 and 1.01. For a < 1 the density has no maximum (it is unbounded where a
+    weight is zero), and the published fixed-point rule is followed from the solution at a = 1: its answer depends on
+    the start.
+
+    Parameters
+    ----------
+    W : array, shape (n, p), >= 0
+        Rows are best divided by their maximum, as `Design.apply` does.
+    codes : array of int, shape (n,)
+        Classes, 0 to n_classes - 1.
+    n_classes : int
+    a : float, > 0
+        Shape of the gamma prior.
+    b : float, > 0
+        Rate of the gamma prior; has no influence but on `total`.
+    counts : array, shape (n,), optional
+        How many rows each row stands for.
+    start : array, shape (K, p), optional
+        Weights to start from instead of equal ones; for a < 1 instead of the solution at a = 1.
+    max_passes : int
+    threads : int, optional
+        Has no influence on the result.
+
+    Returns
+    -------
+    MapFit
+
+    Raises
+    ------
+    ArgumentError
+        If a or b is not positive.
+    DataError
+        For a < 1, if the rule would set all weights of a class to zero.
+
+    References
+    ----------
+    Archambeau & Caron (2012), section 3.2, equation 10.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from thali.regression.pl_map import fit_map
+    >>> fit = fit_map(np.eye(2)[[0, 0, 0, 1]], [0, 0, 1, 1], n_classes=2, a=1.0)
+    >>> round(float(fit.weights[0, 0] / fit.weights[:, 0].sum()), 6)
+    0.666667
+    """
+    W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts)
+    return maximise(Rows(W, codes, n_classes, counts, threads), a, b, start=start, max_passes=max_passes)
+
+
+def maximise(data: Any, a: float, b: float = 1.0, *, start=None, max_passes: int = MAX_PASSES) -> MapFit:
+    """As `fit_map`, of rows in memory (`Rows`) or elsewhere (`Blocks`)."""
+    for name, value in (("a", a), ("b", b)):
+        if not (value > 0.0 and np.isfinite(value)):
+            raise ArgumentError(f"{name} must be a positive number; got {value!r}.")
+    weights = np.ones((data.n_classes, data.p)) if start is None else np.asarray(start, np.float64)
+    if a > 1.0:
+        return _finish(*_interior(data, a, weights, max_passes), data, a, b)
+    if a < 1.0 and start is not None:
+        return _follow_rule(data, a, weights / weights.sum(), 0, 0, max_passes)
+    point, passes, iterations, settled = _at_one(data, weights, max_passes)
+    if a == 1.0:
+        return _finish(point, passes, iterations, settled, data, a, b)
+    return _follow_rule(data, a, point.weights, passes, iterations, max_passes)
+
+
+def map_path(W, codes, n_classes: int, grid: Sequence[float], *, counts=None, threads: int | None = None):
+    """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a downwards.
+
+    Parameters
+    ----------
+    W, codes, n_classes, counts, threads
+        As in `fit_map`.
+    grid : sequence of float, > 0
+
+    Returns
+    -------
+    list of MapFit
+        In the order of the grid.
+
+    References
+    ----------
+    Archambeau & Caron (2012), figure 2.
+    """
+    W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts)
+    data = Rows(W, codes, n_classes, counts, threads)
+    fits: dict[float, MapFit] = {}
+    start = None
+    for a in sorted({float(a) for a in grid}, reverse=True):
+        if a <= 1.0 and (start is None or (start > 0.0).all()):
+            start = maximise(data, 1.0, start=start).weights if a < 1.0 else start
+        fits[a] = maximise(data, a, start=start)
+        start = fits[a].weights
+    return [fits[float(a)] for a in grid]
+
+
+def _interior(data, a: float, weights: np.ndarray, max_passes: int) -> tuple[Point, int, int, bool]:
+    """The maximum for a > 1; a part of many rows is fitted first, and its weights are the start."""
+    passes = iterations = 0
+    active = np.ones(weights.shape, bool)
+    logs = np.log(weights[active])
+    if data.n_rows > _MANY and newton.is_affordable(weights.size, data.n_rows, data.p):
+        part = data.sample(_MANY)
+        point, sweeps, iterations, _ = _interior(part, a, weights, max_passes)
+        logs, passes = point.logs, -(-sweeps * _MANY // data.n_rows)
+        target = LogWeights(data, a, active)
+        point = target.at(logs)
+        point, taken = newton.climb(target, point, _AIMED_AT * data.n, max_passes - passes)
+        settled = _slope(point, data) <= _SOLVED
+    else:
+        target = LogWeights(data, a, active)
+        point, taken, settled = _climb(target, logs, max_passes)
+    return point, passes + target.passes, iterations + taken, settled
+
+
+def _at_one(data, weights: np.ndarray, max_passes: int) -> tuple[Point, int, int, bool]:
+    """The maximum at a = 1, by way of larger a."""
+    passes = iterations = 0
+    for excess, share in zip(_STAGES, _PRIOR, strict=True):
+        a = 1.0 + min(excess, share * data.n / weights.size)
+        weights = np.maximum(weights, 1e-12 * weights.max())
+        if data.n_rows > _MANY:
+            point, sweeps, taken, _ = _interior(data, a, weights, max_passes - passes)
+        else:
+            target = LogWeights(data, a, np.ones(weights.shape, bool))
+            point, taken, _ = _near(target, np.log(weights).ravel(), max_passes - passes)
+            sweeps = target.passes
+        weights = point.weights
+        passes, iterations = passes + sweeps, iterations + taken
+    dead = np.broadcast_to(point.statistics.s == 0.0, weights.shape)
+    point, _, sweeps, taken, settled = sparse_maximum(data, point, _near, _climb, max_passes - passes, dead)
+    return point, passes + sweeps, iterations + taken, settled
+
+
+def _near(target: LogWeights, logs: np.ndarray, max_passes: int) -> tuple[Point, int, bool]:
+    """Near a maximum, from anywhere."""
+    point, iterations = lbfgs.climb(target, logs, _NEAR * target.data.n, max_passes)
+    return point, iterations, False
+
+
+def _climb(target: LogWeights, logs: np.ndarray, max_passes: int) -> tuple[Point, int, bool]:
+    """To a maximum, from anywhere: limited-memory BFGS, then Newton's method where it is affordable."""
+    data = target.data
+    fast = newton.is_affordable(len(logs), data.n_rows, data.p)
+    before = target.passes
+    point, iterations = lbfgs.climb(target, logs, (_NEAR if fast else _DONE) * data.n, max_passes)
+    if fast:
+        point, more = newton.climb(target, point, _AIMED_AT * data.n, max_passes - (target.passes - before))
+        iterations += more
+    return point, iterations, _slope(point, data) <= _SOLVED
+
+
+def _slope(point: Point, data) -> float:
+    return float(np.abs(point.gradient).max() / data.n)
+
+
+def _finish(point: Point, passes: int, iterations: int, settled: bool, data, a, b) -> MapFit:
+    return MapFit(
+        point.weights,
+        float(a),
+        point.value,
+        point.statistics.log_likelihood,
+        point.weights.size * (a - 1.0) / b,
+        point.weights > 0.0,
+        passes,
+        iterations,
+        _slope(point, data),
+        settled,
+    )
+
+
+def _follow_rule(data, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int) -> MapFit:
+    weights, sums, sweeps, settled = fixed_point(data, weights, a, max_passes)
+    support = weights > 0.0
+    objective = sums.log_likelihood + (a - 1.0) * float(np.log(weights[support]).sum())
+    shrink = 1.0 - support.sum() * (1.0 - a) / data.n
+    slope = weights * (sums.R - shrink * sums.s) - (1.0 - a)
+    return MapFit(
+        weights,
+        float(a),
+        objective,
+        sums.log_likelihood,
+        0.0,
+        support,
+        passes + sweeps,
+        iterations + sweeps,
+        float(np.abs(slope[support]).max() / data.n),
+        settled,
+    )

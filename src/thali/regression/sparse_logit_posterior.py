@@ -1,0 +1,145 @@
+"""Draws of the sparse multinomial logit: as a tree in the ArviZ schema, in a table, and averaged into predictions."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.regression.sparse_logit_chain import Chain
+
+MOST_COEFFICIENTS = 200  # that convergence is judged by: the diagnostics of more take longer than many a fit
+_BLOCK = 2**21  # linear predictors computed at a time
+_FARTHEST = 1e150  # standard deviations: products with coefficients stay finite
+
+_DESCRIPTIONS = {
+    "coef": "of the standardised covariates, against the reference class",
+    "intercept": "where all covariates have their training mean, against the reference class",
+    "eta": "square of the rate of the Laplace prior",
+    "log_likelihood": "whole data set, natural logarithm",
+}
+
+
+def to_datatree(
+    chains: Sequence["Chain"], classes: np.ndarray, columns: Sequence[str], intercept: bool, attrs: dict
+) -> "xarray.DataTree":
+    """The draws of all chains; those that were interrupted at different lengths are cut to keep the most draws.
+
+    Parameters
+    ----------
+    chains : sequence of Chain
+    classes : array (K,)
+        Labels in the order of the codes.
+    columns : sequence of str (d,)
+    intercept : bool
+    attrs : dict
+        Added to the attributes of the tree.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups posterior, observed_data, constant_data (the reference class) and sample_stats.
+    """
+    import xarray as xr
+
+    from thali.posterior.store import origin
+
+    kept, draws = _rectangle(chains)
+    problem = kept[0].problem
+    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    free = np.arange(problem.classes) != problem.reference
+    coefs = np.stack([chain.coefs[:draws, free] for chain in kept])
+    by_class = ("chain", "draw", "class")
+    variables = {
+        "coef": ((*by_class, "column"), np.ascontiguousarray(coefs[..., : len(columns)])),
+        "eta": (("chain", "draw"), np.stack([chain.etas[:draws] for chain in kept])),
+        "log_likelihood": (("chain", "draw"), np.stack([chain.likelihoods[:draws] for chain in kept])),
+    }
+    if intercept:
+        variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
+    numbered = {"chain": np.arange(len(kept)), "draw": np.arange(draws)}
+    posterior = xr.Dataset(variables, {**numbered, "class": labels[free], "column": list(columns)})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    groups = {
+        "posterior": posterior,
+        "observed_data": xr.Dataset({"label": ("row", labels[problem.codes])}),
+        "constant_data": xr.Dataset({"reference": labels[problem.reference], "learned_eta": problem.learned}),
+        "sample_stats": xr.Dataset(
+            {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": numbered["chain"]}
+        ),
+    }
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs = {**origin(), **attrs}
+    return tree
+
+
+def _rectangle(chains: Sequence["Chain"]) -> tuple[list["Chain"], int]:
+    """The chains and the number of draws of each that together keep the most draws."""
+    lengths = [chain.kept for chain in chains]
+    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d))
+    return [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws], draws
+
+
+def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str, np.ndarray]:
+    """What the summary has rows of: eta if it was learned, log_likelihood, coef[class, column].
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `to_datatree` makes it.
+    most : int, optional
+        Only so many coefficients, those with the largest posterior means.
+
+    Returns
+    -------
+    dict of arrays (chain, draw)
+    """
+    posterior = tree["posterior"].dataset
+    names = ["eta"] * bool(tree["constant_data"].dataset["learned_eta"]) + ["log_likelihood"]
+    quantities = {name: posterior[name].values for name in names}
+    coefs = posterior["coef"]
+    named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["column"].values]
+    draws = coefs.values.reshape(*coefs.shape[:2], -1)
+    chosen = np.arange(len(named))
+    if most is not None and len(named) > most:
+        chosen = np.sort(np.argsort(-np.abs(draws.mean(axis=(0, 1))), kind="stable")[:most])
+    return quantities | {named[place]: draws[..., place] for place in chosen}
+
+
+def mean_probabilities(tree: "xarray.DataTree", standardised: np.ndarray, reference: int) -> np.ndarray:
+    """Posterior mean of the class probabilities.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+    standardised : array (n, d)
+    reference : int
+        Position of the reference class among all.
+
+    Returns
+    -------
+    array (n, K)
+    """
+    posterior = tree["posterior"].dataset
+    coefs = posterior["coef"].values
+    coefs = coefs.reshape(-1, *coefs.shape[2:])
+    draws, others, d = coefs.shape
+    intercepts = posterior["intercept"].values.reshape(draws, others) if "intercept" in posterior else None
+    z = np.clip(standardised, -_FARTHEST, _FARTHEST)
+    means = np.empty((len(z), others + 1))
+    step = max(1, _BLOCK // (draws * (others + 1)))
+    for first in range(0, len(z), step):
+        rows = z[first : first + step]
+        linear = np.zeros((draws, others + 1, len(rows)))
+        free = np.arange(others + 1) != reference
+        linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, others, -1)
+        if intercepts is not None:
+            linear[:, free] += intercepts[..., None]
+        linear -= linear.max(axis=1, keepdims=True)
+        np.exp(linear, out=linear)
+        linear /= linear.sum(axis=1, keepdims=True)
+        means[first : first + step] = linear.mean(axis=0).T
+    return means

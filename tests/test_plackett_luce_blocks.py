@@ -1,0 +1,71 @@
+"""Plackett–Luce regression on Dask arrays: threads of this process, and a cluster of two workers."""
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.errors import DataError
+
+
+def dask_problem():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(400, 3))
+    y = np.array(["no", "perhaps", "yes"])[np.argmax(X + rng.gumbel(size=(400, 3)), axis=1)]
+    return X * [1.0, 10.0, 0.1] + 5.0, y
+
+
+@pytest.mark.parametrize("a", [1.0, 1.1])
+def test_dask_array_gives_the_fit_in_memory(a):
+    da = pytest.importorskip("dask.array")
+    X, y = dask_problem()
+    model = th.PlackettLuceRegression(method="map", a=a).fit(X, y)
+    for labels in (da.from_array(y, chunks=200), y):
+        other = th.PlackettLuceRegression(method="map", a=a).fit(da.from_array(X, chunks=(130, 2)), labels)
+        assert abs(other.objective_ - model.objective_) < 1e-8
+        np.testing.assert_allclose(other.weights_, model.weights_, atol=1e-8)
+        assert other.classes_.tolist() == ["no", "perhaps", "yes"]
+        assert other.class_count_.tolist() == model.class_count_.tolist()
+        np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-8)
+
+
+def test_cluster_of_two_workers_gives_the_fit_in_memory(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    import dask.array as da
+
+    X, y = dask_problem()
+    model = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=str(tmp_path)
+    )
+    with cluster, distributed.Client(cluster) as client:
+        assert len(client.scheduler_info()["workers"]) == 2
+        blocks, labels = da.from_array(X, chunks=(100, 3)), da.from_array(y, chunks=100)
+        other = th.PlackettLuceRegression(method="map", a=1.1).fit(blocks, labels)
+    assert abs(other.objective_ - model.objective_) < 1e-8
+    np.testing.assert_allclose(other.weights_, model.weights_, atol=1e-8)
+
+
+def test_many_rows_in_blocks():
+    da = pytest.importorskip("dask.array")
+    rng = np.random.default_rng(1)
+    W, codes = rng.gamma(1.0, size=(30_000, 4)), rng.integers(0, 3, 30_000)
+    both = [th.PlackettLuceRegression(method="map", transform=None, a=1.1) for _ in range(2)]
+    both[0].fit(W, codes)
+    both[1].fit(da.from_array(W, chunks=(7000, 4)), codes)
+    assert abs(both[0].objective_ - both[1].objective_) < 1e-8 * abs(both[0].objective_)
+    np.testing.assert_allclose(both[0].weights_, both[1].weights_, atol=1e-8)
+
+
+def test_bad_blocks():
+    da = pytest.importorskip("dask.array")
+    X, y = dask_problem()
+    model = th.PlackettLuceRegression(method="map", a=1.1)
+    with pytest.raises(DataError, match="400 rows and y has 399 labels"):
+        model.fit(da.from_array(X), y[:-1])
+    with pytest.raises(DataError, match="one class only, 'no'"):
+        model.fit(da.from_array(X), np.full(400, "no"))
+    with pytest.raises(DataError, match="column 'x0' holds 1"):
+        model.fit(da.from_array(np.where(np.arange(3) == 0, 1.0, X)), y)
+    X[7, 1] = np.nan
+    with pytest.raises(DataError, match="NaN in row 7, column 1"):
+        model.fit(da.from_array(X), y)
