@@ -125,6 +125,7 @@ def test_colours_are_those_of_the_most_probable_class(transform, scale):
     ax = model.plot_decision(X, y)
     (image,) = ax.images
     pixels = image.get_array()
+    assert image.origin == "lower"
     left, right, bottom, top = image.get_extent()
     points = {c.get_label(): c.get_facecolor()[0][:3] for c in ax.collections if str(c.get_label()).startswith("c")}
     rng = np.random.default_rng(1)
@@ -156,6 +157,18 @@ def test_names_stand_in_their_regions_and_boundaries_between_classes():
     edges = np.vstack([path.vertices for c in ax.collections if not c.get_label()[0] == "c" for path in c.get_paths()])
     top = np.sort(model.predict_proba(edges), axis=1)
     assert len(edges) > 100 and np.all(top[:, -1] - top[:, -2] < 0.05)
+
+
+def test_a_name_is_all_inside_its_region_or_not_there():
+    X, y = clouds(classes=12, n=240, spread=0.2, names=[f"class number {k}" for k in range(12)])
+    model = pl(transform="exponential-pairs").fit(X, y)
+    ax = model.plot_decision(X, y)
+    ax.figure.canvas.draw()
+    assert 3 <= len(ax.texts) < 12
+    for text in ax.texts:
+        box = text.get_window_extent()
+        corners = ax.transData.inverted().transform(np.array([[x, y] for x in box.intervalx for y in box.intervaly]))
+        assert list(model.predict(corners)) == [text.get_text()] * 4
 
 
 def test_points_are_those_of_the_data():

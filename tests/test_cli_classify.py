@@ -9,7 +9,7 @@ import pytest
 
 import thali
 from thali.cli.covariates import Observations, read_observations
-from thali.cli.cross_validation import STOPPED, cross_validate, fold_of_rows
+from thali.cli.cross_validation import STOPPED, Scores, cross_validate, fold_of_rows
 from thali.cli.models import CHOICES, KINDS, PLACKETT_LUCE, SIMILARITIES, SPARSE_LOGIT
 from thali.cli.report_classes import cross_validation, importance
 from thali.errors import DataError
@@ -104,9 +104,11 @@ def test_the_variational_posterior_has_intervals(run):
     assert "89 % interval" in result.out and "Lower bound of the log evidence: -" in result.out
 
 
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_intervals_of_a_variational_posterior_are_those_of_its_gammas():
     table = plants()
-    model = thali.PlackettLuceRegression(method="variational", a=1.0).fit(table[["len", "wid"]], table["kind"])
+    X = np.abs(table[["len", "wid"]] + 0.1) * [1.0, 0.02]
+    model = thali.PlackettLuceRegression(method="variational", a=1.0, transform=None).fit(X, table["kind"])
     found = importance(model)
     share = np.asarray(model.shapes_).ravel()
     # The rates of columns differ, so compare with draws made another way.
@@ -163,6 +165,11 @@ def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
     assert rates[3] == pytest.approx(np.std(loss, ddof=1) / np.sqrt(60), abs=5e-4)
     assert row_of(printed, "majority class")[0] == pytest.approx(np.mean(base_wrong), abs=5e-4)
     assert row_of(printed, "class proportions")[0] == pytest.approx(np.mean(base_loss), abs=5e-4)
+    gain = np.mean(base_wrong) - np.mean(wrong)
+    error = np.std(np.subtract(base_wrong, wrong, dtype=float), ddof=1) / np.sqrt(60)
+    assert (
+        f"errs less often than always naming the majority class (by {gain:.3f}, standard error {error:.3f})" in printed
+    )
 
 
 def test_the_same_folds_for_both_models_unless_the_seed_differs(run):
@@ -246,6 +253,12 @@ def test_nothing_is_claimed_of_covariates_that_say_nothing(run):
     printed = run("fit", "noise.csv", *MAP, "--a", 1.1).out
     assert "errs less often than always naming the majority class is not established" in printed
     assert row_of(printed, "majority class")[0] == pytest.approx(30 / 80, abs=5e-4)
+
+
+def test_a_model_worse_than_none_is_said_to_be():
+    right, wrong = np.zeros(40), np.ones(40)
+    text = cross_validation(PLACKETT_LUCE, Scores(np.arange(40) % 2, wrong, wrong, right, right, folds=2))
+    assert text.endswith("errs MORE often than always naming the majority class (by 1.000, standard error 0.000).")
 
 
 def test_an_impossible_class_costs_an_infinite_log_loss_and_is_told(fake):
