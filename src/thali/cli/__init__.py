@@ -91,8 +91,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Classes: the column of the table that holds them. All other columns are covariates, which must be"
-            " numbers.",
+            help="Classes: the column that holds them. All other columns are covariates, which must be numbers.",
             show_default=False,
         ),
     ] = None,
@@ -107,8 +106,7 @@ def fit(
     a: Annotated[
         float | None,
         typer.Option(
-            help="plackett-luce: shape of the prior of the weights, above 0; the smaller, the fewer weights carry the"
-            " total.",
+            help="plackett-luce: shape of the prior of the weights, above 0; a smaller one leaves fewer of them.",
             show_default="learned; --method map needs one",
         ),
     ] = None,
@@ -124,8 +122,7 @@ def fit(
         int,
         typer.Option(
             min=0,
-            help="Classes: parts of the cross-validation, each predicted by a fit to the others; the same for all"
-            " models unless --seed differs. 0 for none.",
+            help="Classes: parts of the cross-validation, the same for all models unless --seed differs; 0: none.",
         ),
     ] = 5,
     aspects: Annotated[
