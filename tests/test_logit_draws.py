@@ -8,9 +8,14 @@ from scipy import stats
 from sparse_logit_runs import METHODS, WIDE, Chain, Prior, problem_of, three_classes
 
 from thali._jit import compiled
-from thali.regression.holmes_held import mixing_variance, positive_logistic
+from thali.regression.holmes_held import (
+    _is_in_lower_series,
+    _is_in_upper_series,
+    mixing_variance,
+    positive_logistic,
+)
 from thali.regression.polya_gamma import half_inverse_gaussian, polya_gamma
-from thali.regression.sparse_logit_sweep import draw_class
+from thali.regression.sparse_logit_sweep import draw_class, draw_reference
 
 N = 200_000
 # Fewer than 60 figures below; all together they fail a right sampler for 1 in 10⁴ seeds.
@@ -96,6 +101,12 @@ def test_a9_mixing_variances_have_the_kolmogorov_law():
     assert stats.kstest(np.sqrt(variances) / 2, stats.kstwobign.cdf).pvalue > FALSE_ALARM
 
 
+@pytest.mark.parametrize("variance", [0.9, 4 / 3, 2.0])
+def test_the_two_series_of_the_mixing_law_are_one_function(variance):
+    u = (np.arange(2000) + 0.5) / 2000
+    assert [_is_in_lower_series(variance, x) for x in u] == [_is_in_upper_series(variance, x) for x in u]
+
+
 @pytest.mark.parametrize("r", [0.0, 0.7, 5.0, 60.0])
 def test_mixing_variances_of_one_residual_are_sums_of_two_polya_gammas_inverted(r):
     # N(r; 0, v) mixed over v and exp(-w r²/2) mixed over PG(2, 0) are the same logistic density, so w = 1/v given r
@@ -147,6 +158,26 @@ def test_both_factorisations_draw_the_same_normal_vector(wide):
     assert (np.abs(moments) < (ERRORS + 1) * spread).all()  # 45 figures more
     full = problem.covariates if wide else problem.covariates.T
     assert np.allclose(state.linear[1], full @ state.coef[1], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("wide", WIDE)
+def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
+    rng, rounds = np.random.default_rng(6), 10_000
+    problem = problem_of(np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, Prior(1.0, 1, 1, False), METHODS[0], wide)
+    state = Chain(problem, 1.0, rng, 1, 0, 1).state
+    coef = np.array([[3.0, -1.0], [0.0, 0.0], [1.0, 2.0]])
+    state.variance[:] = [[2.0, 0.1], [9.0, 9.0], [0.5, 0.3]]
+    precision = 1 / state.variance[0] + 1 / state.variance[2]
+    mean = (coef[0] / state.variance[0] + coef[2] / state.variance[2]) / precision
+    white = np.empty((rounds, 2))
+    for shift in white:
+        state.coef[:], state.linear[:] = coef, coef @ np.full((2, 4), 1e-9)
+        draw_reference(rng, problem, state)
+        assert (state.coef[1] == 0).all() and (state.linear[1] == 0).all()
+        assert np.allclose(coef[0] - state.coef[0], coef[2] - state.coef[2])
+        shift[:] = (coef[0] - state.coef[0] - mean) * np.sqrt(precision)
+    assert np.abs(white.mean(axis=0)).max() < ERRORS / math.sqrt(rounds)
+    assert np.abs((white**2).mean(axis=0) - 1).max() < ERRORS * math.sqrt(2 / rounds)
 
 
 @pytest.mark.parametrize(("wide", "most"), [(False, 1e100), (True, 1e13)])

@@ -167,7 +167,7 @@ def _predict(problem, state, k):
             state.linear[k, i] += A[j, i] * state.coef[k, j]
 
 
-@scalar
+@compiled
 def draw_reference(rng, problem, state):
     """Shift the coefficients of all classes but the reference by a common vector, drawn from its conditional.
 
