@@ -61,7 +61,7 @@ class SparseMultinomialLogit(Classifier):
         Posterior means for covariates as they were given, not standardised, one row a class other than the reference,
         in the order of `classes_`.
     intercept_ : array (K - 1,)
-        Likewise; 0 without an intercept.
+        Likewise, so that it holds what standardising takes off, even where `fit_intercept` is False.
     log_likelihood_ : float
         Posterior mean of the log-likelihood of the whole training data.
     posterior_ : xarray.DataTree

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from thali.regression.sparse_logit_chain import Chain
 
-MOST_COEFFICIENTS = 200  # that convergence is judged by: the diagnostics of more take longer than many a fit
+MOST_COEFFICIENTS = 100  # that convergence is judged by: the diagnostics of more take longer than many a fit
 _BLOCK = 2**21  # linear predictors computed at a time
 _FARTHEST = 1e150  # standard deviations: products with coefficients stay finite
 

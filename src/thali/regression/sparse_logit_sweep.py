@@ -21,7 +21,8 @@ POLYA_GAMMA, HOLMES_HELD = 0, 1  # kinds of auxiliary variables
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # places in `State.real`
 _SMALLEST = 1e-150  # of sqrt(eta): its square is still a float
-_SMALLEST_VARIANCE = 1e-300
+_LEAST, _MOST = 1e-300, 1e100  # of a variance: its square root and its inverse are floats
+_MOST_WIDE = 1e13  # above it `draw_wide` loses its digits
 _WANTED = 0.4  # share of the scale moves that should be accepted
 
 
@@ -100,11 +101,12 @@ def draw_scales(rng, problem, state):
         root = max(_root_of_eta(rng, 2.0 * problem.shape + count, size, problem.rate), _SMALLEST)
         state.real[ETA] = root * root
     eta = state.real[ETA]
+    most = _MOST_WIDE if problem.wide else _MOST
     for k in range(problem.classes):
         if k != problem.reference:
             for j in range(problem.penalised):
                 tau = half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
-                state.variance[k, j] = max(tau, _SMALLEST_VARIANCE)
+                state.variance[k, j] = min(max(tau, _LEAST), most)
 
 
 @scalar
@@ -122,7 +124,7 @@ def _root_of_eta(rng, shape, size, rate):
     return v
 
 
-@scalar
+@compiled
 def draw_auxiliary(rng, problem, state, k):
     """The variables that make the likelihood of class k against the others Gaussian in its coefficients."""
     for i in range(problem.codes.size):
@@ -139,7 +141,7 @@ def draw_auxiliary(rng, problem, state, k):
         state.weights[i] = weight
 
 
-@scalar
+@compiled
 def draw_class(rng, problem, state, k):
     """The coefficients of class k, and its row of the linear predictors."""
     s = state
@@ -165,7 +167,7 @@ def _predict(problem, state, k):
             state.linear[k, i] += A[j, i] * state.coef[k, j]
 
 
-@scalar
+@compiled
 def draw_reference(rng, problem, state):
     """Shift the coefficients of all classes but the reference by a common vector, drawn from its conditional.
 
@@ -268,7 +270,7 @@ def _log_of_others(linear, k, i, classes):
     return top + math.log(total)
 
 
-@scalar
+@compiled
 def log_likelihood(codes, linear, factor):
     """Of the whole data, with all linear predictors multiplied by a factor."""
     total = 0.0
