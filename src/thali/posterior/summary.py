@@ -103,7 +103,10 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
     >>> summarise(model.posterior_).index[:3].to_list()
     ['n_features', 'log_likelihood', 'choice_probability[LBJ, HW]']
     """
-    return summary_table(label_free(tree))
+    frame = summary_table(label_free(tree))
+    if "learned_sigma" in tree["constant_data"]:
+        frame.attrs["temperatures"] = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
+    return frame
 
 
 def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
@@ -130,8 +133,6 @@ def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
     draws = np.stack(list(quantities.values())).astype(float)
     frame = pd.DataFrame(_columns(draws), index=list(quantities))
     frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2])
-    if "learned_sigma" in tree["constant_data"]:
-        frame.attrs["temperatures"] = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
     return frame
 
 
