@@ -1,0 +1,115 @@
+"""Rows of W as the samplers of Plackett–Luce regression read them: sorted by class, so that many share weights."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import lanes, scalar
+from thali.mcmc.logarithm import fast_log
+
+WIDTH = 56  # rows of a block: seven cache lines a column, an odd number, so that columns spread over the cache
+FLOOR = 1e-290  # probabilities below it, and sums that may have lost digits to underflow
+_EQUAL = 1e-6  # relative difference of logarithms that counts as none
+
+
+class ClassRows(NamedTuple):
+    """Blocks of rows of one class; inside a block column after column."""
+
+    W: np.ndarray  # (blocks, p, width); zero beyond the rows of a block
+    sizes: np.ndarray  # (blocks,) rows of a block
+    of_class: np.ndarray  # (blocks,) ascending
+    first: np.ndarray  # (K + 1,) first block of a class
+    mean: np.ndarray  # (p,) of the columns of W
+    alive: np.ndarray  # columns that are not zero everywhere
+    opposite: np.ndarray  # (p,) for two classes: the column of which each is the opposite; -1 where there is none
+
+
+def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
+    """Sort the rows of W, each divided by its maximum, into blocks of their class; rows of a class keep their order."""
+    n, p = W.shape
+    members = np.bincount(codes, minlength=n_classes)
+    width = int(min(WIDTH, -(-members.max() // 8) * 8))
+    blocks = -(-members // width)
+    first = np.concatenate([[0], np.cumsum(blocks)])
+    sorted_rows = np.argsort(codes, kind="stable")
+    rank = np.arange(n) - np.repeat(np.cumsum(members) - members, members)  # of a row within its class
+    block = np.repeat(first[:-1], members) + rank // width
+    tiles = np.zeros((first[-1], p, width))
+    sizes = np.zeros(first[-1], np.int64)
+    np.add.at(sizes, block, 1)
+    ends = np.cumsum(sizes)
+    for b, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+        tiles[b, :, :size] = W[sorted_rows[end - size : end]].T
+    mean = W.mean(axis=0)
+    of_class = np.repeat(np.arange(n_classes), blocks)
+    opposite = opposites(W) if n_classes == 2 else np.full(p, -1)
+    return ClassRows(tiles, sizes, of_class, first, mean, np.flatnonzero(mean > 0.0), opposite)
+
+
+def opposites(W: np.ndarray) -> np.ndarray:
+    """For every column the one whose product with it is the same for all columns, row by row; -1 where there is none.
+
+    Parameters
+    ----------
+    W : array (n, p), not negative
+
+    Returns
+    -------
+    array of int (p,)
+        Its own inverse where it is not -1; all -1 if W holds a zero.
+
+    Example
+    -------
+    >>> x = np.array([[0.5], [-1.0], [2.0]])
+    >>> opposites(np.exp(np.hstack([x, 2 * x, -x, 0 * x, -2 * x]))).tolist()
+    [2, 4, 0, 3, 1]
+    """
+    found = np.full(W.shape[1], -1)
+    if not (W > 0.0).all():
+        return found
+    logs = np.log(W)
+    logs -= logs.mean(axis=1, keepdims=True)
+    key = np.random.default_rng(0).standard_normal(len(W)) @ logs
+    order = np.argsort(key)
+    place = np.clip(np.searchsorted(key[order], -key), 0, len(key) - 1)
+    for neighbour in (-1, 0, 1):
+        other = order[np.clip(place + neighbour, 0, len(key) - 1)]
+        for j in np.flatnonzero(found < 0):
+            if np.abs(logs[:, j] + logs[:, other[j]]).max() <= _EQUAL * max(1.0, np.abs(logs[:, j]).max()):
+                found[j] = other[j]
+    paired = (found >= 0) & (found[found] == np.arange(len(found)))
+    return np.where(paired, found, -1)
+
+
+@lanes
+def log_probability(of_class, of_all, b, size):
+    """Sum of ln T / S over the rows of a block."""
+    total = 0.0
+    for r in range(size):
+        share = of_class[b, r] / of_all[b, r] if of_all[b, r] > FLOOR else FLOOR
+        total += fast_log(max(share, FLOOR))
+    return total
+
+
+@lanes
+def block_dots(W, weights, totals, b, k, size, of_class, of_all):
+    """T = W·λ of the rows' own class and S = W·Σ_k λ_k for the rows of a block."""
+    for r in range(size):
+        of_class[b, r] = 0.0
+        of_all[b, r] = 0.0
+    for j in range(W.shape[1]):
+        own, every = weights[k, j], totals[j]
+        for r in range(size):
+            of_class[b, r] += W[b, j, r] * own
+            of_all[b, r] += W[b, j, r] * every
+
+
+@scalar
+def dots(rows, weights, totals, of_class, of_all):
+    """T and S of all rows; returns the log-likelihood Σ ln T / S."""
+    total = 0.0
+    for b in range(rows.sizes.shape[0]):
+        k, size = rows.of_class[b], rows.sizes[b]
+        block_dots(rows.W, weights, totals, b, k, size, of_class, of_all)
+        total += log_probability(of_class, of_all, b, size)
+    return total

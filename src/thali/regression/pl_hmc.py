@@ -1,0 +1,200 @@
+"""Hamiltonian Monte Carlo on ln λ, for a fixed shape a.
+
+U(x) = −a Σ x_kj + b Σ e^{x_kj} − log-likelihood, x = ln λ, ∂U/∂x_kj = −a + λ_kj (b − R_kj + s_j)
+
+The number of leapfrog steps is drawn afresh each time, the step comes from dual averaging (Hoffman & Gelman 2014) and
+the diagonal mass from the variances seen while tuning.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._jit import compiled, lanes, scalar
+from thali.mcmc.chance import index
+from thali.regression.class_rows import FLOOR, block_dots, log_probability
+from thali.regression.pl_state import (
+    LOG_A,
+    LOG_LIKELIHOOD,
+    LOG_MASS,
+    STEP,
+    SWEEPS,
+    TRIED,
+    State,
+    keep_if_due,
+    normalise,
+)
+
+LONGEST = 10  # leapfrog steps of a trajectory
+_WINDOWS = (0.1, 0.2, 0.35, 0.6, 0.9)  # shares of tuning after which the mass is set from the draws since the last
+_TARGET = 0.65  # acceptance probability aimed at
+_TIME, _AVERAGE, _CENTRE, _ERROR, _SEEN, ACCEPTANCE = range(6)  # in Motion.real
+
+
+class Motion(NamedTuple):
+    """Position and what moves it; all arrays but the first are (K, p)."""
+
+    real: np.ndarray  # (6,) of dual averaging: time, averaged ln step, centre, mean error; draws in mean and spread;
+    # sum of acceptance probabilities since tuning ended
+    at: np.ndarray  # ln λ
+    force: np.ndarray  # −∂U/∂x
+    new: np.ndarray
+    new_force: np.ndarray
+    momentum: np.ndarray
+    variance: np.ndarray  # the inverse mass
+    mean: np.ndarray
+    spread: np.ndarray
+    R: np.ndarray
+    s: np.ndarray  # (p,)
+
+
+def motion_from(state: State) -> Motion:
+    shape = state.log_weights.shape
+    at = state.log_weights + state.real[LOG_MASS]
+    moving, seen = (np.zeros(shape) for _ in range(4)), (np.zeros(shape) for _ in range(3))
+    motion = Motion(np.zeros(6), at, *moving, np.ones(shape), *seen, np.zeros(shape[1]))
+    state.real[STEP] = 0.1
+    _restart(motion, state.real)
+    return motion
+
+
+@scalar
+def _restart(motion, real):
+    motion.real[_TIME] = motion.real[_ERROR] = 0.0
+    motion.real[_AVERAGE] = math.log(real[STEP])
+    motion.real[_CENTRE] = math.log(10.0 * real[STEP])
+
+
+@lanes
+def _add_sums(W, b, k, size, of_class, of_all, R, s):
+    """Add W / T and W / S of the rows of a block, given 1 / T and 1 / S."""
+    for j in range(W.shape[1]):
+        own = 0.0
+        every = 0.0
+        for r in range(size):
+            own += W[b, j, r] * of_class[b, r]
+            every += W[b, j, r] * of_all[b, r]
+        R[k, j] += own
+        s[j] += every
+
+
+@scalar
+def _potential(rows, law, a, at, force, state, motion):
+    """U and the log-likelihood at a position, and the force there; weights and sums of the state are overwritten."""
+    classes, p = at.shape
+    total = 0.0
+    for k in range(classes):
+        for j in range(p):
+            state.log_weights[k, j] = at[k, j]
+            motion.R[k, j] = 0.0
+            total -= a * at[k, j]
+    for j in range(p):
+        motion.s[j] = 0.0
+    log_mass = normalise(state.log_weights, state.weights, state.totals)
+    log_likelihood = 0.0
+    for b in range(rows.sizes.shape[0]):
+        k, size = rows.of_class[b], rows.sizes[b]
+        block_dots(rows.W, state.weights, state.totals, b, k, size, state.of_class, state.of_all)
+        log_likelihood += log_probability(state.of_class, state.of_all, b, size)
+        for r in range(size):
+            state.of_class[b, r] = 1.0 / max(state.of_class[b, r], FLOOR)
+            state.of_all[b, r] = 1.0 / max(state.of_all[b, r], FLOOR)
+        _add_sums(rows.W, b, k, size, state.of_class, state.of_all, motion.R, motion.s)
+    rate = math.exp(law.log_b + log_mass)
+    for k in range(classes):
+        for j in range(p):
+            force[k, j] = a - state.weights[k, j] * (rate + motion.s[j] - motion.R[k, j])
+    return total + rate - log_likelihood, log_likelihood
+
+
+@scalar
+def _trajectory(rng, rows, law, a, state, motion, potential):
+    """One proposal and the decision about it; returns the potential, and the probability of accepting."""
+    classes, p = motion.at.shape
+    step = state.real[STEP]
+    energy = potential
+    for k in range(classes):
+        for j in range(p):
+            z = rng.standard_normal()
+            energy += 0.5 * z * z
+            motion.momentum[k, j] = z / math.sqrt(motion.variance[k, j])
+            motion.new[k, j] = motion.at[k, j]
+            motion.new_force[k, j] = motion.force[k, j]
+    new_energy = found = log_likelihood = math.nan
+    for _ in range(1 + index(rng, LONGEST)):
+        for k in range(classes):
+            for j in range(p):
+                motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
+                motion.new[k, j] += step * motion.variance[k, j] * motion.momentum[k, j]
+        found, log_likelihood = _potential(rows, law, a, motion.new, motion.new_force, state, motion)
+        new_energy = found
+        for k in range(classes):
+            for j in range(p):
+                motion.momentum[k, j] += 0.5 * step * motion.new_force[k, j]
+                new_energy += 0.5 * motion.variance[k, j] * motion.momentum[k, j] * motion.momentum[k, j]
+        if not new_energy < math.inf:  # nor would the way back pass here
+            return potential, 0.0
+    probability = math.exp(min(energy - new_energy, 0.0))
+    if rng.random() < probability:
+        for k in range(classes):
+            for j in range(p):
+                motion.at[k, j] = motion.new[k, j]
+                motion.force[k, j] = motion.new_force[k, j]
+        state.real[LOG_LIKELIHOOD] = log_likelihood
+        return found, probability
+    return potential, probability
+
+
+@scalar
+def _adapt(state, motion, probability, tune):
+    """Dual averaging of the step; the mass at the end of a window, after which the step is sought anew."""
+    real, note = state.real, motion.real
+    note[_TIME] += 1.0
+    note[_ERROR] += (_TARGET - probability - note[_ERROR]) / (note[_TIME] + 10.0)
+    log_step = note[_CENTRE] - note[_ERROR] * math.sqrt(note[_TIME]) / 0.05
+    share = note[_TIME] ** -0.75
+    note[_AVERAGE] = share * log_step + (1.0 - share) * note[_AVERAGE]
+    real[STEP] = math.exp(log_step)
+    sweep = state.whole[SWEEPS]
+    if sweep == tune:
+        real[STEP] = math.exp(note[_AVERAGE])
+        return
+    note[_SEEN] += 1.0
+    ends = False
+    for share in _WINDOWS:
+        ends = ends or sweep == int(share * tune)
+    for k in range(motion.at.shape[0]):
+        for j in range(motion.at.shape[1]):
+            off = motion.at[k, j] - motion.mean[k, j]
+            motion.mean[k, j] += off / note[_SEEN]
+            motion.spread[k, j] += off * (motion.at[k, j] - motion.mean[k, j])
+            if ends:
+                weight = note[_SEEN] / (note[_SEEN] + 5.0)  # a short window is not to be trusted
+                motion.variance[k, j] = weight * motion.spread[k, j] / max(note[_SEEN] - 1.0, 1.0) + (1.0 - weight)
+                motion.mean[k, j] = motion.spread[k, j] = 0.0
+    if ends:
+        note[_SEEN] = 0.0
+        real[STEP] = math.exp(note[_AVERAGE])
+        _restart(motion, real)
+
+
+@compiled
+def hamiltonian(rng, rows, law, state, motion, kept, until, tune, thin):
+    """Trajectories with the prior's shape fixed."""
+    a = math.exp(state.real[LOG_A])
+    potential, log_likelihood = _potential(rows, law, a, motion.at, motion.force, state, motion)
+    state.real[LOG_LIKELIHOOD] = log_likelihood
+    while state.whole[SWEEPS] < until:
+        potential, probability = _trajectory(rng, rows, law, a, state, motion, potential)
+        state.whole[SWEEPS] += 1
+        if state.whole[SWEEPS] <= tune:
+            _adapt(state, motion, probability, tune)
+        else:
+            state.whole[TRIED] += 1
+            motion.real[ACCEPTANCE] += probability
+        for k in range(motion.at.shape[0]):
+            for j in range(motion.at.shape[1]):
+                state.log_weights[k, j] = motion.at[k, j]
+        state.real[LOG_MASS] = normalise(state.log_weights, state.weights, state.totals)
+        keep_if_due(state, kept, tune, thin)

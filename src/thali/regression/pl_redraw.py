@@ -1,0 +1,60 @@
+"""Single weights drawn anew from their prior, accepted by the likelihood of the rows, without latent variables.
+
+A column comes into use, or falls out of it, at once; with latent variables all rows that use it must leave one by one.
+"""
+
+import math
+
+from thali._jit import scalar
+from thali.mcmc.chance import index
+from thali.regression.pl_state import log_gamma_draw
+from thali.regression.pl_trial import DIGITS, GAIN, GAIN_OTHER, NEW, NEW_OTHER, keep_sums, least, rescale, trial
+
+_NOTHING = 1e-18  # of a sum: adding it changes no digit
+
+
+@scalar
+def redraw(
+    rng, rows, a, log_scale, smallest, log_weights, weights, totals, of_class, of_all, new_class, new_all, change, log_l
+):
+    """λ_kj ~ Gamma(a, b) of a class and column chosen evenly, accepted with the ratio of likelihoods.
+
+    log_scale is ln(b Λ), smallest the least T of all rows. Weights sum to 1 before and after; returns the
+    log-likelihood log_l, the logarithm of what Λ was multiplied by, and the least T.
+    """
+    classes, p = weights.shape
+    k, j = index(rng, classes), index(rng, p)
+    log_new = log_gamma_draw(rng, a) - log_scale
+    new, old = math.exp(log_new), weights[k, j]
+    if max(new, old) < _NOTHING * smallest:
+        totals[j] += new - old
+        log_weights[k, j], weights[k, j] = log_new, new
+        return log_l, 0.0, smallest
+    bound = log_l - rng.standard_exponential()
+    _fill(weights, k, j, new, change)
+    first = k if new < old else (k + 1) % classes
+    found = trial(rows, weights, totals, j, j, first, of_class, of_all, new_class, new_all, change, bound)
+    if not found > bound:
+        return log_l, 0.0, smallest
+    log_weights[k, j], weights[k, j], totals[j] = log_new, new, change[classes, NEW]
+    mass = 1.0 + new - old
+    if mass < DIGITS:
+        mass = 0.0
+        for i in range(p):
+            mass += totals[i]
+    rescale(log_weights, weights, totals, mass, math.log(mass))
+    keep_sums(rows, mass, of_class, of_all, new_class, new_all)
+    return found, math.log(mass), least(rows, of_class)
+
+
+@scalar
+def _fill(weights, k, j, new, change):
+    """The change of a single weight as `trial` reads it."""
+    classes = weights.shape[0]
+    change[classes, NEW] = 0.0
+    for c in range(classes):
+        change[c, GAIN] = change[c, GAIN_OTHER] = change[c, NEW_OTHER] = 0.0
+        change[c, NEW] = new if c == k else weights[c, j]
+        change[classes, NEW] += change[c, NEW]
+    change[k, GAIN] = change[classes, GAIN] = new - weights[k, j]
+    change[classes, GAIN_OTHER] = change[classes, NEW_OTHER] = 0.0
