@@ -6,7 +6,7 @@ plackett_luce_2012_iris.py.
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +35,6 @@ from thali.reproduce.plackett_luce_2012_rates import (
     rates_of,
     sparse_logit,
 )
-
-if TYPE_CHECKING:
-    import pandas
 
 FIXED, COLLAPSED = "PL Gibbs, a = .3", "PL variational, a = 34"
 PUBLISHED, MAXIMUM = "PL Gibbs, published sampler", "PL maximum likelihood (a = 1)"
@@ -95,7 +92,7 @@ def table_2(settings: Settings) -> Reproduction:
     )
 
 
-def _on_differences(table: "pandas.DataFrame", budget: Budget) -> list[str]:
+def _on_differences(table: Any, budget: Budget) -> list[str]:
     """Where the paper's mean differs from ours beyond what splits explain."""
     if budget.splits < 3:
         return []
@@ -106,7 +103,7 @@ def _on_differences(table: "pandas.DataFrame", budget: Budget) -> list[str]:
     return [f"Beyond {BEYOND:g} standard errors of the paper's (in brackets) are: {', '.join(told) or 'none'}."]
 
 
-def _on_logit(table: "pandas.DataFrame") -> list[str]:
+def _on_logit(table: Any) -> list[str]:
     of_logit = table[(table["method"] == LOGIT) & table["sd, paper"].notna() & ~table["data"].str.startswith("Lenses")]
     less = of_logit[of_logit["here"] < of_logit["paper"]]
     return [
@@ -144,7 +141,7 @@ def _on_german(records: Sequence[dict]) -> list[str]:
     ]
 
 
-def _on_fixed(table: "pandas.DataFrame") -> list[str]:
+def _on_fixed(table: Any) -> list[str]:
     """Heart and wine, where the paper's PL Gibbs is nearer to a fixed a."""
     told = []
     for name in ("Heart", "Wine"):

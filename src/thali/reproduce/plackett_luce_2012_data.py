@@ -158,9 +158,8 @@ def _data_set(file: Path, study: Study) -> DataSet:
             raise DataError(f"The classes, in column {label!r}, must be two or more, and none may be missing.")
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from None
-    if study.log:
-        covariates = np.log(covariates)
-    return DataSet(study, study.name, file.name, covariates.astype(float), labels)
+    frame: Any = covariates.astype(float)
+    return DataSet(study, study.name, file.name, np.log(frame) if study.log else frame, labels)
 
 
 def ages(data: DataSet) -> DataSet | None:

@@ -63,6 +63,7 @@ def figure_2(settings: Settings) -> Reproduction:
         warnings.simplefilter("ignore", ThaliWarning)
         path, largest, support = _map_path(data)
         weights, interrupted = _averages(settings, data)
+    left = [int(fit.support.sum()) for a, fit in zip(GRID, path, strict=True) if a <= 1.0]
     curves = {"MAP": dict(zip(GRID, (fit.weights for fit in path), strict=True)), **weights}
     tables = {
         "Fig. 2: weights above zero at the maximum of the posterior": pd.DataFrame(
@@ -81,12 +82,14 @@ def figure_2(settings: Settings) -> Reproduction:
         tables,
         [
             f"W has {largest} weights. For a > 1 none is zero at the maximum; at a = 1, the maximum of the likelihood, "
-            f"{int(path[GRID.index(1.0)].support.sum())} are left, and at a = {GRID[-1]:g} "
-            f"{int(path[-1].support.sum())}: the path is a single jump, not the gradual one of the lasso.",
+            f"{left[0]} are left, and "
+            + ("no fewer" if len(set(left)) == 1 else ", ".join(map(str, left[1:])))
+            + f" as a falls to {GRID[-1]:g}"
+            + (": the path is a single jump, not the gradual one of the lasso." if len(set(left)) == 1 else "."),
             "For a < 1 the density is unbounded where a weight is zero, so there is no maximum: the paper's rule is a "
             f"fixed point that keeps zeros, and its answer depends on the start. {_on_starts(data)}",
             "The mean is never sparse; the median and the variational mean are alike, as the paper says.",
-            f"Samplers: {settings.pick(1, 4, 4)} chains of {_draws(settings) * THIN:,} + {_draws(settings) * THIN:,} "
+            f"Samplers: {settings.pick(2, 4, 4)} chains of {_draws(settings) * THIN:,} + {_draws(settings) * THIN:,} "
             f"sweeps. Read was {data.told}.",
         ],
         {"figure-2": lambda: pictures.paths(curves)},
@@ -154,14 +157,13 @@ def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, 
         try:
             for done, a in enumerate(grid, start=1):
                 shared = {"a": a, "cores": settings.cores, "random_seed": settings.random_seed}
-                draws = {"draws": _draws(settings), "tune": _draws(settings), "chains": settings.pick(1, 4, 4)}
-                sampled = PlackettLuceRegression(thin=THIN, **draws, **shared).fit(data.covariates, data.labels)
+                draws = {"draws": _draws(settings), "tune": _draws(settings), "chains": settings.pick(2, 4, 4)}
+                sampled: Any = PlackettLuceRegression(thin=THIN, **draws, **shared).fit(data.covariates, data.labels)
                 if sampled.interrupted_:
                     return weights, True
                 kept = sampled.posterior_["posterior"]["weights"].values
-                bound = PlackettLuceRegression("variational", **shared).fit(data.covariates, data.labels)
-                median = np.median(kept, axis=(0, 1))
-                estimates = (kept.mean(axis=(0, 1)), median / median.sum(), np.asarray(bound.weights_))
+                bound: Any = PlackettLuceRegression("variational", **shared).fit(data.covariates, data.labels)
+                estimates = (kept.mean(axis=(0, 1)), np.median(kept, axis=(0, 1)), np.asarray(bound.weights_))
                 for name, estimate in zip(ELSEWHERE, estimates, strict=True):
                     weights.setdefault(name, {})[a] = estimate
                 progress.update(done)
@@ -189,12 +191,13 @@ def figure_4(settings: Settings) -> Reproduction:
     """Regions of the classes by the petals alone, and what products of the exponentials change."""
     from thali.reproduce import plackett_luce_2012_pictures as pictures
 
-    data = petals(read(settings.data, (IRIS,))[0])
+    given = read(settings.data, (IRIS,))[0]
+    data = petals(given)
     tasks, budget = [Task(data, METHODS)], BUDGETS[settings.size]
     records, interrupted = rates_of(settings, "plackett-luce-fig4", tasks, budget)
     if not records:
         raise KeyboardInterrupt
-    table = rate_table(records, tasks).drop(columns=["paper", "sd, paper", "AUC"])
+    table = rate_table(records, tasks).drop(columns=["paper", "sd, paper", "AUC", "a, least chain", "a, largest chain"])
     table.insert(2, "another program", [ELSEWHERE_RATES[method.name] for method in METHODS])
     plain, paired = (of_method(records, data.task, name, "error").mean() for name in (GIBBS, PAIRS))
     return Reproduction(
@@ -205,7 +208,7 @@ def figure_4(settings: Settings) -> Reproduction:
             "The paper shows the regions and prints no errors; beside ours is what another program found. With columns "
             f"of e^x and e^-x alone PL Gibbs errs {plain:.3f}, with those of their products besides {paired:.3f}: the "
             "paper's remedy works here. With all four covariates it helps much less (.174 to .131 by that program).",
-            f"Read was {data.told}.",
+            f"Read was {given.told}.",
         ],
         {"figure-4": lambda: pictures.regions(data, METHODS[:3], _sampler(settings, budget))},
         interrupted,

@@ -56,15 +56,16 @@ def table_3(settings: Settings) -> Reproduction:
     found, interrupted = _yields(settings, size, data_sets)
     if not found:
         raise KeyboardInterrupt
+    halves = "One random half" if size.splits == 1 else f"{size.splits} random halves"
     return Reproduction(
         {
             f"Table 3: as the paper, smallest ESS of {size.draws:,} draws of single chains": _table(found, _as_paper),
             f"Over {size.chains} chains: log-likelihood and predicted log odds": _table(found, _over_chains),
         },
         [
-            f"{size.splits} random half or halves of each data set, {size.chains} chains of {size.draws:,} + "
-            f"{size.draws:,} sweeps, one thread. Times are CPU times as ratios to that of Holmes & Held's logit on the "
-            "same data, above 1: slower. Paper: 20 halves, Matlab.",
+            f"{halves} of each data set, {size.chains} chains of {size.draws:,} + "
+            f'{size.draws:,} sweeps, one thread. "sweep" and "effective draw" are CPU times of one, as ratios to '
+            "those of Holmes & Held's logit on the same data, above 1: slower. Paper: 20 halves, Matlab.",
             "The first table follows the paper: weights as they are drawn (their sum, which predictions do not depend "
             "on, included) or coefficients, the worst one, by the initial monotone sequence of autocorrelations of a "
             "single chain. Such a chain may look well mixed where it never saw the other modes of the posterior; the "

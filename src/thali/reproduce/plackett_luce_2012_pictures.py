@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,7 +63,7 @@ def regions(data: DataSet, methods: Sequence[Method], sampler: dict) -> "Sequenc
         )  # fmt: skip
         for k, label in enumerate(classes):
             points = X.to_numpy()[codes == k]
-            style = {"marker": _MARKERS[k % len(_MARKERS)], "color": colours[k], "edgecolor": "white"}
+            style: Any = {"marker": _MARKERS[k % len(_MARKERS)], "color": colours[k], "edgecolor": "white"}
             ax.scatter(points[:, 0], points[:, 1], s=18, linewidth=0.4, label=f"class {label}", **style)
         ax.set_title(method.name, fontsize=10)
         ax.set_xlabel(str(X.columns[0]))
