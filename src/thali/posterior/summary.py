@@ -248,7 +248,7 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
-    fault, advice = " and ".join(faults), _advice(draws, longer, summary.attrs.get("temperatures"))
+    fault, advice = " and ".join(faults), _advice(draws, longer, summary.attrs)
     if chains == 1:
         alone = "with one chain there is no R-hat, and nothing shows that another would agree; take chains=4"
         if short:
@@ -265,10 +265,10 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
     )
 
 
-def _advice(draws: int, longer: float, temperatures: int | None) -> str:
-    """What to do if `longer` times as many draws would do; the temperatures are those of a fit to similarities."""
+def _advice(draws: int, longer: float, attrs: dict) -> str:
+    """What to do if `longer` times as many draws would do; the attributes are those of the summary."""
     if longer > 100 or (longer > 30 and draws >= 1000):
-        return _advice_if_apart(draws, temperatures)
+        return attrs.get("if_apart") or _advice_if_apart(draws, attrs.get("temperatures"))
     return f"fit again with draws={_two_digits(draws * max(2.0, longer))} (now {draws}), and raise tune likewise"
 
 

@@ -23,6 +23,23 @@ _STARTS = (0.01, 1.0)  # between which chains start, as far as the prior allows 
 
 
 @dataclass(frozen=True)
+class Plan:
+    """What is to be run: the prior, the sampler ("exchange", "hamiltonian" or "paper") and how long."""
+
+    law: Law
+    sampler: str
+    draws: int
+    tune: int
+    chains: int
+    thin: int
+
+    @property
+    def sweeps(self) -> int:
+        """Of all chains."""
+        return self.chains * (self.tune + self.draws) * self.thin
+
+
+@dataclass(frozen=True)
 class PlackettLuceDraws:
     """The kept draws of all chains.
 
@@ -35,10 +52,7 @@ class PlackettLuceDraws:
         λ̄, which sum to 1.
     stats : dict of arrays (chains,)
         Acceptance rates since tuning ended.
-    sampler : "exchange", "hamiltonian" or "paper"
-    learned : bool
-        Whether a was.
-    thin : int
+    plan : Plan
     sweeps : int
         Of all chains, tuning included.
     interrupted : bool
@@ -49,9 +63,7 @@ class PlackettLuceDraws:
     log_likelihood: np.ndarray
     weights: np.ndarray
     stats: dict[str, np.ndarray]
-    sampler: str
-    learned: bool
-    thin: int
+    plan: Plan
     sweeps: int
     interrupted: bool
 
@@ -59,14 +71,14 @@ class PlackettLuceDraws:
 class Chain(Sliced):
     """One chain: its state, its record, and how far it is."""
 
-    def __init__(self, rows: ClassRows, n_classes: int, law: Law, sampler: str, draws: int, tune: int, thin: int, rng):
-        self.rows, self.law, self.sampler, self.rng = rows, law, sampler, rng
-        self.tune, self.thin, self.total = tune * thin, thin, (tune + draws) * thin
-        low, high = (min(max(math.log(start), law.low), law.high) for start in _STARTS)
+    def __init__(self, plan: Plan, rows: ClassRows, n_classes: int, rng: np.random.Generator):
+        self.plan, self.rows, self.rng = plan, rows, rng
+        self.total = (plan.tune + plan.draws) * plan.thin
+        low, high = (min(max(math.log(start), plan.law.low), plan.law.high) for start in _STARTS)
         log_weights = np.log(np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300))
         self.state = state_from(log_weights, low + (high - low) * rng.random(), rows)
-        self.motion = motion_from(self.state) if sampler == "hamiltonian" else None
-        self.kept = empty_kept(draws, n_classes, rows.mean.size)
+        self.motion = motion_from(self.state) if plan.sampler == "hamiltonian" else None
+        self.kept = empty_kept(plan.draws, n_classes, rows.mean.size)
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
@@ -82,16 +94,17 @@ class Chain(Sliced):
         tried = max(int(whole[TRIED]), 1)
         if self.motion is not None:
             return {"acceptance": self.motion.real[ACCEPTANCE] / tried}
-        return {"acceptance_exchange" if self.sampler == "exchange" else "acceptance_a": whole[ACCEPTED] / tried}
+        return {"acceptance_exchange" if self.plan.sampler == "exchange" else "acceptance_a": whole[ACCEPTED] / tried}
 
     def run_to(self, until: int) -> None:
         """Run until that many sweeps are done and recorded."""
-        rest = (self.kept, until, self.tune, self.thin)
+        plan = self.plan
+        rest = (self.kept, until, plan.tune * plan.thin, plan.thin)
         if self.motion is not None:
-            hamiltonian(self.rng, self.rows, self.law, self.state, self.motion, *rest)
+            hamiltonian(self.rng, self.rows, plan.law, self.state, self.motion, *rest)
         else:
-            kernel = published if self.sampler == "paper" else recommended
-            kernel(self.rng, self.rows, self.law, self.state, *rest)
+            kernel = published if plan.sampler == "paper" else recommended
+            kernel(self.rng, self.rows, plan.law, self.state, *rest)
 
 
 def fit_gibbs(
@@ -164,15 +177,15 @@ def fit_gibbs(
     >>> found.weights.shape
     (4, 50, 2, 2)
     """
-    law = law_of(a, a_range, b)
-    sampler = _sampler(sampler, a)
-    draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
+    plan = plan_of(W.size, a, a_range, b, sampler, draws, tune, chains, thin)
+    return carry_out(plan, W, codes, n_classes, cores, random_seed, progress)
+
+
+def carry_out(plan: Plan, W, codes, n_classes: int, cores: int | None, random_seed, progress=None) -> PlackettLuceDraws:
+    """What `fit_gibbs` does once its arguments are checked."""
     cores = cores if cores is None else whole("cores", cores, 1)
-    if thin is None:
-        thin = 1 if sampler == "hamiltonian" or W.size > _LARGE else _THIN
-    thin = whole("thin", thin, 1)
     rows = class_rows(W, codes, n_classes)
-    runs = [Chain(rows, n_classes, law, sampler, draws, tune, thin, rng) for rng in streams(random_seed, chains)]
+    runs = [Chain(plan, rows, n_classes, rng) for rng in streams(random_seed, plan.chains)]
     interrupted = _run(runs, cores, progress)
     kept, length = _rectangle([int(run.state.whole[KEPT]) for run in runs])
     chosen = [runs[number] for number in kept]
@@ -181,12 +194,19 @@ def fit_gibbs(
         log_likelihood=np.stack([run.kept.log_likelihood[:length] for run in chosen]),
         weights=np.stack([run.kept.weights[:length] for run in chosen]),
         stats={name: np.array([run.stats[name] for run in chosen]) for name in chosen[0].stats},
-        sampler=sampler,
-        learned=law.learned,
-        thin=thin,
+        plan=plan,
         sweeps=sum(run.sweeps for run in runs),
         interrupted=interrupted,
     )
+
+
+def plan_of(size: int, a, a_range, b, sampler, draws, tune, chains, thin) -> Plan:
+    """The arguments of `fit_gibbs`, checked and with their defaults, for W of so many entries."""
+    law, sampler = law_of(a, a_range, b), _sampler(sampler, a)
+    if thin is None:
+        thin = 1 if sampler == "hamiltonian" or size > _LARGE else _THIN
+    draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
+    return Plan(law, sampler, draws, tune, chains, whole("thin", thin, 1))
 
 
 def law_of(a: float | None, a_range, b: float) -> Law:

@@ -10,9 +10,11 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataWarning
 from thali.models.arguments import one_of, positive
 from thali.regression.classifier import Classifier
 from thali.regression.design import Design
+from thali.regression.pl_methods import fit_by_gibbs, fit_by_variational
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
 _NOTHING = 1e-290  # a sum below it has lost its leading digits
 _STEP = 4096  # rows predicted at a time
@@ -29,54 +31,75 @@ class PlackettLuceRegression(Classifier):
 
     Parameters
     ----------
-    method : "map"
-        Maximum of the posterior for a fixed `a`: a > 1 keeps all weights positive; a = 1, the maximum of the
+    method : {"gibbs", "map", "variational"}
+        "gibbs" draws from the posterior. "variational" approximates it by independent Gamma distributions, the best of
+        several starts; predictions are its exact averages. "map" is the maximum of the posterior for a fixed `a`: a > 1 keeps all weights positive; a = 1, the maximum of the
         likelihood, sets most to exactly zero; for a < 1 the density has no maximum, and the published fixed-point rule
         is followed from the solution at a = 1, so that its answer depends on where it starts.
     transform : "exponential", "exponential-pairs", callable or None
         How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the (standardised) covariates that
         returns a matrix of non-negative numbers; None takes non-negative covariates as they are.
     a : float, > 0, optional
-        Shape of the prior. `method="map"` needs one.
+        Shape of the prior. None learns it, which `method="map"` cannot.
     a_range : pair of float, > 0
-        Where a is learned; not used by `method="map"`.
+        Ends of the prior p(a) ∝ 1/a of an a that is learned. The published prior has none, and with it the posterior
+        cannot be normalised.
     b : float, > 0
         Rate of the prior; without influence on predictions for a fixed a.
     standardize : bool
         Whether covariates are first given mean 0 and standard deviation 1, those of the training data. Left out for
         `transform=None`.
-    sampler : str, optional
-    draws, tune, chains : int
+    sampler : {None, "recommended", "exchange", "hamiltonian", "paper"}
+        Of `method="gibbs"`: "exchange" draws latent variables, a with the weights left out and moves that carry weights
+        from column to column; "hamiltonian" follows trajectories on ln λ for a fixed a; "paper" is the published
+        sampler, for comparison. None takes "hamiltonian" for a fixed a of .5 or more, else "exchange".
+    draws, tune : int
+        Of `method="gibbs"`: states kept in each chain, and states discarded before them.
+    chains : int
     thin : int, optional
-        Of the methods that draw samples.
+        Sweeps for each state; None means 10, and 1 for "hamiltonian" or if W has more than a million entries.
     cores : int, optional
         Threads; all when left out. Has no influence on the results.
-    random_seed : int, optional
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
 
     Attributes
     ----------
     weights_ : pandas.DataFrame or array, shape (K, p)
         Relative weights, which sum to 1: a frame of classes and columns of W if X was a data frame, else an array.
+        Posterior means, or the maximum of the posterior.
     columns_ : list of str
         Names of the columns of W.
     a_ : float
-    objective_ : float
-        Log-likelihood + (a − 1) Σ ln of the relative weights, zeros left out for a ≤ 1.
+        The one given, or the posterior mean of ln a exponentiated, or the best one found by `method="variational"`.
     log_likelihood_ : float
-        Of the whole training data, natural logarithm.
-    support_ : pandas.DataFrame
-        Class, column and weight of all weights above zero, the largest first.
+        Of the whole training data, natural logarithm: the posterior mean, or that of the weights.
     n_passes_ : int
-        Sweeps over the training data.
+        Sweeps over the training data, those of all chains or starts together.
+    posterior_ : xarray.DataTree
+        After `method="gibbs"`: the draws in the ArviZ schema (a, log_likelihood, weights, and logit, the log odds of
+        the observed class of up to 40 rows).
+    interrupted_ : bool
+        After `method="gibbs"`: whether Ctrl-C ended the fit early.
+    lower_bound_ : float
+        After `method="variational"`: of the logarithm of the evidence, without the prior on a.
+    shapes_, rates_ : arrays, shapes (K, p) and (p,)
+        After `method="variational"`: of the Gamma distributions of the weights, which need not sum to 1.
+    collapsed_ : bool
+        After `method="variational"`: whether the best fit says no more than that all classes are equally probable.
+    objective_ : float
+        After `method="map"`: log-likelihood + (a − 1) Σ ln of the relative weights, zeros left out for a ≤ 1.
+    support_ : pandas.DataFrame
+        After `method="map"`: class, column and weight of all weights above zero, the largest first.
     n_iter_ : int
+        After `method="map"`.
     design_ : Design
         How covariates become W.
     class_count_ : array, shape (K,)
 
     References
     ----------
-    Archambeau & Caron (2012), Plackett-Luce regression: a new Bayesian model for polychotomous data, equations 4 to 10.
+    Archambeau & Caron (2012), Plackett-Luce regression: a new Bayesian model for polychotomous data, equations 4 to 19.
 
     Examples
     --------
@@ -87,13 +110,22 @@ class PlackettLuceRegression(Classifier):
     >>> model = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
     >>> model.predict([[-2.0], [2.0]]).tolist()
     ['no', 'yes']
+    >>> model = th.PlackettLuceRegression(draws=500, random_seed=1).fit(X, y)
+    >>> model.summary().index[:3].to_list()
+    ['a', 'log_likelihood', 'logit[0]']
     """
 
     weights_: Any
     columns_: list[str]
     a_: float
-    objective_: float
     log_likelihood_: float
+    posterior_: "xarray.DataTree"
+    interrupted_: bool
+    lower_bound_: float
+    shapes_: Any
+    rates_: np.ndarray
+    collapsed_: bool
+    objective_: float
     support_: "pandas.DataFrame"
     n_passes_: int
     n_iter_: int
@@ -186,7 +218,9 @@ class PlackettLuceRegression(Classifier):
         design = Design.fit(matrix, self._column_names(), self.transform, self.standardize)
         if design.standard is None and isinstance(self.transform, str) and not is_quiet():
             warn_of_constants(matrix, self._column_names(), stacklevel=4)
-        W, codes, counts = distinct_rows(design.apply(matrix), codes)
+        W, counts = design.apply(matrix), None
+        if self.method != "gibbs":
+            W, codes, counts = distinct_rows(W, codes)
         self.class_count_ = np.bincount(codes, counts, len(self.classes_))
         rows = Rows(W, codes, len(self.classes_), counts, self.cores)
         self._learn(rows, design, look_at(W, counts), stacklevel=5)
@@ -215,7 +249,59 @@ class PlackettLuceRegression(Classifier):
 
         return pandas.DataFrame(weights, index=pandas.Index(self.classes_, name="class"), columns=self.columns_)
 
+    def summary(self) -> "pandas.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat, after `method="gibbs"`.
+
+        Rows: a (if learned), log_likelihood (of the whole training data) and logit[row], the log odds of the observed
+        class of up to 40 rows of the training data. Single weights are left out: see `weights_table`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            After a fit by another method, which has no draws.
+        """
+        from thali.regression.pl_methods import summary_of_draws
+
+        return summary_of_draws(self._with_draws("summary"))
+
+    def weights_table(self) -> "pandas.DataFrame":
+        """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            class, column, weight, weight_low and weight_high (the 89 % interval). The weights of a draw sum to 1.
+
+        Raises
+        ------
+        NotFittedError, ArgumentError
+            As `summary`.
+        """
+        from thali.regression.pl_posterior import weights_table
+
+        weights = self._with_draws("weights_table").posterior_["posterior"].dataset["weights"].values
+        return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
+
+    def _with_draws(self, what: str) -> "PlackettLuceRegression":
+        self._require_fitted()
+        if not hasattr(self, "posterior_"):
+            raise ArgumentError(f"{what}() describes draws, which only method='gibbs' makes; see weights_ instead.")
+        return self
+
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        from thali.regression.pl_methods import probabilities_of_draws, probabilities_of_variational
+
+        if hasattr(self, "posterior_"):
+            return probabilities_of_draws(self, matrix)
+        if hasattr(self, "shapes_"):
+            return probabilities_of_variational(self, matrix, _STEP)
         weights = np.asarray(self.weights_)
         result = np.empty((len(matrix), len(self.classes_)))
         for start in range(0, len(matrix), _STEP):
@@ -280,4 +366,4 @@ def _fit_map(model: PlackettLuceRegression, data, stacklevel: int) -> None:
 
 
 # What each method does with the rows: a function of the model, the rows (`Rows` or `Blocks`) and a stack level.
-_METHODS = {"map": _fit_map}
+_METHODS = {"gibbs": fit_by_gibbs, "map": _fit_map, "variational": fit_by_variational}

@@ -1,0 +1,180 @@
+"""Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into predictions."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.posterior.interval import TAILS
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali.regression.pl_gibbs import PlackettLuceDraws
+
+MOST_LOGITS = 40  # rows of the training data whose predictions are judged for convergence
+_BLOCK = 2**21  # scores computed at a time
+_NOTHING = 1e-290  # a sum of scores below it has lost its leading digits
+
+_DESCRIPTIONS = {
+    "a": "shape of the prior of the weights",
+    "log_likelihood": "whole data set, natural logarithm",
+    "weights": "relative weights of the columns of W; those of a draw sum to 1",
+    "logit": "log odds of the observed class of a row of the training data",
+}
+
+
+def to_datatree(
+    draws: "PlackettLuceDraws", W: np.ndarray, codes: np.ndarray, classes: np.ndarray, columns: Sequence[str]
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree.
+
+    Parameters
+    ----------
+    draws : PlackettLuceDraws
+    W : array (n, p)
+        Of the training data.
+    codes : array of int (n,)
+    classes : array (K,)
+        Labels in the order of the codes.
+    columns : sequence of str (p,)
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups posterior (a, log_likelihood, weights, logit), observed_data, constant_data and sample_stats.
+    """
+    import xarray as xr
+
+    from thali.posterior.store import origin
+
+    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    chains, length = draws.a.shape
+    chosen = np.unique(np.linspace(0, len(codes) - 1, MOST_LOGITS).astype(int))
+    by_draw = ("chain", "draw")
+    variables = {
+        "a": (by_draw, draws.a),
+        "log_likelihood": (by_draw, draws.log_likelihood),
+        "weights": ((*by_draw, "class", "column"), draws.weights),
+        "logit": ((*by_draw, "row"), _logits(draws.weights, W[chosen], codes[chosen])),
+    }
+    numbered = {"chain": np.arange(chains), "draw": np.arange(length)}
+    posterior = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns), "row": chosen})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    groups = {
+        "posterior": posterior,
+        "observed_data": xr.Dataset({"label": ("observation", labels[codes])}),
+        "constant_data": xr.Dataset({"learned_a": draws.plan.law.learned}),
+        "sample_stats": xr.Dataset(
+            {name: ("chain", values) for name, values in draws.stats.items()}, {"chain": numbered["chain"]}
+        ),
+    }
+    tree = xr.DataTree.from_dict(groups)
+    plan = draws.plan
+    tree.attrs = {**origin(), "sampler": plan.sampler, "thin": plan.thin, "tuning_steps": plan.tune}
+    return tree
+
+
+def _logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """ln P/(1 − P) of a class of each row, shape (chains, draws, rows)."""
+    scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
+    own = np.take_along_axis(scores, codes[None, None, None, :], axis=2)[:, :, 0]
+    others = np.where(np.arange(weights.shape[2])[:, None] == codes, 0.0, scores).sum(axis=2)
+    return np.log(np.maximum(own, _NOTHING)) - np.log(np.maximum(others, _NOTHING))
+
+
+def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """What the summary has rows of: a if it was learned, log_likelihood, logit[row].
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `to_datatree` makes it.
+
+    Returns
+    -------
+    dict of arrays (chain, draw)
+    """
+    posterior = tree["posterior"].dataset
+    names = ["a"] * bool(tree["constant_data"].dataset["learned_a"]) + ["log_likelihood"]
+    logits = posterior["logit"]
+    return {name: posterior[name].values for name in names} | {
+        f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)
+    }
+
+
+def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str]) -> "pandas.DataFrame":
+    """Mean and interval of every relative weight, the largest first.
+
+    Parameters
+    ----------
+    weights : array (draws, K, p)
+    classes : array (K,)
+    columns : sequence of str (p,)
+
+    Returns
+    -------
+    pandas.DataFrame
+        class, column, weight (mean), weight_low and weight_high (the 89 % interval).
+    """
+    import pandas as pd
+
+    low, high = np.quantile(weights, TAILS, axis=0)
+    p = len(columns)
+    table = {
+        "class": np.repeat(classes, p),
+        "column": list(columns) * len(classes),
+        "weight": weights.mean(axis=0).ravel(),
+        "weight_low": low.ravel(),
+        "weight_high": high.ravel(),
+    }
+    return pd.DataFrame(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+
+
+def mean_probabilities(
+    weights: np.ndarray, rows: int, W_of: Callable, logs_of: Callable, class_count: np.ndarray
+) -> np.ndarray:
+    """Class probabilities of new rows, averaged over draws; memory does not grow with the number of rows.
+
+    Parameters
+    ----------
+    weights : array (draws, K, p)
+    rows : int
+        How many there are.
+    W_of, logs_of : callables slice -> array
+        W of some of the rows, and its logarithm.
+    class_count : array (K,)
+        Of the training data: what is predicted by a draw whose weights are zero wherever W is not.
+
+    Returns
+    -------
+    array (rows, K)
+    """
+    draws, classes, p = weights.shape
+    flat = weights.reshape(-1, p)
+    result = np.empty((rows, classes))
+    step = max(1, _BLOCK // len(flat))
+    for start in range(0, rows, step):
+        part = slice(start, min(start + step, rows))
+        scores = (W_of(part) @ flat.T).reshape(-1, draws, classes)
+        totals = scores.sum(axis=2, keepdims=True)
+        lost = totals[..., 0] < _NOTHING
+        if lost.any():
+            logs = logs_of(part)
+            for row in np.flatnonzero(lost.any(axis=1)):
+                scores[row, lost[row]] = _from_logs(weights[lost[row]], logs[row], class_count)
+            totals = scores.sum(axis=2, keepdims=True)
+        result[part] = (scores / totals).mean(axis=1)
+    return result
+
+
+def _from_logs(weights: np.ndarray, logs: np.ndarray, class_count: np.ndarray) -> np.ndarray:
+    """Relative scores (draws, K) of one row whose scores are too small for floats."""
+    with np.errstate(divide="ignore"):
+        terms = np.log(weights) + logs
+    top = terms.max(axis=(1, 2), keepdims=True)
+    known = np.isfinite(top[:, 0, 0])
+    scores = np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=2)
+    return np.where(known[:, None], scores, class_count)
