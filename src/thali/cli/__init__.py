@@ -24,7 +24,7 @@ Alpha = Annotated[
 ]
 
 app = typer.Typer(
-    help="Latent-feature models of choice and of similarity.",
+    help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
@@ -63,7 +63,7 @@ def _options(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
     ] = False,
 ) -> None:
-    """Latent-feature models of choice and of similarity."""
+    """Latent-feature models of choice and of similarity, and classifiers with a posterior."""
 
 
 @app.command()
@@ -74,18 +74,60 @@ def fit(
         typer.Argument(
             metavar="DATA",
             help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
-            " column, or one comparison a line) or of similarities (a symmetric square, or one pair a line); or the"
-            " name of a bundled data set.",
+            " column, or one comparison a line), of similarities (a symmetric square, or one pair a line), or of"
+            " covariates and classes (one observation a line; see --target); or the name of a bundled data set.",
             show_default=False,
         ),
     ],
     model: Annotated[
         str | None,
         typer.Option(
-            help="elimination-by-aspects for comparisons, additive-clustering (or additive) for similarities.",
-            show_default="what the data look like",
+            help="elimination-by-aspects for comparisons, additive-clustering (or additive) for similarities,"
+            " plackett-luce or sparse-logit for covariates and classes.",
+            show_default="what the data look like; with --target plackett-luce",
         ),
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Classes: the column of the table that holds them. All other columns are covariates, which must be"
+            " numbers.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Classes: how the model is fitted. gibbs, map or variational for plackett-luce, polya-gamma or"
+            " holmes-held for sparse-logit.",
+            show_default="gibbs, polya-gamma",
+        ),
+    ] = None,
+    a: Annotated[
+        float | None,
+        typer.Option(
+            help="plackett-luce: shape of the prior of the weights, above 0; the smaller, the fewer weights carry the"
+            " total.",
+            show_default="learned; --method map needs one",
+        ),
+    ] = None,
+    transform: Annotated[
+        str,
+        typer.Option(
+            metavar="exponential|exponential-pairs|none",
+            help="plackett-luce: what the weights weigh. e^x and e^-x of every covariate x (standardised) and 1; also"
+            " those of sums of two; or covariates of 0 or more as they are.",
+        ),
+    ] = "exponential",
+    folds: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Classes: parts of the cross-validation, each predicted by a fit to the others; the same for all"
+            " models unless --seed differs. 0 for none.",
+        ),
+    ] = 5,
     aspects: Annotated[
         str,
         typer.Option(
@@ -175,10 +217,10 @@ def fit(
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write posterior.nc, the tables and the pictures there."),
+        typer.Option(metavar="DIR", help="Write posterior.nc (of draws), the tables and the pictures there."),
     ] = None,
 ) -> None:
-    """Fit a model to paired comparisons or similarities and print what was found."""
+    """Fit a model to comparisons, to similarities, or to covariates and classes, and print what was found."""
     with plain_messages():
         from thali.cli.fitting import run_fit
 
@@ -198,6 +240,11 @@ def fit(
                 alpha=alpha,
                 sampler=sampler,
                 tempering=tempering,
+                target=target,
+                method=method,
+                a=a,
+                transform=transform,
+                folds=folds,
             ),
             given=_typed(context),
             tree=tree,

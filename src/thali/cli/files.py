@@ -77,12 +77,13 @@ def all_or_nothing(folder: Path) -> Iterator[Path]:
             os.replace(file, folder / file.name)
 
 
-def write_results(model, answer: Answer, folder: Path) -> None:
+def write_results(save: Callable[[Path], None] | None, answer: Answer, folder: Path) -> None:
     """Write posterior.nc, each table as CSV and each picture as PNG.
 
     Parameters
     ----------
-    model : fitted model
+    save : callable, optional
+        Writes the posterior to a path; None if there are no draws.
     answer : Answer
     folder : Path
         Where to; made if it is absent.
@@ -93,7 +94,8 @@ def write_results(model, answer: Answer, folder: Path) -> None:
         If a file cannot be written; none of them is there then.
     """
     with all_or_nothing(folder) as scratch:
-        model.save(scratch / "posterior.nc")
+        if save is not None:
+            save(scratch / "posterior.nc")
         for name, table in answer.tables.items():
             table.to_csv(scratch / f"{name}.csv", index=table.index.name is not None, lineterminator="\n")
         for name, draw in answer.pictures.items():

@@ -6,7 +6,7 @@ import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
 from thali.cli.loading import kind_of_data, load_data
-from thali.cli.models import SIMILARITIES, Kind, kind_named, refuse_options_of_others
+from thali.cli.models import CLASSIFIERS, PLACKETT_LUCE, SIMILARITIES, Kind, kind_named, refuse_options_of_others
 from thali.errors import ArgumentError
 
 PAPER = {
@@ -33,7 +33,7 @@ def run_fit(
     data_name : str
         A bundled data set or a file.
     model_name : str or None
-        As for `models.kind_named`; None is the model for these data.
+        As for `models.kind_named`; None is the model for these data, or Plackett-Luce where `--target` was typed.
     settings : dict
         The options of all models, as the command line has them.
     given : set of str
@@ -56,11 +56,15 @@ def run_fit(
     """
     from thali.cli.files import check_folder, write_results
 
-    named = None if model_name is None else kind_named(model_name)
+    named = kind_named(model_name) if model_name is not None else PLACKETT_LUCE if "target" in given else None
     if out is not None:
         check_folder(out)
     kind = named or kind_of_data(data_name)
     refuse_options_of_others(kind, given, data_name if named is None else None)
+    if kind in CLASSIFIERS:
+        from thali.cli.classifying import run_classifier
+
+        return run_classifier(data_name, kind, settings, given, budget, out)
     if settings["symmetrize"] not in (None, "mean"):
         raise ArgumentError(f"`--symmetrize` must be mean; got {settings['symmetrize']!r}.")
     data, recognised = load_data(data_name, kind, settings["symmetrize"])
@@ -77,7 +81,7 @@ def run_fit(
     answer = side.answer(model, settings, budget["random_seed"])
     try:
         if out is not None:
-            write_results(model, answer, out)
+            write_results(model.save, answer, out)
             tell(f"wrote the posterior, the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)

@@ -6,6 +6,9 @@ from typing import Any
 from thali.cli.models import CHOICES, SIMILARITIES, Kind, kind_for
 from thali.errors import DataError
 
+_NO_COMPARISONS = "are not paired comparisons"  # in the error about columns that mean something else
+_CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
+
 
 def kind_of_data(name: str) -> Kind:
     """The model for the data of that name.
@@ -70,7 +73,10 @@ def load_data(name: str, kind: Kind, symmetrize: str | None = None) -> tuple[Any
     from thali.data.tables import read_comparisons, read_similarities
 
     if kind is CHOICES:
-        return read_comparisons(name)
+        try:
+            return read_comparisons(name)
+        except DataError as error:
+            raise DataError(f"{error}{_CLASSES if _NO_COMPARISONS in str(error) else ''}") from None
     try:
         return read_similarities(name, symmetrize=symmetrize)
     except DataError as error:

@@ -1,4 +1,4 @@
-"""The models of the command line: their names, their data, and the options that belong to one of them alone."""
+"""The models of the command line: their names, their data, and the options that only some of them have."""
 
 from typing import NamedTuple
 
@@ -11,21 +11,28 @@ class Kind(NamedTuple):
 
     names: tuple[str, ...]  # the first is the one that is told
     data: str  # what it is fitted to, as `datasets.catalogue` calls it
-    features: str  # its argument for the features
-    options: tuple[str, ...]  # that the other model does not have
+    features: str  # its argument for the features; "" if it has none
+    options: tuple[str, ...]  # that no other model has
+    shared: tuple[str, ...]  # that some other model has, too, but not every one
 
     def __str__(self) -> str:
         return self.names[0]
 
 
-CHOICES = Kind(("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique", "lapse"))
+_LATENT = ("alpha", "tempering", "tree", "leaf_length", "sampler")
+_CLASSES = ("target", "method", "folds")
+CHOICES = Kind(("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique", "lapse"), _LATENT)
 SIMILARITIES = Kind(
     ("additive-clustering", "additive"),
     "similarities",
     "features",
     ("features", "sigma", "weight_prior", "constant", "symmetrize", "estimate"),
+    _LATENT,
 )
-KINDS = (CHOICES, SIMILARITIES)
+PLACKETT_LUCE = Kind(("plackett-luce",), "covariates and classes", "", ("a", "transform"), (*_CLASSES, "sampler"))
+SPARSE_LOGIT = Kind(("sparse-logit",), "covariates and classes", "", (), _CLASSES)
+CLASSIFIERS = (PLACKETT_LUCE, SPARSE_LOGIT)
+KINDS = (CHOICES, SIMILARITIES, *CLASSIFIERS)
 
 
 def kind_named(name: str) -> Kind:
@@ -77,18 +84,21 @@ def refuse_options_of_others(kind: Kind, given: set[str], data_name: str | None 
     thali.errors.ArgumentError: `--lapse` belongs to elimination-by-aspects, not to additive-clustering; leave it out.
     """
     for other in KINDS:
-        for option in other.options:
-            if other is not kind and option in given:
+        for option in (*other.options, *other.shared):
+            if option in given and option not in (*kind.options, *kind.shared):
+                owners = " and ".join(str(each) for each in KINDS if option in (*each.options, *each.shared))
                 raise ArgumentError(
-                    f"`{_spelled(option)}` belongs to {other}, {_instead(kind, other, option, data_name)}."
+                    f"`{_spelled(option)}` belongs to {owners}, {_instead(kind, other, option, data_name)}."
                 )
 
 
 def _instead(kind: Kind, other: Kind, option: str, data_name: str | None) -> str:
-    mended = f"take `--{kind.features}`" if option == other.features else "leave it out"
+    mended = f"take `--{kind.features}`" if kind.features and option == other.features else "leave it out"
     if data_name is None:
         return f"not to {kind}; {mended}"
-    if kind is CHOICES:
+    if other in CLASSIFIERS:
+        mended += ", or name the column of classes with `--target`"
+    elif kind is CHOICES:
         mended += f", or say --model {other.names[-1]} if they are {other.data}"
     return f"but {data_name} reads as {kind.data}; {mended}"
 

@@ -12,14 +12,18 @@ comparison             the scores of left-out pairs, model against model
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
 tree                   a tree over options
+path                   weights of Plackett-Luce regression against the shape of their prior
+decision               which class is the most probable one where, for two covariates
 """
 
 from thali.plots.check import check
 from thali.plots.comparison import comparison
+from thali.plots.decision import decision
 from thali.plots.feature_matrix import features
 from thali.plots.feature_number import n_features
 from thali.plots.feature_samples import feature_samples
 from thali.plots.overlap import overlap
+from thali.plots.path import path
 from thali.plots.predictions import choice_probabilities
 from thali.plots.similarity import similarity
 from thali.plots.traces import trace
@@ -29,10 +33,12 @@ __all__ = [
     "check",
     "choice_probabilities",
     "comparison",
+    "decision",
     "feature_samples",
     "features",
     "n_features",
     "overlap",
+    "path",
     "similarity",
     "trace",
     "tree",

@@ -313,6 +313,54 @@ class PlackettLuceRegression(Classifier):
             result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
         return result
 
+    def plot_path(self, X, y, a=None, *, method="map", axes=None):
+        """Draw every relative weight against the shape a of the prior, refitted for each a.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence (n,)
+        a : sequence of float above 0, optional
+        method : {"map", "variational", "gibbs"}
+        axes : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.path`.
+        """
+        from thali.plots.path import path
+
+        return path(self, X, y, a, method=method, axes=axes)
+
+    def plot_decision(self, X, y=None, *, axes=None):
+        """Draw which class is the most probable one where, for a model of two covariates.
+
+        Parameters
+        ----------
+        X : array or data frame (n, 2)
+            Rows that the picture should hold.
+        y : sequence (n,), optional
+            Their classes; without them no points are drawn.
+        axes : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.decision`.
+        """
+        from thali.plots.decision import decision
+
+        return decision(self, X, y, axes=axes)
+
 
 def _small_scores(logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray) -> np.ndarray:
     """Relative scores of rows whose columns with a weight are too small for a float beside the largest."""

@@ -246,6 +246,30 @@ class SparseMultinomialLogit(Classifier):
         self._require_fitted()
         return summary_table(quantities_of(self.posterior_))
 
+    def plot_decision(self, X, y=None, *, axes=None):
+        """Draw which class is the most probable one where, for a model of two covariates.
+
+        Parameters
+        ----------
+        X : array or data frame (n, 2)
+            Rows that the picture should hold.
+        y : sequence (n,), optional
+            Their classes; without them no points are drawn.
+        axes : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.decision`.
+        """
+        from thali.plots.decision import decision
+
+        return decision(self, X, y, axes=axes)
+
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]

@@ -1,0 +1,242 @@
+"""The printed answer of a fit to covariates and classes."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.cli.models import PLACKETT_LUCE, Kind
+from thali.cli.report import MOST_FEATURES, estimate_in, estimate_of, interval_name, judgement
+from thali.cli.text import align, number
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.cli.covariates import Observations
+    from thali.cli.cross_validation import Scores
+
+_DRAWS = 1000  # of a variational posterior, for intervals
+_ENOUGH = 2.0  # standard errors from which a difference is called established
+_SCALARS = ("a", "eta", "log_likelihood")
+
+
+def report(
+    kind: Kind,
+    model: Any,
+    data: "Observations",
+    summary: "pandas.DataFrame | None",
+    weights: "pandas.DataFrame",
+    scores: "Scores | None",
+) -> str:
+    """The answer in words and numbers.
+
+    Parameters
+    ----------
+    kind : Kind
+    model : classifier
+        Fitted to the data.
+    data : Observations
+    summary : pandas.DataFrame or None
+        Its `summary()`; None if it has no draws.
+    weights : pandas.DataFrame
+        As `importance` returns it.
+    scores : Scores or None
+        Of the cross-validation.
+
+    Returns
+    -------
+    str
+        Lines without a final line break: what the table is, the cross-validation beside what the class frequencies
+        alone predict, the weights or coefficients that matter most, a or eta and the log-likelihood, their
+        diagnostics, and whether the chains are good enough.
+    """
+    parts = [str(data), cross_validation(kind, scores), _weights(kind, model, weights), _scalars(kind, model, summary)]
+    if summary is not None:
+        parts += [_diagnostics(summary), _judgement(summary)]
+    return "\n\n".join(part for part in parts if part)
+
+
+# cross-validation -----------------------------------------------------------------------------------------
+
+
+def cross_validation(kind: Kind, scores: "Scores | None") -> str:
+    """Error rate and log loss beside those of the majority class and of the class proportions."""
+    if scores is None:
+        return ""
+    rows = len(scores.errors)
+    said = f"Cross-validation ended after {scores.done} of {scores.folds} folds: {scores.fault}" if scores.fault else ""
+    if not rows:
+        return said
+    title = f"Cross-validation: {rows:,} rows in {scores.done} folds, each predicted by a fit to the others"
+    table = [("", "error rate", "std. error", "log loss", "std. error")]
+    table.append((str(kind), *_mean(scores.errors), *_mean(scores.losses)))
+    table.append(("majority class", *_mean(scores.base_errors), "-", "-"))
+    table.append(("class proportions", "-", "-", *_mean(scores.base_losses)))
+    lines = [title, align(table, left={0}), _comparison(kind, scores)]
+    if impossible := int(np.isinf(scores.losses).sum()):
+        lines.append(
+            f"The log loss is infinite, because {impossible:,} rows have a class whose predicted probability is 0."
+        )
+    return "\n".join([*lines, *([said] if said else [])])
+
+
+def _mean(costs: np.ndarray) -> tuple[str, str]:
+    mean = float(costs.mean())
+    error = float(costs.std(ddof=1)) / np.sqrt(len(costs)) if np.isfinite(mean) and len(costs) > 1 else np.nan
+    return number("", mean), number("", float(error))
+
+
+def _comparison(kind: Kind, scores: "Scores") -> str:
+    gain = scores.base_errors - scores.errors
+    mean, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain))) if len(gain) > 1 else np.inf
+    apart = f"{abs(mean):.3f}, standard error {error:.3f}"
+    if abs(mean) <= _ENOUGH * error or mean == 0:
+        return (
+            f"That {kind} errs less often than always naming the majority class is not established ({mean:.3f},"
+            f" standard error {error:.3f})."
+        )
+    return (
+        f"{str(kind)} errs {'less' if mean > 0 else 'MORE'} often than always naming the majority class (by {apart})."
+    )
+
+
+# what matters ---------------------------------------------------------------------------------------------
+
+
+def importance(model: Any) -> "pandas.DataFrame":
+    """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted to a data frame.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns class and column; then weight, or coef (posterior mean, of the standardised covariate); but for
+        `method="map"` low and high, the ends of the interval; of coefficients also original, that of the covariate as
+        it was given.
+    """
+    import pandas as pd
+
+    from thali.posterior.interval import TAILS
+
+    draws, classes, columns = _draws(model)
+    name = "weight" if hasattr(model, "weights_") else "coef"
+    table = {name: np.asarray(model.weights_).ravel() if name == "weight" else draws.mean(axis=0)}
+    if len(draws):
+        table["low"], table["high"] = np.quantile(draws, TAILS, axis=0)
+    if name == "coef":
+        table["original"] = model.coef_.ravel()
+    labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
+    frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
+    if not len(draws):
+        frame = frame[frame[name] > 0]
+    return frame.loc[frame[name].abs().sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
+
+
+def _draws(model: Any) -> tuple[np.ndarray, list, list]:
+    """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and their columns."""
+    if hasattr(model, "posterior_"):
+        values = model.posterior_["posterior"]["weights" if hasattr(model, "weights_") else "coef"]
+        draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
+        return draws, values["class"].to_numpy().tolist(), values["column"].to_numpy().tolist()
+    weights = model.weights_
+    draws = np.empty((0, weights.size))
+    if model.method == "variational":
+        gamma = np.random.default_rng(0).gamma(np.asarray(model.shapes_), size=(_DRAWS, *weights.shape))
+        draws = (gamma / np.asarray(model.rates_)).reshape(_DRAWS, -1)
+        draws /= draws.sum(axis=1, keepdims=True)
+    return draws, list(weights.index), list(weights.columns)
+
+
+def _weights(kind: Kind, model: Any, weights: "pandas.DataFrame") -> str:
+    has_interval = "low" in weights
+    rows = [(str(weights.columns[2]), *([interval_name()] if has_interval else []), "class", "column")]
+    for row in weights.head(MOST_FEATURES).to_dict("records"):
+        interval = [f"{row['low']:.3f} to {row['high']:.3f}"] if has_interval else []
+        rows.append((f"{row[str(weights.columns[2])]:.3f}", *interval, str(row["class"]), str(row["column"])))
+    table = align(rows, left={len(rows[0]) - 2, len(rows[0]) - 1})
+    hidden = len(weights) - MOST_FEATURES
+    lines = [_title(kind, model, len(weights)), table]
+    if hidden > 0:
+        lines.append(f"... and {hidden:,} smaller ones")
+    if kind is PLACKETT_LUCE and model.transform is not None:
+        lines.append("(exp of covariates with mean 0 and standard deviation 1)")
+    return "\n".join(lines)
+
+
+def _title(kind: Kind, model: Any, shown: int) -> str:
+    if kind is not PLACKETT_LUCE:
+        return f"Coefficients of standardised covariates, against class {model.reference_}; those furthest from 0 first"
+    if model.method != "map":
+        return "Relative weights (they sum to 1), posterior means; the largest first"
+    every = model.weights_.size
+    if shown == every:
+        return f"Relative weights (they sum to 1): all {every:,} are above zero; the largest first"
+    return f"Relative weights (they sum to 1): {shown:,} of {every:,} are above zero, all others exactly zero"
+
+
+# the model as a whole -------------------------------------------------------------------------------------
+
+
+def _scalars(kind: Kind, model: Any, summary: "pandas.DataFrame | None") -> str:
+    likelihood = "Log-likelihood of all the data"
+    if kind is not PLACKETT_LUCE:
+        eta = (
+            f"Rate η of the mixing law of the Laplace prior: {estimate_in(summary, 'eta')}, learned"
+            if (summary is not None and "eta" in summary.index)
+            else ""
+        )
+        return "\n".join(filter(None, [eta, f"{likelihood}: {estimate_in(summary, 'log_likelihood')}"]))
+    lines = [f"Shape a of the prior of the weights: {_shape(model)}"]
+    if model.method == "gibbs":
+        draws = model.posterior_["posterior"]["log_likelihood"].to_numpy()
+        return "\n".join([*lines, f"{likelihood}: {estimate_of(draws)}"])
+    if model.method == "map":
+        prior = "" if model.a == 1 else f"; with that of the prior of relative weights: {model.objective_:.3f}"
+        lines.append(f"{likelihood}: {model.log_likelihood_:.3f}{prior}")
+        lines.append(f"Found in {model.n_passes_:,} sweeps over the data")
+    else:
+        lines.append(f"Lower bound of the log evidence: {model.lower_bound_:.3f}")
+        lines.append(f"{likelihood}: {model.log_likelihood_:.3f}")
+    return "\n".join(lines)
+
+
+def _shape(model: Any) -> str:
+    if model.a is not None:
+        return f"{model.a:g}, fixed"
+    low, high = model.a_range
+    learned = f"learned with p(a) ∝ 1/a from {low:g} to {high:g}"
+    if model.method == "gibbs":
+        draws = model.posterior_["posterior"]["a"].to_numpy()
+        return f"{_in_digits(draws)}, {learned}"
+    return f"{model.a_:.4g}, {learned}"
+
+
+def _in_digits(draws: np.ndarray) -> str:
+    """Mean and interval with three significant digits, which a small a needs."""
+    from thali.posterior.interval import TAILS
+
+    low, high = np.quantile(draws, TAILS)
+    return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
+
+
+def _diagnostics(summary: "pandas.DataFrame") -> str:
+    """The rows of the summary that are not of single weights, coefficients or predictions."""
+    chosen = summary.loc[[name for name in summary.index if name in _SCALARS]]
+    rows = [("", *chosen.columns)]
+    for name, values in zip(chosen.index, chosen.to_numpy(), strict=True):
+        rows.append((name, *map(number, chosen.columns, values)))
+    more = len(summary) - len(chosen)
+    told = f"\n... and {more:,} more in summary.csv (--out)" if more else ""
+    return "Monte Carlo error, and how well the chains agree\n" + align(rows, left={0}) + told
+
+
+def _judgement(summary: "pandas.DataFrame") -> str:
+    return re.sub(
+        r"which more draws will hardly mend: look at .*?, and try other seeds or a model with unique aspects",
+        "which more draws will hardly mend: do not trust single weights, and try other seeds",
+        judgement(summary),
+    )
