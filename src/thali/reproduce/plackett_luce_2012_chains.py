@@ -27,13 +27,12 @@ def plackett_luce_chain(X, labels, sampler: str, *, draws: int = 1, tune: int = 
     """
     from thali.regression.class_rows import class_rows
     from thali.regression.design import Design
-    from thali.regression.pl_gibbs import Chain, law_of
+    from thali.regression.pl_gibbs import Chain, plan_of
 
     classes, codes = np.unique(labels, return_inverse=True)
     W = Design.fit(X, [f"x{j}" for j in range(X.shape[1])]).apply(X)
-    kind = "exchange" if sampler == "recommended" else sampler
-    rows, law = class_rows(W, codes, len(classes)), law_of(a, (1e-3, 1e2), 1.0)
-    return Chain(rows, len(classes), law, kind, draws, tune, 1, np.random.default_rng(seed))
+    plan = plan_of(W.size, a, (1e-3, 1e2), 1.0, sampler, draws, tune, 1, 1)
+    return Chain(plan, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
 
 
 def logit_chain(X, labels, method: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: bool | None = None):

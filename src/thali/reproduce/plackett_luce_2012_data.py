@@ -15,7 +15,6 @@ PAPER = "Archambeau & Caron (2012)"
 LOGIT, GIBBS, VARIATIONAL = "sparse logit", "PL Gibbs", "PL variational"
 HALVES = 20  # random splits in the paper
 
-_LABELS = ("class", "y")  # names of the column of labels, wherever it stands; else it is the last
 _KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
 
 
@@ -28,6 +27,7 @@ class Study(NamedTuple):
     yields: dict[str, tuple[float, int]]  # Table 3: seconds, smallest effective sample size
     train: int | None = None  # rows in the training part; None: half of them
     log: bool = False  # whether logarithms are taken first
+    labels: tuple[str, ...] = ("class",)  # names of the column of labels, wherever it stands; else it is the last
 
     @property
     def key(self) -> str:
@@ -75,7 +75,9 @@ STUDIES = (
 IRIS = STUDIES[1]
 # Of 1000 test rows, 656 and 672; five splits, no standard deviations.
 SUSHI = Study("Sushi", (5000, 11, 10), {LOGIT: (0.672, np.nan), GIBBS: (0.656, np.nan)}, {}, train=4000)
-COLON = Study("Colon", (62, 2000, 2), {LOGIT: (0.33, 0.15), GIBBS: (0.36, 0.11)}, {}, train=50, log=True)
+COLON = Study(
+    "Colon", (62, 2000, 2), {LOGIT: (0.33, 0.15), GIBBS: (0.36, 0.11)}, {}, train=50, log=True, labels=("class", "y")
+)
 
 
 class DataSet(NamedTuple):
@@ -146,7 +148,7 @@ def _data_set(file: Path, study: Study) -> DataSet:
     from thali.regression.input import matrix_of, names_of
 
     table = read_table(file)
-    label = next((name for name in table.columns if name.casefold() in _LABELS), table.columns[-1])
+    label = next((name for name in table.columns if name.casefold() in study.labels), table.columns[-1])
     covariates, labels = table.drop(columns=label), table[label].to_numpy()
     if study.log:  # such a table names its rows, too
         covariates = covariates.select_dtypes("number")

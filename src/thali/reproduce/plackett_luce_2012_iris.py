@@ -1,12 +1,11 @@
 """Archambeau & Caron (2012), Figs. 2 and 4: how weights vanish with a, and where classes meet, on iris."""
 
-import warnings
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ThaliWarning
+from thali._quiet import quietly
 from thali.progress import Progress
 from thali.reproduce.entry import Entry, Reproduction, Settings
 from thali.reproduce.plackett_luce_2012_data import GIBBS, HALVES, IRIS, LOGIT, PAPER, DataSet, read
@@ -59,8 +58,7 @@ def figure_2(settings: Settings) -> Reproduction:
     from thali.reproduce import plackett_luce_2012_pictures as pictures
 
     data = read(settings.data, (IRIS,))[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThaliWarning)
+    with quietly():
         path, largest, support = _map_path(data)
         weights, interrupted = _averages(settings, data)
     left = [int(fit.support.sum()) for a, fit in zip(GRID, path, strict=True) if a <= 1.0]

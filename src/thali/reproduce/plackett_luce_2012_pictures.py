@@ -1,12 +1,11 @@
 """Pictures like Figs. 2 and 4 of Archambeau & Caron (2012)."""
 
-import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.errors import ThaliWarning
+from thali._quiet import quietly
 from thali.plots._style import COLOURS, new_axes
 from thali.reproduce.plackett_luce_2012_data import DataSet
 from thali.reproduce.plackett_luce_2012_rates import Method
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = "os^D"
-_POINTS = 160  # of the raster of regions, each way
 
 
 def paths(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
@@ -35,39 +33,22 @@ def paths(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
         ax.set_title(name, fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("relative weight")
-    axes[0].legend(frameon=False, fontsize=8, loc="upper left")
+    axes[-1].legend(frameon=False, fontsize=8, loc="center right")
     return axes
 
 
 def regions(data: DataSet, methods: Sequence[Method], sampler: dict) -> "Sequence[Axes]":
     """Fig. 4: a panel for each method, the region of each class and the points of the data; fits the methods."""
-    from matplotlib.colors import ListedColormap
+    from thali import plots
 
-    X = data.covariates
-    low, high = X.to_numpy().min(axis=0), X.to_numpy().max(axis=0)
-    margin = 0.05 * (high - low)
-    first, second = (np.linspace(low[j] - margin[j], high[j] + margin[j], _POINTS) for j in range(2))
-    raster = np.column_stack([each.ravel() for each in np.meshgrid(first, second)])
-    classes, codes = np.unique(data.labels, return_inverse=True)
-    colours = [COLOURS[k % len(COLOURS)] for k in range(len(classes))]
-    axes = new_axes(3.6 * len(methods), 3.6, 1, len(methods))
+    axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ThaliWarning)
-            model = method.make(sampler, data.labels).fit(X, data.labels)
-        region = model.predict_proba(type(X)(raster, columns=X.columns)).argmax(axis=1)
-        region = region.reshape(len(second), len(first)).astype(float)
-        ax.pcolormesh(
-            first, second, region, cmap=ListedColormap(colours), vmin=-0.5, vmax=len(classes) - 0.5, alpha=0.3,
-            shading="nearest", rasterized=True,
-        )  # fmt: skip
-        for k, label in enumerate(classes):
-            points = X.to_numpy()[codes == k]
-            style: Any = {"marker": _MARKERS[k % len(_MARKERS)], "color": colours[k], "edgecolor": "white"}
-            ax.scatter(points[:, 0], points[:, 1], s=18, linewidth=0.4, label=f"class {label}", **style)
+        with quietly():
+            model = method.make(sampler, data.labels).fit(data.covariates, data.labels)
+        plots.decision(model, data.covariates, data.labels, axes=ax)
         ax.set_title(method.name, fontsize=10)
-        ax.set_xlabel(str(X.columns[0]))
         ax.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel(str(X.columns[1]))
-    axes[0].legend(frameon=False, fontsize=8, loc="upper left")
+    for ax in axes[:-1]:
+        if (legend := ax.get_legend()) is not None:
+            legend.remove()
     return axes

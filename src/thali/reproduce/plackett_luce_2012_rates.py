@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.errors import ThaliWarning
+from thali._quiet import quietly
+from thali.errors import DataWarning
 from thali.leave_out.kept import Kept, fit_key
 from thali.progress import Progress
 from thali.reproduce.entry import Settings
@@ -83,8 +84,12 @@ def rates_of(settings: Settings, name: str, tasks: Sequence[Task], budget: Budge
     kept = Kept(settings.folder and settings.folder / f"{name}-splits.jsonl", settings.random_seed)
     records: list[dict] = []
     cells = [(task, number) for number in range(budget.splits) for task in tasks]
-    with Progress(settings.progressbar, "fitting", len(cells), "splits") as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ThaliWarning)
+    with (
+        Progress(settings.progressbar, "fitting", len(cells), "splits") as progress,
+        quietly(),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", DataWarning)  # of classes with one member in a half
         progress.note("the first split may have to compile, once")
         try:
             for done, (task, number) in enumerate(cells, start=1):
