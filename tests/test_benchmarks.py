@@ -22,6 +22,7 @@ def benchmark(monkeypatch):
     [
         ("effective_draws", "published, plain arithmetic"),
         ("numpyro_finite", "thali / NumPyro"),
+        ("regression", "effective draws a CPU second"),
         ("scaling", "exponent of the time of a sweep"),
         ("similarities", "gain"),
         ("start_up", "import thali"),
