@@ -28,8 +28,8 @@ Measured (numba 0.68, a busy machine, some two CPU minutes):
        heart           9.9   3.6             14         1.004 / 1.227
        pima            9.8   1.2             2.2        1.015 / 1.148
 
-Where the published sampler's R-hat is far from 1 its effective draws are overstated, and the gain understated. Aimed at:
-3 for a and the log-likelihood, which pima's log-likelihood misses.
+Where the published sampler's R-hat is far from 1 its effective draws are overstated, and the gain understated. Aimed
+at: 3 for a and the log-likelihood, which pima's log-likelihood misses.
 """
 
 import sys

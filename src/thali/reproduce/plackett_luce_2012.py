@@ -250,7 +250,7 @@ ENTRIES = (
         "plackett-luce-table2",
         PAPER,
         "Table 2: errors of Plackett-Luce regression and the sparse logit",
-        {"small": "seconds", "standard": "four minutes", "full": "twenty minutes"},
+        {"small": "seconds", "standard": "two minutes", "full": "fifteen minutes"},
         table_2,
         f"a folder with (some of) the {_NEEDED.format(_SIX + ' and, for who has it, sushi')} (UCI repository)",
         partial(read, studies=(*STUDIES, SUSHI)),
