@@ -83,11 +83,13 @@ def read_observations(path: str, target: str | None) -> Observations:
             f"`--target` must be a column of {name}, which has {shorten(columns, 20)}; got {target!r}."
             f"{suggest(target, columns)}"
         )
-    labels, covariates = frame[target], frame.drop(columns=target)
+    labels, covariates = frame.loc[:, target], frame.drop(columns=target)
     if not covariates.shape[1]:
         raise DataError(f"{name} has no column besides {target!r}; covariates are expected beside it.")
-    if (empty := labels.isna()).any():
-        raise DataError(f"{name}: line {empty.idxmax()} has no class in {target!r}; leave such lines out.")
+    empty = labels.isna().to_numpy()
+    if empty.any():
+        line = labels.index[int(empty.argmax())]
+        raise DataError(f"{name}: line {line} has no class in {target!r}; leave such lines out.")
     _check_numbers(covariates, name)
     _warn_of_counters(covariates)
     return Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
@@ -100,21 +102,19 @@ def _check_numbers(covariates: "pandas.DataFrame", name: str) -> None:
     kinds = {str(column): values.dtype for column, values in covariates.items()}
     words = [column for column, kind in kinds.items() if not pd.api.types.is_numeric_dtype(kind)]
     if words:
-        values = covariates[words[0]]
-        line = pd.to_numeric(values, errors="coerce").isna().idxmax()
+        values = covariates[words[0]].tolist()
+        line = int(np.isnan(np.asarray(pd.to_numeric(pd.Series(values), errors="coerce"), float)).argmax())
         which = f"column {words[0]!r} is" if len(words) == 1 else f"columns {shorten(words, 20)} are"
-        what = "is empty" if pd.isna(values[line]) else f"holds {values[line]!r}"
+        what = "is empty" if values[line] is None or values[line] != values[line] else f"holds {values[line]!r}"
         raise DataError(
-            f"{name}: the {which} not made of numbers (line {line} of {words[0]!r} {what}); give each category a column"
-            " of 0 and 1, or leave the column out."
+            f"{name}: the {which} not made of numbers (line {covariates.index[line]} of {words[0]!r} {what}); give each"
+            " category a column of 0 and 1, or leave the column out."
         )
-    empty = covariates.isna()
-    if (count := int(empty.to_numpy().sum())) > 0:
-        column = empty.any().idxmax()
-        more = f", and {plural(count - 1, 'more cell')} of the table" if count > 1 else ""
-        raise DataError(
-            f"{name}: line {empty[column].idxmax()} of {column!r} is empty{more}; fill them in or leave the lines out."
-        )
+    empty = np.argwhere(covariates.isna().to_numpy())
+    if len(empty):
+        line, column = covariates.index[empty[0, 0]], covariates.columns[empty[0, 1]]
+        more = f", and so {plural(len(empty) - 1, 'more cell')}" if len(empty) > 1 else ""
+        raise DataError(f"{name}: line {line} of {column!r} is empty{more}; fill cells in or leave their lines out.")
 
 
 def _warn_of_counters(covariates: "pandas.DataFrame") -> None:

@@ -40,10 +40,8 @@ class Scores(NamedTuple):
             "log_loss": self.losses,
             "proportions_log_loss": self.base_losses,
         }
-        grouped = pd.DataFrame({"fold": self.fold, **columns}).groupby("fold")
-        table = grouped.mean()
-        table.insert(0, "rows", grouped.size())
-        return table
+        table = pd.DataFrame({"fold": self.fold, "rows": 1, **columns})
+        return table.groupby("fold").agg({"rows": "sum"} | dict.fromkeys(columns, "mean"))
 
 
 def fold_of_rows(labels: np.ndarray, folds: int, seed: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.cli.models import PLACKETT_LUCE, Kind
-from thali.cli.report import MOST_FEATURES, estimate_in, estimate_of, interval_name, judgement
+from thali.cli.report import MOST_FEATURES, estimate_of, interval_name, judgement
 from thali.cli.text import align, number
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def report(
         alone predict, the weights or coefficients that matter most, a or eta and the log-likelihood, their
         diagnostics, and whether the chains are good enough.
     """
-    parts = [str(data), cross_validation(kind, scores), _weights(kind, model, weights), _scalars(kind, model, summary)]
+    parts = [str(data), cross_validation(kind, scores), _weights(kind, model, weights), _scalars(kind, model)]
     if summary is not None:
         parts += [_diagnostics(summary), _judgement(summary)]
     return "\n\n".join(part for part in parts if part)
@@ -131,9 +131,10 @@ def importance(model: Any) -> "pandas.DataFrame":
         table["original"] = model.coef_.ravel()
     labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
     frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
+    order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
     if not len(draws):
-        frame = frame[frame[name] > 0]
-    return frame.loc[frame[name].abs().sort_values(ascending=False, kind="stable").index].reset_index(drop=True)
+        order = order[: np.count_nonzero(frame[name])]
+    return frame.iloc[order].reset_index(drop=True)
 
 
 def _draws(model: Any) -> tuple[np.ndarray, list, list]:
@@ -181,21 +182,17 @@ def _title(kind: Kind, model: Any, shown: int) -> str:
 # the model as a whole -------------------------------------------------------------------------------------
 
 
-def _scalars(kind: Kind, model: Any, summary: "pandas.DataFrame | None") -> str:
+def _scalars(kind: Kind, model: Any) -> str:
     likelihood = "Log-likelihood of all the data"
     if kind is not PLACKETT_LUCE:
-        eta = (
-            f"Rate η of the mixing law of the Laplace prior: {estimate_in(summary, 'eta')}, learned"
-            if (summary is not None and "eta" in summary.index)
-            else ""
-        )
-        return "\n".join(filter(None, [eta, f"{likelihood}: {estimate_in(summary, 'log_likelihood')}"]))
-    lines = [f"Shape a of the prior of the weights: {_shape(model)}"]
-    if model.method == "gibbs":
-        draws = model.posterior_["posterior"]["log_likelihood"].to_numpy()
-        return "\n".join([*lines, f"{likelihood}: {estimate_of(draws)}"])
-    if model.method == "map":
-        prior = "" if model.a == 1 else f"; with that of the prior of relative weights: {model.objective_:.3f}"
+        rate = _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
+        lines = [f"Rate η of the law that mixes the variances of the coefficients: {rate}, learned"]
+    else:
+        lines = [f"Shape a of the prior of the weights: {_shape(model)}"]
+    if hasattr(model, "posterior_"):
+        lines.append(f"{likelihood}: {estimate_of(model.posterior_['posterior']['log_likelihood'].to_numpy())}")
+    elif model.method == "map":
+        prior = "" if model.a <= 1 else f"; with that of the prior of relative weights: {model.objective_:.3f}"
         lines.append(f"{likelihood}: {model.log_likelihood_:.3f}{prior}")
         lines.append(f"Found in {model.n_passes_:,} sweeps over the data")
     else:

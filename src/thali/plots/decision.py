@@ -123,9 +123,8 @@ def _paint(ax: "Axes", horizontal, vertical, probabilities: np.ndarray, colours:
 
 
 def _name_regions(ax: "Axes", horizontal, vertical, probabilities: np.ndarray, shown: list[str], points) -> None:
-    """Write the name of each class where its region is widest between its boundaries and the points."""
+    """Write the name of each class where its region has most room for it, off the points if it can be."""
     from matplotlib.patheffects import withStroke
-    from scipy.ndimage import distance_transform_edt
 
     best = probabilities.argmax(axis=2)
     free = np.ones(best.shape, bool)
@@ -133,21 +132,33 @@ def _name_regions(ax: "Axes", horizontal, vertical, probabilities: np.ndarray, s
     for k in np.unique(best):
         if len(shown[k]) > _LONGEST_NAME:
             continue
-        room: Any = distance_transform_edt(np.pad(free & (best == k), 1))
-        row, column = np.unravel_index(np.argmax(room[1:-1, 1:-1]), best.shape)
-        text = ax.text(
-            horizontal[column],
-            vertical[row],
-            shown[k],
-            ha="center",
-            va="center",
-            fontsize=9,
-            fontweight="bold",
-            parse_math=False,
-            zorder=4,
-            clip_on=True,
-        )
+        size = _size_of_name(ax, shown[k], best.shape)
+        place = _widest(free & (best == k), size) or _widest(best == k, size)
+        if place is None:
+            continue
+        look = {"ha": "center", "va": "center", "fontsize": 9, "fontweight": "bold", "parse_math": False}
+        text = ax.text(horizontal[place[1]], vertical[place[0]], shown[k], zorder=4, **look)
         text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+
+def _size_of_name(ax: "Axes", name: str, shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows and columns of the painted grid that a name takes, roughly and rather too many."""
+    extent = ax.get_window_extent()
+    dots = ax.figure.dpi
+    height, width = 0.2 * dots / extent.height, 0.11 * dots * max(len(name), 2) / extent.width
+    return round(height * shape[0]) | 1, round(width * shape[1]) | 1
+
+
+def _widest(region: np.ndarray, size: tuple[int, int]) -> tuple[int, int] | None:
+    """The place furthest from the edge of a region at which a box of that size is all inside; None if there is none."""
+    from scipy.ndimage import distance_transform_edt, minimum_filter
+
+    fits = minimum_filter(region, size=size, mode="constant", cval=0)
+    if not fits.any():
+        return None
+    room: Any = distance_transform_edt(np.pad(region, 1))
+    row, column = np.unravel_index(np.argmax(np.where(fits, room[1:-1, 1:-1], 0)), region.shape)
+    return int(row), int(column)
 
 
 def _draw_points(ax: "Axes", matrix: np.ndarray, labels: np.ndarray, classes: np.ndarray, shown, colours) -> None:
