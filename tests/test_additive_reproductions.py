@@ -139,7 +139,7 @@ def test_the_library_refuses_as_the_command_line_does():
 def test_the_list_says_which_need_data(run):
     listed = run("reproduce").out
     assert "    needs --data FILE: a table of the similarities of the 16 countries" in listed
-    assert listed.count("needs --data") == 2
+    assert listed.count("needs --data") == 2 + 5
 
 
 # tables of features ---------------------------------------------------------------------------------------

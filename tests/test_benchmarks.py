@@ -24,6 +24,7 @@ def benchmark(monkeypatch):
             "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
         ),  # compiles three samplers
         ("numpyro_finite", "thali / NumPyro"),
+        ("regression", "effective draws a CPU second"),
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
         ("start_up", "import thali"),

@@ -5,6 +5,9 @@ elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebri
 additive_2007.py         Navarro & Griffiths (2007): additive-numbers, additive-countries, additive-letters
 additive_2007_simulation.py   their section 5: additive-simulation
 phylogenetic_2008.py     Miller, Griffiths & Jordan (2008): pibp-blocks
+plackett_luce_2012.py    Archambeau & Caron (2012): plackett-luce-table2, plackett-luce-colon
+plackett_luce_2012_mixing.py  their Table 3: plackett-luce-table3
+plackett_luce_2012_iris.py    their pictures of iris: plackett-luce-fig2, plackett-luce-fig4
 
 `catalogue()` lists the entries and `find(name)` gives one; `thali reproduce NAME` runs it from the command line.
 """
@@ -17,7 +20,15 @@ from thali.reproduce.entry import Entry, Reproduction, Settings
 
 __all__ = ["Entry", "Reproduction", "Settings", "catalogue", "find"]
 
-_PAPERS = ("elimination_2006", "additive_2007", "additive_2007_simulation", "phylogenetic_2008")
+_PAPERS = (
+    "elimination_2006",
+    "additive_2007",
+    "additive_2007_simulation",
+    "phylogenetic_2008",
+    "plackett_luce_2012",
+    "plackett_luce_2012_mixing",
+    "plackett_luce_2012_iris",
+)
 
 
 def catalogue() -> list[Entry]:
@@ -34,6 +45,11 @@ def catalogue() -> list[Entry]:
     additive-letters
     additive-simulation
     pibp-blocks
+    plackett-luce-table2
+    plackett-luce-colon
+    plackett-luce-table3
+    plackett-luce-fig2
+    plackett-luce-fig4
     """
     return [entry for paper in _PAPERS for entry in import_module(f"thali.reproduce.{paper}").ENTRIES]
 

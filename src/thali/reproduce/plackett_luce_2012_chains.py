@@ -1,0 +1,69 @@
+"""Chains of both models that are run and timed one by one, without what a fit adds."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def plackett_luce_chain(X, labels, sampler: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, a=None):
+    """A chain of Plackett–Luce regression on standardised covariates.
+
+    Parameters
+    ----------
+    X : array (n, d)
+    labels : array (n,)
+    sampler : {"paper", "recommended"}
+    draws, tune : int
+        Sweeps.
+    seed : int or SeedSequence
+    a : float, optional
+        None learns it.
+
+    Returns
+    -------
+    thali.regression.pl_gibbs.Chain
+    """
+    from thali.regression.class_rows import class_rows
+    from thali.regression.design import Design
+    from thali.regression.pl_gibbs import Chain, plan_of
+
+    classes, codes = np.unique(labels, return_inverse=True)
+    W = Design.fit(X, [f"x{j}" for j in range(X.shape[1])]).apply(X)
+    plan = plan_of(W.size, a, (1e-3, 1e2), 1.0, sampler, draws, tune, 1, 1)
+    return Chain(plan, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
+
+
+def logit_chain(X, labels, method: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: bool | None = None):
+    """A chain of the sparse logit on standardised covariates, its reference the last class.
+
+    Parameters
+    ----------
+    X, labels, draws, tune, seed
+        As in `plackett_luce_chain`.
+    method : {"polya-gamma", "holmes-held"}
+    wide : bool, optional
+        Whether coefficients are drawn with a row for each observation; None: whichever is less.
+
+    Returns
+    -------
+    thali.regression.sparse_logit_chain.Chain
+    """
+    from thali.regression.sparse_logit_chain import Chain, Prior, problem_of
+    from thali.regression.standard import standard_of
+
+    classes, codes = np.unique(labels, return_inverse=True)
+    prior = Prior(None, 1.0, 1.0, True)
+    z = standard_of(X).apply(X)
+    problem = problem_of(z, codes, len(classes), len(classes) - 1, prior, method, wide)
+    return Chain(problem, None, np.random.default_rng(seed), draws, tune, 1)
+
+
+def seconds(make: Callable[..., Any], sweeps: int) -> float:
+    """CPU seconds of a sweep, compiling and the first sweep not counted; `make` takes `draws`."""
+    chain = make(draws=sweeps + 1)
+    chain.run_to(1)
+    begin = time.process_time()
+    chain.run_to(sweeps + 1)
+    return (time.process_time() - begin) / sweeps
