@@ -16,7 +16,7 @@ from thali.regression.pl_hmc import _potential, motion_from
 from thali.regression.pl_latent import draw_latent, redraw_columns
 from thali.regression.pl_mirror import mirror
 from thali.regression.pl_shape import published_walk, shape_given_latent, shape_given_weights
-from thali.regression.pl_state import LOG_LIKELIHOOD, LOG_MASS, Law, log_gamma_draw, state_from
+from thali.regression.pl_state import LOG_LIKELIHOOD, Law, log_gamma_draw, state_from
 from thali.regression.pl_trial import GAIN, GAIN_OTHER, NEW, NEW_OTHER, trial
 from thali.testing.exact import invariance_error
 
@@ -227,8 +227,9 @@ def test_moves_of_the_shape(kind):
     _moved(rng, kind, starts, COUNTS, LOG_RATE, LOG_WEIGHTS, LOG_MASS_NOW, LOW, HIGH, out)
     assert stats.kstest(np.interp(out, grid, cdf), "uniform").pvalue > 1e-4
     assert (out != starts).mean() > 0.2
-    forward, back = np.mean((starts < np.median(starts)) & (out > np.median(starts) + 0.1)), np.mean(
-        (out < np.median(starts)) & (starts > np.median(starts) + 0.1)
+    forward, back = (
+        np.mean((starts < np.median(starts)) & (out > np.median(starts) + 0.1)),
+        np.mean((out < np.median(starts)) & (starts > np.median(starts) + 0.1)),
     )
     assert forward == pytest.approx(back, abs=5 * math.sqrt(forward / starts.size))  # reversible
 
@@ -299,7 +300,6 @@ def test_gradient_of_hamiltonian():
     assert found == pytest.approx(log_likelihood(W, codes, np.exp(at)), rel=1e-12)
     naive = -a * at.sum() + 1.7 * np.exp(at).sum() - log_likelihood(W, codes, np.exp(at))
     assert value == pytest.approx(naive, rel=1e-12)
-    assert state.real[LOG_MASS] == 0.0 or True
     for place in product(range(K), range(3)):
         step = np.zeros_like(at)
         step[place] = 1e-5
@@ -312,7 +312,7 @@ def test_opposite_columns():
     x = rng.standard_normal((30, 3))
     W = scaled(np.exp(np.hstack([x, -x, np.zeros((30, 1))])))
     assert opposites(W).tolist() == [3, 4, 5, 0, 1, 2, 6]
-    assert opposites(np.hstack([W, rng.random((30, 1))])).tolist()[:7] != [3, 4, 5, 0, 1, 2, 6] or True
+    assert opposites(np.hstack([W, rng.random((30, 1))])).tolist() == [-1] * 8  # rows no longer balance
     assert (opposites(np.abs(x)) == -1).all()
     assert (opposites(np.where(W == W.min(), 0.0, W)) == -1).all()
 

@@ -91,7 +91,9 @@ def test_a5_fixed_shape(name, place):
     assert never_falls(fit) and fit.converged
 
 
-@pytest.mark.parametrize("name, a, least", [("heart", 0.01, -141.9445), ("pima", 0.1, -409.1091), ("german", 0.01, -552.6517)])
+@pytest.mark.parametrize(
+    "name, a, least", [("heart", 0.01, -141.9445), ("pima", 0.1, -409.1091), ("german", 0.01, -552.6517)]
+)
 def test_a5_fixed_shape_of_two_classes(name, a, least):
     fit = fit_variational(rows(name), a=a)
     assert fit.lower_bound >= least - 1e-3

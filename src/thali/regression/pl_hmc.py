@@ -52,8 +52,19 @@ class Motion(NamedTuple):
 def motion_from(state: State) -> Motion:
     shape = state.log_weights.shape
     at = state.log_weights + state.real[LOG_MASS]
-    moving, seen = (np.zeros(shape) for _ in range(4)), (np.zeros(shape) for _ in range(3))
-    motion = Motion(np.zeros(6), at, *moving, np.ones(shape), *seen, np.zeros(shape[1]))
+    motion = Motion(
+        real=np.zeros(6),
+        at=at,
+        force=np.zeros(shape),
+        new=np.zeros(shape),
+        new_force=np.zeros(shape),
+        momentum=np.zeros(shape),
+        variance=np.ones(shape),
+        mean=np.zeros(shape),
+        spread=np.zeros(shape),
+        R=np.zeros(shape),
+        s=np.zeros(shape[1]),
+    )
     state.real[STEP] = 0.1
     _restart(motion, state.real)
     return motion

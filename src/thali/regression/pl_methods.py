@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from thali.regression.plackett_luce import PlackettLuceRegression
 
 _APART = (
-    "the chains stay in different supports of the weights, which more draws will hardly mend: take more chains, or fix a "
-    "at a larger value"
+    "the chains stay in different supports of the weights, which more draws will hardly mend: take more chains, or "
+    "fix a at a larger value"
 )
 
 
@@ -89,8 +89,8 @@ def fit_by_variational(model: "PlackettLuceRegression", data: Any, stacklevel: i
         )
     if fit.collapsed:
         warnings.warn(
-            f"The best fit, at a = {fit.a:.3g}, says little more than that all classes are equally probable; fix a at a "
-            "small value such as 0.05, or choose method='gibbs'.",
+            f"The best fit, at a = {fit.a:.3g}, says little more than that all classes are equally probable; fix a at "
+            "a small value such as 0.05, or choose method='gibbs'.",
             ConvergenceWarning,
             stacklevel=stacklevel,
         )

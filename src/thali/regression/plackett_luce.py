@@ -33,9 +33,10 @@ class PlackettLuceRegression(Classifier):
     ----------
     method : {"gibbs", "map", "variational"}
         "gibbs" draws from the posterior. "variational" approximates it by independent Gamma distributions, the best of
-        several starts; predictions are its exact averages. "map" is the maximum of the posterior for a fixed `a`: a > 1 keeps all weights positive; a = 1, the maximum of the
-        likelihood, sets most to exactly zero; for a < 1 the density has no maximum, and the published fixed-point rule
-        is followed from the solution at a = 1, so that its answer depends on where it starts.
+        several starts; predictions are its exact averages. "map" is the maximum of the posterior for a fixed `a`: a > 1
+        keeps all weights positive; a = 1, the maximum of the likelihood, sets most to exactly zero; for a < 1 the
+        density has no maximum, and the published fixed-point rule is followed from the solution at a = 1, so that its
+        answer depends on where it starts.
     transform : "exponential", "exponential-pairs", callable or None
         How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the (standardised) covariates that
         returns a matrix of non-negative numbers; None takes non-negative covariates as they are.
