@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -354,6 +355,16 @@ def test_cache(run, monkeypatch):
     monkeypatch.setattr(_jit, "cache_clear", lambda: 12)
     assert run("cache", "info").out == "12 files, 3.4 MB\n/somewhere\n"
     assert run("cache", "clear").out == "removed 12 files\n"
+
+
+def test_the_cache_holds_every_kernel():
+    code = "from thali import _jit; _jit._cache_files(); print(*{f.__module__ for f in _jit._COMPILED})\n"
+    code += "print(*{k.python.__module__ for k in _jit.kernel.registry})"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    source = Path(thali.__file__).parent
+    for path in source.rglob("*.py"):
+        if re.search("^@(kernel|compiled)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert ".".join(path.relative_to(source.parent).with_suffix("").parts) in found
 
 
 def test_version(run):

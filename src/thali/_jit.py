@@ -209,9 +209,12 @@ def _cache_path(function) -> str | None:
 
 def _cache_files() -> tuple[list[str], list[Path]]:
     from importlib import import_module
+    from pkgutil import iter_modules
 
-    for module in ("recommended", "paper", "paper_additive", "paper_tree"):  # each brings its kernels into the registry
-        import_module(f"thali.mcmc.{module}")
+    for folder in ("mcmc", "regression"):  # importing a module brings its kernels into the registry
+        package = import_module(f"{__package__}.{folder}")
+        for module in iter_modules(package.__path__):
+            import_module(f"{package.__name__}.{module.name}")
     functions = [*(k.python for k in kernel.registry), *_COMPILED]
     paths = sorted({p for f in functions if (p := _cache_path(f)) is not None})
     names = {f.__name__ for f in functions}
