@@ -1,10 +1,29 @@
-"""What several tests of the command line share."""
+"""What tests share: one compilation of each kernel for all workers, and the command line in this process."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
+from filelock import FileLock
+from numba.core.dispatcher import Dispatcher
 
 from thali.cli import app
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_by_one_worker(tmp_path_factory):
+    """Workers that need the same kernel wait for the first of them to compile it, and then load what it kept."""
+    locks = tmp_path_factory.getbasetemp().parent
+    compile_it = Dispatcher.compile
+
+    def compile_once(self, signature):
+        name = re.sub(r"\W", "_", self.py_func.__qualname__)
+        with FileLock(locks / f"{name}.lock"):
+            return compile_it(self, signature)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", compile_once)
+        yield
 
 
 @pytest.fixture
