@@ -15,7 +15,7 @@ SHARED = Path(__file__).parents[2] / "shared" / "data"
 @cache
 def frame(name):
     """Covariates (a data frame) and labels."""
-    path = SHARED / ("colon/colon.csv" if name == "colon" else f"uci/{name}.csv")
+    path = SHARED / {"colon": "colon/colon.csv", "german": "uci/german_numeric.csv"}.get(name, f"uci/{name}.csv")
     if not path.exists():
         pytest.skip(f"{path} is not here")
     table = pd.read_csv(path)

@@ -11,11 +11,7 @@ from thali.regression.pl_bound import variational_step
 from thali.regression.pl_learned_shape import learned_shape
 from thali.regression.squarem import squarem
 
-STARTS = (
-    0.05,
-    0.01,
-    0.3,
-)  # values of a with which weights settle first; large ones lead to where all classes are equal
+STARTS = (0.05, 0.01, 0.3)  # of a; weights that settle with a large one end where all classes are equally probable
 _MOST_PASSES = 5000
 _TOLERANCE, _SETTLED = 1e-11, 1e-5
 _NO_BETTER = 0.95  # share of n ln K, the lack of fit of equal probabilities, above which a fit says nothing
