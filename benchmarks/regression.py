@@ -182,16 +182,16 @@ def a_million(n: int) -> None:
 # 3. effective draws ---------------------------------------------------------------------------------------
 
 
-def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int):
+def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int, thin: int):
     """Draws (chain, draw) by name, and CPU seconds of those after tuning."""
-    plan = plan_of(W.size, None, A_RANGE, 1.0, sampler, draws, tune, chains, 1)
+    plan = plan_of(W.size, None, A_RANGE, 1.0, sampler, draws, tune, chains, thin)
     rows, classes = class_rows(W, codes, codes.max() + 1), int(codes.max()) + 1
     Chain(plan, rows, classes, np.random.default_rng(0)).run_to(1)
     shown = np.unique(np.linspace(0, len(codes) - 1, 40).astype(int))
     spent, found = 0.0, []
     for number in range(chains):
         chain = Chain(plan, rows, classes, np.random.default_rng([1, number]))
-        chain.run_to(tune)
+        chain.run_to(tune * thin)
         begin = time.process_time()
         chain.run_to(chain.total)
         spent += time.process_time() - begin
@@ -203,12 +203,16 @@ def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int):
     return {name: columns(np.stack(each)) for name, each in zip(names, zip(*found, strict=True), strict=True)}, spent
 
 
-def effective(folder, chains: int, draws: int, tune: int) -> None:
-    print(f"effective draws a CPU second, recommended / published sampler; {chains} chains of {tune} + {draws} sweeps")
+def effective(folder, chains: int, draws: int, tune: int, longer: int) -> None:
+    """The published sampler runs `longer` times as many sweeps, lest chains that stay apart look as if they mixed."""
+    print(
+        f"effective draws a CPU second, recommended / published sampler; {chains} chains of {tune} + {draws} sweeps, "
+        f"{longer} times as many for the latter"
+    )
     for name, (W, codes) in problems(folder, SAMPLED).items():
         each, told = {}, []
-        for sampler in ("recommended", "paper"):
-            drawn, spent = quantities(W, codes, sampler, chains, draws, tune)
+        for sampler, thin in (("recommended", 1), ("paper", longer)):
+            drawn, spent = quantities(W, codes, sampler, chains, draws, tune, thin)
             each[sampler] = {what: worst_ess(values) / spent for what, values in drawn.items()}
             told.append(f"{max(worst_rhat(values) for values in drawn.values()):.3f}")
         gains = [f"{what} {each['recommended'][what] / each['paper'][what]:.3g}" for what in each["paper"]]
@@ -220,11 +224,11 @@ def main(small: bool = False, folder=None) -> None:
         sweeps([2_000], 2)
         maxima(None, 50)
         a_million(3_000)
-        return effective(None, 2, 50, 50)
+        return effective(None, 2, 50, 50, 2)
     sweeps([1_000, 100_000, 1_000_000], 4)
     maxima(folder, 20_000)
     a_million(1_000_000)
-    effective(folder, 8, 5_000, 2_000)
+    effective(folder, 8, 5_000, 2_000, 10)
 
 
 if __name__ == "__main__":
