@@ -113,12 +113,12 @@ def probabilities_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) 
 
 def probabilities_of_variational(model: "PlackettLuceRegression", matrix: np.ndarray, step: int) -> np.ndarray:
     """Averaged over the variational posterior, by the exact integral."""
-    from thali.regression.pl_integral import expected_probabilities
+    from thali.regression.pl_integral import expected_from_logs
 
     shapes = np.asarray(model.shapes_, float)
     return np.concatenate(
         [
-            expected_probabilities(model.design_.apply(matrix[start : start + step]), shapes, model.rates_)
+            expected_from_logs(model.design_.logs(matrix[start : start + step]), shapes, model.rates_)
             for start in range(0, len(matrix), step)
         ]
     )
