@@ -29,8 +29,8 @@ FRAME = pd.DataFrame(X, columns=["width", "height"])
 CANNOT_APPLY = {"check_array_api_input": "asks for arrays of other libraries, and SciPy's switch for them is off"}
 
 CANNOT_APPLY_TO_PLACKETT_LUCE = {
-    "check_no_attributes_set_in_init": "the argument `transform` is kept as `_transform`, because scikit-learn takes what "
-    "has an attribute `transform` for a transformer"
+    "check_no_attributes_set_in_init": "the argument `transform` is kept as `_transform`, because scikit-learn takes "
+    "what has an attribute `transform` for a transformer"
 }
 
 

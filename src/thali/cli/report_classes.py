@@ -158,7 +158,7 @@ def _weights(kind: Kind, model: Any, weights: "pandas.DataFrame") -> str:
     rows = [(str(weights.columns[2]), *([interval_name()] if has_interval else []), "class", "column")]
     shown = weights.head(MOST_FEATURES)
     if kind is PLACKETT_LUCE:  # what rounds to zero is not told from it
-        shown = shown[shown["weight"] >= _LEAST_SHOWN]
+        shown = shown.head(int(np.count_nonzero(shown["weight"].to_numpy() >= _LEAST_SHOWN)))
     for row in shown.to_dict("records"):
         interval = [f"{row['low']:.3f} to {row['high']:.3f}"] if has_interval else []
         rows.append((f"{row[str(weights.columns[2])]:.3f}", *interval, str(row["class"]), str(row["column"])))
