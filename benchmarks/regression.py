@@ -203,15 +203,13 @@ def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int, thin:
     return {name: columns(np.stack(each)) for name, each in zip(names, zip(*found, strict=True), strict=True)}, spent
 
 
-def effective(folder, chains: int, draws: int, tune: int, longer: int) -> None:
-    """The published sampler runs `longer` times as many sweeps, lest chains that stay apart look as if they mixed."""
-    print(
-        f"effective draws a CPU second, recommended / published sampler; {chains} chains of {tune} + {draws} sweeps, "
-        f"{longer} times as many for the latter"
-    )
+def effective(folder, chains: int, draws: int, tune: int, thins: tuple[int, int]) -> None:
+    """Every so many sweeps are kept, more for the published sampler: short chains that stay apart seem to mix."""
+    lengths = " and ".join(f"{(draws + tune) * thin:,}" for thin in thins)
+    print(f"effective draws a CPU second, recommended / published sampler; {chains} chains of {lengths} sweeps")
     for name, (W, codes) in problems(folder, SAMPLED).items():
         each, told = {}, []
-        for sampler, thin in (("recommended", 1), ("paper", longer)):
+        for sampler, thin in zip(("recommended", "paper"), thins, strict=True):
             drawn, spent = quantities(W, codes, sampler, chains, draws, tune, thin)
             each[sampler] = {what: worst_ess(values) / spent for what, values in drawn.items()}
             told.append(f"{max(worst_rhat(values) for values in drawn.values()):.3f}")
@@ -224,11 +222,11 @@ def main(small: bool = False, folder=None) -> None:
         sweeps([2_000], 2)
         maxima(None, 50)
         a_million(3_000)
-        return effective(None, 2, 50, 50, 2)
+        return effective(None, 2, 50, 50, (1, 2))
     sweeps([1_000, 100_000, 1_000_000], 4)
     maxima(folder, 20_000)
     a_million(1_000_000)
-    effective(folder, 8, 5_000, 2_000, 10)
+    effective(folder, 8, 5_000, 1_000, (10, 60))
 
 
 if __name__ == "__main__":
