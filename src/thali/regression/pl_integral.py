@@ -20,21 +20,20 @@ _NOTHING = 40.0  # e to the minus this is no part of 1
 
 
 @scalar
-def _steps_to_spare(at, logs, margins):
+def _steps_to_spare(at, logs, i, margins):
     """Steps from ln t = at until a column comes into sight; 0 while one does, infinity if none is left."""
     free = math.inf
-    for j in range(logs.shape[0]):
-        x = at + logs[j]
+    for j in range(logs.shape[1]):
+        x = at + logs[i, j]
         if x < margins[j]:
             free = min(free, math.floor((-margins[j] - x) / _STEP))
     return max(free, 0.0)
 
 
 @compiled
-def _integrate(logs, shapes, totals, margins, probabilities):
+def _integrate(logs, shapes, totals, margins, slopes, probabilities):
     """Add the integrals of every row to its probabilities; `logs` are those of W / b, 0 the largest of a row."""
     classes, p = shapes.shape
-    slopes = np.empty(classes)
     for i in range(logs.shape[0]):
         size = 0.0
         for j in range(p):
@@ -44,7 +43,8 @@ def _integrate(logs, shapes, totals, margins, probabilities):
         while log_product > -_NOTHING:
             log_product = 0.0
             fall = 0.0
-            slopes[:] = 0.0
+            for k in range(classes):
+                slopes[k] = 0.0
             for j in range(p):
                 x = at + logs[i, j]
                 small = math.exp(-abs(x))
@@ -53,7 +53,7 @@ def _integrate(logs, shapes, totals, margins, probabilities):
                 fall += totals[j] * share
                 for k in range(classes):
                     slopes[k] += shapes[k, j] * share
-            alike = _steps_to_spare(at, logs[i], margins)
+            alike = _steps_to_spare(at, logs, i, margins)
             height = _STEP * math.exp(log_product)
             if alike > 0.0:  # 1 + q + q² + ..., also the first of the steps that follow
                 height *= math.expm1(-fall * _STEP * (alike + 1.0)) / math.expm1(-fall * _STEP)
@@ -75,7 +75,7 @@ def undivided(logs: np.ndarray, shapes: np.ndarray, rates: np.ndarray) -> np.nda
     totals = shapes.sum(axis=0)
     margins = _NOTHING + np.log(np.maximum(totals, 1.0))
     probabilities = np.zeros((len(logs), len(shapes)))
-    _integrate(logs, shapes, totals, margins, probabilities)
+    _integrate(logs, shapes, totals, margins, np.zeros(len(shapes)), probabilities)
     return probabilities
 
 
