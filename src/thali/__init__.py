@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _HOME = {
     "PairedComparisons": "thali.data.pairs",
     "Similarities": "thali.data.similarity",
+    "ChoiceExperiment": "thali.data.experiment",
     "Tree": "thali.tree",
     "read_table": "thali.data.tables",
     "EliminationByAspects": "thali.models.elimination_by_aspects",
