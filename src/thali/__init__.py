@@ -18,6 +18,7 @@ _HOME = {
     "EliminationByAspects": "thali.models.elimination_by_aspects",
     "AdditiveClustering": "thali.models.additive_clustering",
     "LatentFeatureModel": "thali.models.latent_feature_model",
+    "ProductClasses": "thali.models.product_classes",
     "PlackettLuceRegression": "thali.regression.plackett_luce",
     "SparseMultinomialLogit": "thali.regression.sparse_logit",
     "compare": "thali.leave_out.compare",

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 _PRODUCT, _NO_CHOICE = "any product", "no choice"
 
 
-def class_name(active: np.ndarray, member: np.ndarray, scheme: "Scheme", never_missing: np.ndarray) -> str:
+def class_name(
+    active: np.ndarray, member: np.ndarray, scheme: "Scheme", monotone: np.ndarray, never_missing: np.ndarray
+) -> str:
     """What the products of a class have in common.
 
     Parameters
@@ -20,6 +22,8 @@ def class_name(active: np.ndarray, member: np.ndarray, scheme: "Scheme", never_m
         Levels of the attributes, one attribute after the other, in natural order.
     scheme : Scheme
         Names of attributes and levels.
+    monotone : int array (L,)
+        0 for a free attribute, whose levels are listed; thresholds are told of others.
     never_missing : bool array (L,)
         Attributes that every product has; of the others, levels are listed and not excluded.
 
@@ -33,7 +37,8 @@ def class_name(active: np.ndarray, member: np.ndarray, scheme: "Scheme", never_m
     >>> price = Attribute("price", ("100", "150", "200"), "numbers")
     >>> zoom = Attribute("zoom", ("no", "yes"), "given")
     >>> scheme = Scheme("id", "task", None, "choice", (price, zoom))
-    >>> class_name(np.array([True, True]), np.array([True, True, False, False, True]), scheme, np.ones(2, bool))
+    >>> held = np.array([True, True, False, False, True])
+    >>> class_name(np.array([True, True]), held, scheme, np.array([-1, 1]), np.ones(2, bool))
     'price <= 150 & zoom = yes'
     """
     parts, begin = [], 0
@@ -46,15 +51,8 @@ def class_name(active: np.ndarray, member: np.ndarray, scheme: "Scheme", never_m
         if scheme.has_inside and i == 0:
             parts.append(_PRODUCT if held[1] else _NO_CHOICE)
         else:
-            ordered = _is_ordered(scheme, name)
-            parts.append(f"{name} {_levels(held, levels, cuts.get(name, ()), ordered, bool(never_missing[i]))}")
+            parts.append(f"{name} {_levels(held, levels, cuts.get(name, ()), monotone[i] != 0, never_missing[i])}")
     return " & ".join(parts) or "everything"
-
-
-def _is_ordered(scheme: "Scheme", name: str) -> bool:
-    from thali.data.experiment_levels import ALPHABET
-
-    return any(attribute.name == name and attribute.order != ALPHABET for attribute in scheme.attributes)
 
 
 def _levels(held: np.ndarray, levels: tuple[str, ...], cuts: tuple[float, ...], ordered: bool, whole: bool) -> str:

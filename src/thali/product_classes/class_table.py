@@ -56,7 +56,8 @@ def class_table(draws: "Particles", study: "Study", cover: float = 0.8) -> "pand
     order = order[mean[order] > 0]
     covered = np.cumsum(mean[order])
     shown = order[: int(np.searchsorted(covered, cover * covered[-1] * (1 - 1e-12))) + 1] if len(order) else order
-    names = [class_name(patterns.active[k], patterns.member[k], study.scheme, study.never_missing) for k in shown]
+    of_study = (study.scheme, draws.monotone, study.never_missing)
+    names = [class_name(patterns.active[k], patterns.member[k], *of_study) for k in shown]
     with np.errstate(invalid="ignore", divide="ignore"):
         liked = tally.likers.sum(axis=1) / tally.owners.sum(axis=1)
     table = pd.DataFrame(

@@ -1,5 +1,7 @@
 """Probabilities of choice that draws of product classes predict, for known and for new people."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from thali._jit import compiled
@@ -7,6 +9,10 @@ from thali._random import streams
 from thali.product_classes.choosing import add_winners, draw_values, holds, separating
 from thali.product_classes.new_people import draw_new_row, room_for_new
 from thali.product_classes.parallel import in_threads
+
+if TYPE_CHECKING:
+    from thali.data.experiment_scheme import Encoded
+    from thali.product_classes.particles import Particles
 
 LEAST_REPEATS, LEAST_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws together
 
@@ -66,8 +72,39 @@ def add_new(rng, draws, codes, row_product, first_row, repeats, room, total):
                 add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
 
 
+def tasks_proba(draws: "Particles", encoded: "Encoded", *, repeats=None, cores=None, random_seed=0) -> np.ndarray:
+    """Probability of each row of encoded tasks, in the order of the rows; every task of new people is somebody else's.
+
+    See `choice_probabilities`, which takes the tasks of one person after the other.
+    """
+    person, task = encoded.respondent_of_row, encoded.task_of_row
+    unit = np.where(person >= 0, person, draws.n_respondents + task)
+    order = np.lexsort((task, unit))
+    unit, task = unit[order], task[order]
+    first_row = np.flatnonzero(np.diff(task, prepend=-1, append=-1))
+    of_task = unit[first_row[:-1]]
+    first_task = np.flatnonzero(np.diff(of_task, prepend=-1, append=-1))
+    people = of_task[first_task[:-1]]
+    people = np.where(people < draws.n_respondents, people, -1)
+    codes, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
+    found = choice_probabilities(
+        draws,
+        codes,
+        row_product.ravel(),
+        first_row,
+        first_task,
+        people,
+        repeats=repeats,
+        cores=cores,
+        random_seed=random_seed,
+    )
+    result = np.empty(len(order))
+    result[order] = found
+    return result
+
+
 def choice_probabilities(
-    draws,
+    draws: "Particles",
     products: np.ndarray,
     row_product: np.ndarray,
     first_row: np.ndarray,
