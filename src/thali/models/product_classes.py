@@ -346,7 +346,7 @@ class ProductClasses(Parameters):
 
         return class_table(*self._fitted(), cover)
 
-    def level_effects(self, cores: int | None = None, random_seed=0) -> "pandas.DataFrame":
+    def level_effects(self, people: bool = False, cores: int | None = None, random_seed=0) -> "pandas.DataFrame":
         """How often one level of an attribute is preferred to another, all else being equal.
 
         .. math:: P(u_n(x \\text{ with } b) > u_n(x \\text{ with } a)) + \\tfrac12 P(\\text{tie}), \\qquad x \\text{ of
@@ -354,6 +354,8 @@ class ProductClasses(Parameters):
 
         Parameters
         ----------
+        people : bool
+            Whether to give the number of each person: one row a respondent.
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -364,7 +366,6 @@ class ProductClasses(Parameters):
             `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
             `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws and
             standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people.
-            `attrs["people"]`: the probability of each person, one column a row of the table.
 
         Raises
         ------
@@ -373,15 +374,17 @@ class ProductClasses(Parameters):
         """
         from thali.product_classes.effects import level_effects
 
-        return level_effects(*self._fitted(), cores=cores, random_seed=random_seed)
+        return level_effects(*self._fitted(), people, cores=cores, random_seed=random_seed)
 
-    def attribute_importance(self, cores: int | None = None, random_seed=0) -> "pandas.DataFrame":
+    def attribute_importance(self, people: bool = False, cores: int | None = None, random_seed=0) -> "pandas.DataFrame":
         """How far choices change if all alternatives of a task are given one level of an attribute.
 
         .. math:: \\tfrac12 \\sum_j |p_j - p_j^{(-i)}|, \\text{ mean over tasks}
 
         Parameters
         ----------
+        people : bool
+            Whether to give the number of each person: one row a respondent.
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -390,7 +393,7 @@ class ProductClasses(Parameters):
         -------
         pandas.DataFrame
             `attribute`; `importance` between 0 and 1, and `se`, its standard error over groups; `people_lb` to
-            `people_ub`, which holds 89 % of people. The most important first. `attrs["people"]`: that of each person.
+            `people_ub`, which holds 89 % of people. The most important first.
 
         Raises
         ------
@@ -399,7 +402,7 @@ class ProductClasses(Parameters):
         """
         from thali.product_classes.importance import attribute_importance
 
-        return attribute_importance(*self._fitted(), cores=cores, random_seed=random_seed)
+        return attribute_importance(*self._fitted(), people, cores=cores, random_seed=random_seed)
 
     def people(self, same_sign: bool = True) -> "pandas.DataFrame":
         """How many classes two people share, posterior mean.
@@ -465,6 +468,7 @@ class ProductClasses(Parameters):
         products: "pandas.DataFrame",
         change: Mapping[str, Any] | None = None,
         people: str = "known",
+        each_draw: bool = False,
         cores: int | None = None,
         random_seed=0,
     ) -> "pandas.DataFrame":
@@ -479,6 +483,8 @@ class ProductClasses(Parameters):
             Attribute -> a level for all products, a list with one for each, or {product: level}.
         people : {"known", "new"}
             The respondents, or people like them who are not in the data.
+        each_draw : bool
+            Whether to give the shares of every draw: one row a draw, columns (share, after or change; product).
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -487,8 +493,7 @@ class ProductClasses(Parameters):
         -------
         pandas.DataFrame
             One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval) and `share_se` (standard
-            error over groups); with a change also `after` and `change`, likewise. `attrs["draws"]`: name -> array (draws,
-            products).
+            error over groups); with a change also `after` and `change`, likewise.
 
         Raises
         ------
@@ -503,7 +508,8 @@ class ProductClasses(Parameters):
         from thali.product_classes.shares import market_shares
 
         new = one_of("people", people, ("known", "new")) == "new"
-        return market_shares(*self._fitted(), products, change, new=new, cores=cores, random_seed=random_seed)
+        settings = {"each_draw": each_draw, "new": new, "cores": cores, "random_seed": random_seed}
+        return market_shares(*self._fitted(), products, change, **settings)
 
     def save(self, path) -> None:
         """Write the fitted model to one netCDF file, which `thali.load` reads.

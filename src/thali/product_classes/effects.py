@@ -85,7 +85,7 @@ def level_pairs(draws: "Particles", study: "Study") -> list[tuple[int, int, int]
 
 
 def level_effects(
-    draws: "Particles", study: "Study", *, cores: int | None = None, random_seed=0
+    draws: "Particles", study: "Study", people: bool = False, *, cores: int | None = None, random_seed=0
 ) -> "pandas.DataFrame":
     """For each pair of levels, how often the one is preferred to the other.
 
@@ -93,6 +93,8 @@ def level_effects(
     ----------
     draws : Particles
     study : Study
+    people : bool
+        Whether the table is of single people.
     cores : int, optional
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
@@ -106,21 +108,23 @@ def level_effects(
     from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
 
     kept = thinned(draws.group, MOST_DRAWS)
-    people, pairs = draws.n_respondents, level_pairs(draws, study)
-    repeats = max(2, -(-_OCCASIONS // people))
+    pairs = level_pairs(draws, study)
+    repeats = max(2, -(-_OCCASIONS // draws.n_respondents))
     counts, by_draw = _counted(draws, study, pairs, kept, repeats, cores, random_seed)
     of_people = counts / (2.0 * repeats * len(kept))
-    of_draws = by_draw / (2.0 * repeats * people)
+    levels = list(study.scheme.levels.values())
+    named = [(study.attributes[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
+    if people:
+        columns = pd.MultiIndex.from_tuples(named, names=["attribute", "level", "over"])
+        return pd.DataFrame(of_people, pd.Index(study.respondents, name="respondent"), columns)
+    of_draws = by_draw / (2.0 * repeats * draws.n_respondents)
     groups = draws.group[kept]
     by_group = np.stack([of_draws[groups == g].mean(axis=0) for g in np.unique(groups)], axis=-1)
     low, high = np.quantile(of_draws, TAILS, axis=0)
     people_low, people_high = np.quantile(of_people, TAILS, axis=0)
-    levels = list(study.scheme.levels.values())
-    table = pd.DataFrame(
-        {
-            "attribute": [study.attributes[i] for i, _, _ in pairs],
-            "level": [levels[i][b] for i, _, b in pairs],
-            "over": [levels[i][a] for i, a, _ in pairs],
+    table = pd.DataFrame(named, columns=["attribute", "level", "over"])
+    return table.assign(
+        **{
             "effect": of_draws.mean(axis=0),
             INTERVAL_COLUMNS[0]: low,
             INTERVAL_COLUMNS[1]: high,
@@ -129,8 +133,6 @@ def level_effects(
             "people_ub": people_high,
         }
     )
-    table.attrs["people"] = pd.DataFrame(of_people, index=list(study.respondents))
-    return table
 
 
 def _counted(draws, study, pairs, kept, repeats, cores, random_seed) -> tuple[np.ndarray, np.ndarray]:

@@ -83,7 +83,7 @@ def add_importance(rng, draws, kept, group, person, codes, rows, own, first_row,
 
 
 def attribute_importance(
-    draws: "Particles", study: "Study", *, cores: int | None = None, random_seed=0
+    draws: "Particles", study: "Study", people: bool = False, *, cores: int | None = None, random_seed=0
 ) -> "pandas.DataFrame":
     """For each attribute, the mean over tasks of the total variation between choices with and without it.
 
@@ -91,6 +91,8 @@ def attribute_importance(
     ----------
     draws : Particles
     study : Study
+    people : bool
+        Whether the table is of single people.
     cores : int, optional
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
@@ -103,14 +105,14 @@ def attribute_importance(
 
     from thali.posterior.interval import TAILS
 
-    people, attributes = draws.n_respondents, len(study.attributes)
+    number, attributes = draws.n_respondents, len(study.attributes)
     kept = thinned(draws.group, MOST_DRAWS)
     numbers, group = np.unique(draws.group[kept], return_inverse=True)
     repeats = max(1, -(-_OCCASIONS // len(kept)))
-    rngs = streams(random_seed, people)
+    rngs = streams(random_seed, number)
     room = int(np.diff(draws.first_owned).max(initial=0)) + 1
-    pooled, by_group = np.zeros((people, attributes)), np.zeros((people, attributes, len(numbers)))
-    tasks = np.zeros(people)
+    pooled, by_group = np.zeros((number, attributes)), np.zeros((number, attributes, len(numbers)))
+    tasks = np.zeros(number)
 
     def work(person: int) -> None:
         own, first_row = _some_tasks(study, person)
@@ -123,8 +125,10 @@ def attribute_importance(
         by_group[person] = _variation(chance, first_row).T
         pooled[person] = _variation(total.sum(axis=0, keepdims=True) / drawn.sum(), first_row)[0]
 
-    in_threads(work, people, cores)
+    in_threads(work, number, cores)
     felt = 1.0 - draws.lapse
+    if people:
+        return pd.DataFrame(felt * pooled, pd.Index(study.respondents, name="respondent"), list(study.attributes))
     weight = tasks / tasks.sum()
     low, high = felt * np.quantile(pooled, TAILS, axis=0)
     table = pd.DataFrame(
@@ -136,7 +140,6 @@ def attribute_importance(
             "people_ub": high,
         }
     )
-    table.attrs["people"] = pd.DataFrame(felt * pooled, index=list(study.respondents), columns=list(study.attributes))
     return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
 
 

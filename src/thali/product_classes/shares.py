@@ -105,6 +105,7 @@ def market_shares(
     products: "pandas.DataFrame",
     change: Mapping[str, Any] | None = None,
     *,
+    each_draw: bool = False,
     new: bool = False,
     cores: int | None = None,
     random_seed=0,
@@ -123,12 +124,13 @@ def market_shares(
     named = {"share": found[0]}
     if change is not None:
         named |= {"after": found[1], "change": found[1] - found[0]}
+    if each_draw:
+        tables = {name: pd.DataFrame(values, columns=pd.Index(labels, name="product")) for name, values in named.items()}
+        return pd.concat(tables, axis=1).rename_axis(index="draw")
     columns = {}
     for name, values in named.items():
         columns |= _described(name, values, draws.group)
-    table = pd.DataFrame(columns, index=pd.Index(labels, name="product"))
-    table.attrs["draws"] = named
-    return table
+    return pd.DataFrame(columns, index=pd.Index(labels, name="product"))
 
 
 def _described(name: str, values: np.ndarray, group: np.ndarray) -> dict[str, np.ndarray]:
