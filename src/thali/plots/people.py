@@ -39,8 +39,7 @@ def people(model: Any, axes: "Axes | None" = None) -> "Axes":
     named = number <= _MOST_NAMED
     labels = short([str(label) for label in table.index]) if named else []
     if axes is None:
-        side = float(np.clip(0.19 * number, _LEAST_RANGE = 0.5  # classes: smaller differences than that are noise, and look like it
-_SMALLEST, _LARGEST))
+        side = float(np.clip(0.19 * number, _SMALLEST, _LARGEST))
         margin = label_width(labels) if named else 0.4
         axes = new_axes(side + margin + 1.1, side + margin + 0.4)[0]
     colours = colormaps[SHADES].with_extremes(bad="0.85")
