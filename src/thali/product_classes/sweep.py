@@ -39,15 +39,8 @@ PROPOSALS = 3  # for every class in a sweep
 def recommended(rng, problem, target, state, work, until):
     """Sweeps of the recommended sampler; False if it stopped for want of room, True once so many are done."""
     while state.whole[SWEEPS] < until:
-        while state.whole[VISITED] < state.whole[PRESENT]:
-            n = state.whole[VISITED]
-            if not is_ready(rng, problem, state, n):
-                return False
-            visit(rng, problem, target, state, work, n)
-            state.whole[VISITED] += 1
-        visit_population(rng, problem, target, state, work)
-        state.whole[VISITED] = 0
-        state.whole[SWEEPS] += 1
+        if not recommended_sweep(rng, problem, target, state, work):
+            return False
     return True
 
 
@@ -55,18 +48,41 @@ def recommended(rng, problem, target, state, work, until):
 def paper(rng, problem, target, state, work, until):
     """Sweeps of the draft's sampler, corrected; as `recommended` otherwise."""
     while state.whole[SWEEPS] < until:
-        while state.whole[VISITED] < state.whole[PRESENT]:
-            n = state.whole[VISITED]
-            if not is_ready(rng, problem, state, n):
-                return False
-            draw_lapses(rng, problem, target, state, work, n)
-            switch_and_redraw(rng, problem, target, state, work, n)
-            replace_singletons(rng, problem, target, state, work, n, drawn(state))
-            state.whole[VISITED] += 1
-        walk_shapes(rng, problem, state)
-        draw_concentration(rng, problem, state)
-        state.whole[VISITED] = 0
-        state.whole[SWEEPS] += 1
+        if not paper_sweep(rng, problem, target, state, work):
+            return False
+    return True
+
+
+@part
+def recommended_sweep(rng, problem, target, state, work):
+    """What is left of a sweep: visits of the people present in order, then the population."""
+    while state.whole[VISITED] < state.whole[PRESENT]:
+        n = state.whole[VISITED]
+        if not is_ready(rng, problem, state, n):
+            return False
+        visit(rng, problem, target, state, work, n)
+        state.whole[VISITED] += 1
+    visit_population(rng, problem, target, state, work)
+    state.whole[VISITED] = 0
+    state.whole[SWEEPS] += 1
+    return True
+
+
+@part
+def paper_sweep(rng, problem, target, state, work):
+    """What is left of a sweep of the draft's sampler."""
+    while state.whole[VISITED] < state.whole[PRESENT]:
+        n = state.whole[VISITED]
+        if not is_ready(rng, problem, state, n):
+            return False
+        draw_lapses(rng, problem, target, state, work, n)
+        switch_and_redraw(rng, problem, target, state, work, n)
+        replace_singletons(rng, problem, target, state, work, n, drawn(state))
+        state.whole[VISITED] += 1
+    walk_shapes(rng, problem, state)
+    draw_concentration(rng, problem, state)
+    state.whole[VISITED] = 0
+    state.whole[SWEEPS] += 1
     return True
 
 
@@ -128,11 +144,13 @@ def draw_concentration(rng, problem, state):
         state.real[CONCENTRATION] = rng.standard_gamma(1.0 + state.whole[CLASSES]) / rate
 
 
-@compiled
-def clear_state(rng, problem, state, shapes_from_prior):
+@part
+def forget_everybody(rng, problem, state, shapes_from_prior):
     """Nobody is present; alpha, and if asked a and σ, from the prior; else these are 2 and .6."""
-    state.whole[:] = 0
-    state.whole[FREE] = state.whole[PENDING] = -1
+    for i in range(state.whole.shape[0]):
+        state.whole[i] = 0
+    state.whole[FREE] = -1
+    state.whole[PENDING] = -1
     state.real[A] = rng.standard_exponential() if shapes_from_prior else 2.0
     state.real[SIGMA] = rng.random() if shapes_from_prior else 0.6
     learned = problem.prior[ALPHA] != problem.prior[ALPHA]
@@ -143,13 +161,25 @@ def clear_state(rng, problem, state, shapes_from_prior):
         state.counts[i, 0], state.counts[i, 1] = 0, 0
 
 
-@compiled
-def extend_to(rng, problem, state, people):
+@part
+def let_come(rng, problem, state, people):
     """Let people come until so many are present; False if room was wanting."""
     while state.whole[PRESENT] < people:
         if not extend(rng, problem, state):
             return False
     return True
+
+
+@compiled
+def clear_state(rng, problem, state, shapes_from_prior):
+    """See `forget_everybody`."""
+    forget_everybody(rng, problem, state, shapes_from_prior)
+
+
+@compiled
+def extend_to(rng, problem, state, people):
+    """See `let_come`."""
+    return let_come(rng, problem, state, people)
 
 
 SAMPLERS = {"recommended": recommended, "paper": paper}
