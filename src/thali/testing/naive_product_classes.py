@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Lambda:
-    """A class of products: the levels that belong to it, attribute by attribute; None where the attribute is inactive."""
+    """A class of products: the levels of each attribute that belong to it; None where the attribute is inactive."""
 
     sets: tuple[frozenset[int] | None, ...]
     polarity: int  # -1 no monotone attribute is active, 0 upper levels, 1 lower levels
