@@ -3,6 +3,7 @@
 import math
 
 from thali._jit import scalar
+from thali.regression.pl_state import log_gamma_draw
 
 _SAFE = 1e-280  # relative values below this are compared on a scale of their own
 
@@ -29,18 +30,10 @@ def log_add(a, b):
 
 
 @scalar
-def log_gamma(rng, shape):
-    """The logarithm of a draw from Gamma(shape, 1), which itself may be too small for a float."""
-    if shape >= 1.0:
-        return math.log(rng.standard_gamma(shape))
-    return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
-
-
-@scalar
 def draw_values(rng, log_theta, shape, chosen, n, log_value):
     """The values on one occasion of n owned classes, those numbered in `chosen`: lasting part plus a fresh one."""
     for q in range(n):
-        log_value[q] = log_add(log_theta[chosen[q]], log_gamma(rng, shape))
+        log_value[q] = log_add(log_theta[chosen[q]], log_gamma_draw(rng, shape))
 
 
 @scalar

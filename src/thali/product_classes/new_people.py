@@ -4,7 +4,8 @@ import math
 
 from thali._jit import scalar
 from thali.mcmc.chance import index, poisson
-from thali.product_classes.choosing import holds, log_gamma
+from thali.product_classes.choosing import holds
+from thali.regression.pl_state import log_gamma_draw
 
 
 @scalar
@@ -58,7 +59,7 @@ def draw_new_row(rng, draws, d, people, codes, inside, sign, log_theta, order, a
         sign[n] = draws.polarity[c]
         if draws.polarity[c] < 0:
             sign[n] = rng.random() * (2.0 + owners) < 1.0 + draws.n_negative[c]
-        log_theta[n] = log_gamma(rng, shape)
+        log_theta[n] = log_gamma_draw(rng, shape)
         for row in range(rows):
             inside[n, row] = holds(draws.active, draws.member, c, draws.offset, codes, row)
         n += 1
@@ -66,7 +67,7 @@ def draw_new_row(rng, draws, d, people, codes, inside, sign, log_theta, order, a
     for _ in range(min(own, room - n)):
         polarity = draw_class(rng, draws.offset, draws.monotone, order, active, member, 0)
         sign[n] = polarity if polarity >= 0 else index(rng, 2)
-        log_theta[n] = log_gamma(rng, shape)
+        log_theta[n] = log_gamma_draw(rng, shape)
         for row in range(rows):
             inside[n, row] = holds(active, member, 0, draws.offset, codes, row)
         n += 1
