@@ -118,7 +118,7 @@ def monotone_of(monotone: Any, data: "ChoiceExperiment") -> dict[str, str]:
 
     found: dict[str, str] = {}
     for name, direction in _pairs(monotone):
-        if direction not in DIRECTIONS:
+        if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise ArgumentError(
                 f"monotone: the direction of {name!r} must be 'increasing' or 'decreasing'; got {direction!r}."
             )
@@ -180,7 +180,7 @@ def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> st
     if not len(tasks):
         return ""
     person = data.respondent_of_task
-    named = [f"task {data.task_labels[t]!r} of respondent {data.respondents[person[t]]!r}" for t in tasks[:_MOST_NAMED]]
+    named = [f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}" for t in tasks[:_MOST_NAMED]]
     more = f" and {len(tasks) - _MOST_NAMED:,} more" if len(tasks) > _MOST_NAMED else ""
     return (
         f"In {', '.join(named)}{more} the chosen alternative is no better than another one in any respect and worse in "
