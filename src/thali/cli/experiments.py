@@ -90,7 +90,7 @@ def make(settings: dict, given: set[str]) -> Any:
 def read(data_name: str, settings: dict) -> "ChoiceExperiment":
     """The choice experiment of that file."""
     from thali import datasets
-    from thali.data.experiment import read_experiment
+    from thali.data.experiment_file import read_experiment
 
     if any(record.name == data_name for record in datasets.catalogue()):
         raise DataError(f"{data_name} holds no choice experiment, which {PRODUCT_CLASSES} needs; name a file.")
