@@ -18,6 +18,8 @@ _HOME = {
     "EliminationByAspects": "thali.models.elimination_by_aspects",
     "AdditiveClustering": "thali.models.additive_clustering",
     "LatentFeatureModel": "thali.models.latent_feature_model",
+    "MultinomialLogit": "thali.choice_models.multinomial",
+    "HierarchicalLogit": "thali.choice_models.hierarchical",
     "PlackettLuceRegression": "thali.regression.plackett_luce",
     "SparseMultinomialLogit": "thali.regression.sparse_logit",
     "compare": "thali.leave_out.compare",
