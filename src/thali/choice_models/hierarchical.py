@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from thali.data.experiment import ChoiceExperiment
 
-THIN = 10
+THIN = 25
 
 
 class HierarchicalLogit(Parameters):
@@ -94,8 +94,8 @@ class HierarchicalLogit(Parameters):
     def fit(
         self,
         data: "ChoiceExperiment",
-        draws: int = 250,
-        tune: int = 150,
+        draws: int = 400,
+        tune: int = 200,
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
@@ -111,7 +111,7 @@ class HierarchicalLogit(Parameters):
             Kept states of each chain, and those before them, by which it tunes its steps and forgets its start.
         chains : int
         thin : int, optional
-            Sweeps for each state; None: 10.
+            Sweeps for each state; None: 25.
         cores : int, optional
             Chains run at once; None: as many as there are processors. Draws do not depend on it.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -232,9 +232,7 @@ class HierarchicalLogit(Parameters):
         self._require_fitted()
         found = self.scheme_.encode(new, self._respondents)
         matrix = self._coding.matrix(found.products)
-        return mean_probabilities(
-            self.posterior_, matrix, found.task_of_row, found.respondent_of_row, self._new_people
-        )
+        return mean_probabilities(self.posterior_, matrix, found.task_of_row, found.respondent_of_row, self._new_people)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "posterior_"):

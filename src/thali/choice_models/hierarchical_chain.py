@@ -40,10 +40,17 @@ def problem_of(tasks: Tasks, first_task: np.ndarray, prior: Prior) -> tuple[Prob
     curvature = np.empty((people, p, p))
     for n in range(people):
         curvature[n] = derivatives(tasks_of_person(tasks, first_task, n), pooled)[2]
-    numbers = (np.ascontiguousarray(array, np.int64) for array in (first_task, tasks.first_row, tasks.chosen_row))
-    matrix = np.array(tasks.matrix, float, order="C")
-    scale = prior.df * prior.scale
-    return Problem(matrix, *numbers, curvature, float(prior.df), float(scale), prior.mean_sd**-2.0), pooled
+    problem = Problem(
+        np.array(tasks.matrix, float, order="C"),
+        np.array(first_task, np.int64),
+        np.array(tasks.first_row, np.int64),
+        np.array(tasks.chosen_row, np.int64),
+        curvature,
+        float(prior.df),
+        float(prior.df * prior.scale),
+        float(prior.mean_sd) ** -2.0,
+    )
+    return problem, pooled
 
 
 def tasks_of_person(tasks: Tasks, first_task: np.ndarray, n: int) -> Tasks:
@@ -85,9 +92,7 @@ class Chain(Sliced):
         self.total = (tune + draws) * thin
         self.sweeps = 0
         people, p = self.state.beta.shape
-        self.record = Kept(
-            np.empty((draws, p)), np.empty((draws, p, p)), np.empty((draws, people, p)), np.empty(draws)
-        )
+        self.record = Kept(np.empty((draws, p)), np.empty((draws, p, p)), np.empty((draws, people, p)), np.empty(draws))
 
     @property
     def is_done(self) -> bool:

@@ -97,7 +97,8 @@ def mean_probabilities(
 
     .. math::
         \bar p_n = \frac1S \sum_s p(\beta_n^{(s)}), \qquad
-        \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad \beta^{(s,r)} \sim N(\mu^{(s)}, \Sigma^{(s)})
+        \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad
+        \beta^{(s,r)} \sim N(\mu^{(s)}, \Sigma^{(s)})
 
     Parameters
     ----------

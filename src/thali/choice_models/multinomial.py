@@ -129,8 +129,8 @@ class MultinomialLogit(Parameters):
             return
         if len(aliased):
             warnings.warn(
-                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions take "
-                "0 for it. Leave out an attribute that the others determine.",
+                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
+                "take 0 for it. Leave out an attribute that the others determine.",
                 DataWarning,
                 stacklevel=3,
             )

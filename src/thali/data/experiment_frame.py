@@ -84,7 +84,7 @@ def choices_of(
     respondent, task, alternative, chosen = _columns(list(frame.columns), columns)
     person = _labels(frame, respondent)
     rows = Rows(person, _labels(frame, task), None if alternative is None else _labels(frame, alternative))
-    _refuse_idle(frame[respondent], person, respondent)
+    _refuse_idle(column(frame, respondent), person, respondent)
     where = _none_where(frame, none, alternative)
     names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
     is_none = none_rows(frame, where)
@@ -173,7 +173,7 @@ def _none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tu
             raise ArgumentError("none is an empty mapping; give a column and its value, such as {'brand': 'none'}.")
         return tuple((str(column(frame, str(name)).name), as_label(value)) for name, value in none.items())
     label = as_label(none)
-    labels = [] if alternative is None else distinct_texts(frame[alternative])[1]
+    labels = [] if alternative is None else distinct_texts(column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
         if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
             raise DataError(f"Column {label!r}, named by none=, must hold 1 for the no-choice option and 0 elsewhere.")
@@ -191,7 +191,7 @@ def _none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tu
 
 def _never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> str:
     name, label = where[0]
-    known = [text for text in distinct_texts(frame[name])[1] if text]
+    known = [text for text in distinct_texts(column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
         return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
     said = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
@@ -285,7 +285,7 @@ def _refuse_single(attributes: list[Attribute]) -> None:
     for attribute in attributes:
         if len(attribute.levels) < 2:
             raise DataError(
-                f"Attribute {attribute.name!r} has one level, {attribute.levels[0]!r}, and can explain no choice; "
+                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and can explain no choice; "
                 "leave it out of attributes, or declare its other levels by levels=."
             )
 
