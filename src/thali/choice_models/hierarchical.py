@@ -165,10 +165,14 @@ class HierarchicalLogit(Parameters):
         return Prior(df, scale, sd)
 
     def _keep_means(self) -> None:
+        import pandas
+
         posterior = self.posterior_["posterior"].dataset
         over = ["chain", "draw"]
         self.coef_ = posterior["mean"].mean(over).to_series().rename("coef")
-        self.individual_ = posterior["beta"].mean(over).to_pandas()
+        tastes = posterior["beta"].mean(over)
+        names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
+        self.individual_ = pandas.DataFrame(tastes.values, *names)
         self.log_likelihood_ = float(posterior["log_likelihood"].mean())
 
     def _warn(self, draws: int) -> None:

@@ -115,6 +115,8 @@ def climb(tasks: Tasks, ridge: float = 0.0) -> Climbed:
         slope = gradient - ridge * beta
         step = np.linalg.lstsq(hessian + ridge * np.eye(p), slope, rcond=None)[0]
         if slope @ step <= _SMALLEST * len(tasks.chosen_row):
+            beta = beta + step  # the step doubles the digits
+            value, _, hessian = derivatives(tasks, beta)
             return Climbed(beta, value, hessian, True)
         height = value - 0.5 * ridge * beta @ beta
         length = 1.0

@@ -320,14 +320,14 @@ def _in_order(scheme: Scheme, rows: Rows, products, picked: np.ndarray, is_none:
     _check_tasks(rows, order, starts, picked[order], is_none[order], sizes)
     if rows.alternative is None:
         within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
-        labels = within.astype(str)
+        labels = within.astype(str).astype(object)
     else:
         labels = rows.alternative[order]
         refuse_twice(labels, np.repeat(np.arange(len(starts)), sizes), lambda k: rows.where_task(order[k]))
     chosen = np.flatnonzero(picked[order]) - starts
     respondents = tuple(str(label) for label in people)
-    task_labels = rows.task[order][starts]
-    return Choices(scheme, respondents, first_task, first_row, chosen, products[order], task_labels, labels)
+    task_labels = rows.task[order][starts].astype(str)
+    return Choices(scheme, respondents, first_task, first_row, chosen, products[order], task_labels, labels.astype(str))
 
 
 def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes) -> None:
@@ -336,14 +336,14 @@ def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes) -> None:
     def place(wrong: np.ndarray) -> str:
         return rows.where_task(int(order[starts[int(wrong.argmax())]]))
 
+    if (wrong := sizes < 2).any():
+        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
     if (wrong := choices != 1).any():
         number = int(choices[int(wrong.argmax())])
         raise DataError(
             f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; exactly "
             "one must be."
         )
-    if (wrong := sizes < 2).any():
-        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
     if (wrong := nones > 1).any():
         raise DataError(
             f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times {place(wrong)}; once is enough."

@@ -28,9 +28,9 @@ def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
 
 
 def row_texts(series: "pd.Series") -> np.ndarray:
-    """The text of every row, as an array of str."""
+    """The text of every row, as an array of objects."""
     codes, texts = distinct_texts(series)
-    return np.array(texts, dtype=str)[codes]
+    return np.array(texts, dtype=object)[codes]
 
 
 def as_number(text: str) -> float | None:

@@ -148,7 +148,7 @@ def compare(
         budget = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
         rest = (cores, random_seed, progressbar, checkpoint)
         return compare_experiment(models, data, leave_out, hold_out, folds, budget, *rest)
-    one_of("leave_out", leave_out, (None, "pair"))
+    one_of("leave_out", "pair" if leave_out is None else leave_out, ("pair",))
     if hold_out is not None or folds is not None:
         raise ArgumentError(
             "hold_out and folds are for choice experiments; of paired comparisons every pair is left out."
