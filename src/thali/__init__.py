@@ -19,6 +19,8 @@ _HOME = {
     "AdditiveClustering": "thali.models.additive_clustering",
     "LatentFeatureModel": "thali.models.latent_feature_model",
     "ProductClasses": "thali.models.product_classes",
+    "MultinomialLogit": "thali.choice_models.multinomial",
+    "HierarchicalLogit": "thali.choice_models.hierarchical",
     "PlackettLuceRegression": "thali.regression.plackett_luce",
     "SparseMultinomialLogit": "thali.regression.sparse_logit",
     "compare": "thali.leave_out.compare",

@@ -84,7 +84,7 @@ def choices_of(
     respondent, task, alternative, chosen = _columns(list(frame.columns), columns)
     person = _labels(frame, respondent)
     rows = Rows(person, _labels(frame, task), None if alternative is None else _labels(frame, alternative))
-    _refuse_idle(frame[respondent], person, respondent)
+    _refuse_idle(column(frame, respondent), person, respondent)
     where = _none_where(frame, none, alternative)
     names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
     is_none = none_rows(frame, where)
@@ -173,7 +173,7 @@ def _none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tu
             raise ArgumentError("none is an empty mapping; give a column and its value, such as {'brand': 'none'}.")
         return tuple((str(column(frame, str(name)).name), as_label(value)) for name, value in none.items())
     label = as_label(none)
-    labels = [] if alternative is None else distinct_texts(frame[alternative])[1]
+    labels = [] if alternative is None else distinct_texts(column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
         if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
             raise DataError(f"Column {label!r}, named by none=, must hold 1 for the no-choice option and 0 elsewhere.")
@@ -191,7 +191,7 @@ def _none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tu
 
 def _never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> str:
     name, label = where[0]
-    known = [text for text in distinct_texts(frame[name])[1] if text]
+    known = [text for text in distinct_texts(column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
         return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
     said = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
@@ -285,7 +285,7 @@ def _refuse_single(attributes: list[Attribute]) -> None:
     for attribute in attributes:
         if len(attribute.levels) < 2:
             raise DataError(
-                f"Attribute {attribute.name!r} has one level, {attribute.levels[0]!r}, and can explain no choice; "
+                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and can explain no choice; "
                 "leave it out of attributes, or declare its other levels by levels=."
             )
 
@@ -320,14 +320,14 @@ def _in_order(scheme: Scheme, rows: Rows, products, picked: np.ndarray, is_none:
     _check_tasks(rows, order, starts, picked[order], is_none[order], sizes)
     if rows.alternative is None:
         within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
-        labels = within.astype(str)
+        labels = within.astype(str).astype(object)
     else:
         labels = rows.alternative[order]
         refuse_twice(labels, np.repeat(np.arange(len(starts)), sizes), lambda k: rows.where_task(order[k]))
     chosen = np.flatnonzero(picked[order]) - starts
     respondents = tuple(str(label) for label in people)
-    task_labels = rows.task[order][starts]
-    return Choices(scheme, respondents, first_task, first_row, chosen, products[order], task_labels, labels)
+    task_labels = rows.task[order][starts].astype(str)
+    return Choices(scheme, respondents, first_task, first_row, chosen, products[order], task_labels, labels.astype(str))
 
 
 def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes) -> None:
@@ -336,14 +336,14 @@ def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes) -> None:
     def place(wrong: np.ndarray) -> str:
         return rows.where_task(int(order[starts[int(wrong.argmax())]]))
 
+    if (wrong := sizes < 2).any():
+        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
     if (wrong := choices != 1).any():
         number = int(choices[int(wrong.argmax())])
         raise DataError(
             f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; exactly "
             "one must be."
         )
-    if (wrong := sizes < 2).any():
-        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
     if (wrong := nones > 1).any():
         raise DataError(
             f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times {place(wrong)}; once is enough."

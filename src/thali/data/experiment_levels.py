@@ -28,9 +28,9 @@ def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
 
 
 def row_texts(series: "pd.Series") -> np.ndarray:
-    """The text of every row, as an array of str."""
+    """The text of every row, as an array of objects."""
     codes, texts = distinct_texts(series)
-    return np.array(texts, dtype=str)[codes]
+    return np.array(texts, dtype=object)[codes]
 
 
 def as_number(text: str) -> float | None:
@@ -40,6 +40,11 @@ def as_number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, which True is not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def natural_order(series: "pd.Series", used: Sequence[str], hidden: Sequence[str]) -> tuple[tuple[str, ...], str]:
@@ -141,14 +146,14 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
     >>> cut_points("cost", 3, np.array([1.0, 2, 3, 4, 5, 60]))
     (2.0, 4.0)
     """
-    if isinstance(wanted, (int, np.integer)) and not isinstance(wanted, bool):
+    if is_whole(wanted):
         if wanted < 2:
             raise ArgumentError(f"bins[{name!r}] must be at least 2 bins; got {wanted}.")
         shares = np.arange(1, wanted) / wanted
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
         return tuple(float(cut) for cut in cuts if cut < values.max())
     try:
-        cuts = np.asarray([float(cut) for cut in wanted])
+        cuts = np.array(list(wanted), dtype=float)
     except (TypeError, ValueError):
         cuts = np.empty(0)
     if not len(cuts) or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._random import root
 from thali.data.check import as_label, plural, suggest
+from thali.data.experiment_levels import is_whole
 from thali.errors import ArgumentError, DataError
 from thali.models.arguments import whole
 
@@ -38,13 +39,13 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed) -> np.ndarray:
 
 def held_people(data: "ChoiceExperiment", respondents: Any, random_seed) -> np.ndarray:
     """Whether each task is held out: those of random respondents, or of those listed."""
-    if isinstance(respondents, (int, np.integer)) and not isinstance(respondents, bool):
+    if is_whole(respondents):
         number = whole("respondents", respondents, 1)
         people = np.random.default_rng(root(random_seed)).permutation(data.n_respondents)[:number]
     elif isinstance(respondents, str) or not hasattr(respondents, "__iter__"):
         raise ArgumentError(f"respondents must be a whole number or a list of labels; got {respondents!r}.")
     else:
-        labels = [as_label(label) for label in respondents]
+        labels = list(map(as_label, respondents))
         place = {label: number for number, label in enumerate(data.respondents)}
         for label in labels:
             if label not in place:
