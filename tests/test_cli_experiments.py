@@ -179,6 +179,12 @@ def test_bad_input_is_one_line_and_writes_nothing(run, fake, folder, words, told
     assert "levels=" not in line.replace("--levels", "") and sorted(os.listdir(folder)) == before and not fake
 
 
+def test_a_bad_market_is_refused_before_the_fit(run, fake):
+    pd.DataFrame({"price": [100, 175], "brand": "Bora", "zoom": "no", "battery": "8 h"}).to_csv("m.csv", index=False)
+    result = run("fit", "camera.csv", "--none", "none", *MONOTONE[:1], "price=decreasing", "--market", "m.csv")
+    assert result.code == 2 and "'175'" in result.err and "`--levels`" in result.err and not fake
+
+
 def test_bundled_data_are_refused(run):
     result = run("fit", "celebrities", "--model", "product-classes")
     assert result.code == 2 and "holds no choice experiment" in result.err
