@@ -20,7 +20,8 @@ MONOTONE = ["--monotone", "price=decreasing", "zoom=increasing", "battery=increa
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     experiment(none=True).to_frame().to_csv("camera.csv", index=False)
-    experiment().to_frame().rename(columns={"id": "who", "choice": "took", "alt": "shelf"}).to_csv("odd.csv", index=False)
+    odd = experiment().to_frame().rename(columns={"id": "who", "choice": "took", "alt": "shelf"})
+    odd.to_csv("odd.csv", index=False)
     return tmp_path
 
 
@@ -151,7 +152,7 @@ BAD = {
     "no such attribute": (["--monotone", "prize=decreasing"], "Did you mean 'price'?"),
     "no such direction": (["--monotone", "price=down"], "'increasing' or 'decreasing'; got 'down'"),
     "both directions": (["--monotone", "price=decreasing", "price=increasing"], "cannot be both"),
-    "no order": (["--monotone", "brand=increasing"], "no order but the alphabet's; list them from worst to best by `--lev"),
+    "no order": (["--monotone", "brand=increasing"], "but the alphabet's; list them from worst to best by `--lev"),
     "no equals": (["--monotone", "price"], "NAME=VALUE"),
     "draws": (["--draws", "100"], "`--draws` means nothing to product-classes, which has `--final-sweeps`"),
     "chains": (["--chains", "2"], "which has `--groups`"),

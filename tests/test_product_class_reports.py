@@ -82,9 +82,7 @@ def slow_table(draws, the_study):
                 seen.add(held)
         for held in seen:
             present[held] = present.get(held, 0) + 1 / count
-    return {
-        held: (shares[held], importances[held], present[held], float(np.mean(liked[held]))) for held in shares
-    }
+    return {held: (shares[held], importances[held], present[held], float(np.mean(liked[held]))) for held in shares}
 
 
 @pytest.mark.parametrize("none", [False, True])
@@ -116,10 +114,11 @@ def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
 
 
 def test_opposite_values_of_one_class_cancel():
-    draws = single([(0, np.log(3.0)), (1, np.log(1.0))], members=[[1, 0, 0, 1, 0]] * 2, monotone=(0, 0), offset=(0, 3, 5))
+    members = [[1, 0, 0, 1, 0]] * 2
+    draws = single([(0, np.log(3.0)), (1, np.log(1.0))], members=members, monotone=(0, 0), offset=(0, 3, 5))
     table = class_table(draws, study(EVERY))
     assert table["class"].tolist() == ["colour = red & size = s"]
-    assert table["liked"].tolist() == [1.0] and table["importance"].tolist() == [1.0] and table["share"].tolist() == [1.0]
+    assert table[["liked", "importance", "share"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
 
 
 def test_the_share_of_new_people_is_that_of_the_buffet():

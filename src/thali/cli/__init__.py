@@ -177,9 +177,7 @@ def fit(
             show_default="all are free",
         ),
     ] = None,
-    groups: Annotated[
-        int, typer.Option(help="product-classes: chains, or with --method smc groups of particles.")
-    ] = 8,
+    groups: Annotated[int, typer.Option(help="product-classes: chains, or with --method smc groups of particles.")] = 8,
     particles: Annotated[
         int | None,
         typer.Option(help="product-classes with --method smc: particles in each group.", show_default="64"),
@@ -451,6 +449,14 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE", help="The data, for what needs some that do not come with thali: see --list."),
     ] = None,
+    sushi: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The sushi preferences, for plackett-luce-table2: a table with the kind of sushi in the last column."
+            " They may not be handed on, so bring your own.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -470,7 +476,7 @@ def reproduce(
             list_entries()
         else:
             size = "small" if small else "full" if full else "standard"
-            run_entry(name, size=size, seed=seed, cores=cores, data=data, out=out)
+            run_entry(name, size=size, seed=seed, cores=cores, data=data, sushi=sushi, out=out)
 
 
 @cache.command("info")

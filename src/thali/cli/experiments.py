@@ -54,7 +54,9 @@ def run_experiment(data_name: str, settings: dict, given: set[str], budget: dict
 
     for name, instead in _BUDGET.items():
         if name in given:
-            raise ArgumentError(f"`--{name}` means nothing to {PRODUCT_CLASSES}, which has `--{instead}`; leave it out.")
+            raise ArgumentError(
+                f"`--{name}` means nothing to {PRODUCT_CLASSES}, which has `--{instead}`; leave it out."
+            )
     model = make(settings, given)
     with _words_of_the_command_line():
         data = read(data_name, settings)

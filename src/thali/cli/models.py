@@ -24,9 +24,7 @@ SEVERAL = ("monotone", "levels", "bins")
 
 _LATENT = ("alpha", "tempering", "tree", "leaf_length", "sampler")
 _CLASSES = ("target", "method", "folds")
-CHOICES = Kind(
-    ("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique"), (*_LATENT, "lapse")
-)
+CHOICES = Kind(("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique"), (*_LATENT, "lapse"))
 SIMILARITIES = Kind(
     ("additive-clustering", "additive"),
     "similarities",

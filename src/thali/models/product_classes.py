@@ -364,8 +364,8 @@ class ProductClasses(Parameters):
         -------
         pandas.DataFrame
             `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
-            `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws and
-            standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people.
+            `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws
+            and standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people.
 
         Raises
         ------
@@ -429,7 +429,9 @@ class ProductClasses(Parameters):
 
     # predictions ------------------------------------------------------------------------------------------
 
-    def predict_proba(self, new: Any, repeats: int | None = None, cores: int | None = None, random_seed=0) -> np.ndarray:
+    def predict_proba(
+        self, new: Any, repeats: int | None = None, cores: int | None = None, random_seed=0
+    ) -> np.ndarray:
         """Probability that each alternative is chosen in its task.
 
         Parameters
@@ -492,8 +494,8 @@ class ProductClasses(Parameters):
         Returns
         -------
         pandas.DataFrame
-            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval) and `share_se` (standard
-            error over groups); with a change also `after` and `change`, likewise.
+            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval) and `share_se`
+            (standard error over groups); with a change also `after` and `change`, likewise.
 
         Raises
         ------

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._jit import compiled
+from thali._jit import allocating
 from thali._random import streams
 from thali.product_classes.choosing import alike, difference, draw_values, holds, scale_values, separating
 from thali.product_classes.class_table import standard_error
@@ -23,7 +23,7 @@ _MOST_PAIRED = 8  # levels all pairs of which are shown
 _PIECES = 40  # of the work
 
 
-@compiled
+@allocating
 def add_effects(rng, draws, d, codes, rows, inside_attribute, first, second, of_attribute, repeats, room, by_person):
     """Add twice the number of occasions on which each person prefers level `second` to `first`, ties counting half.
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._jit import compiled
+from thali._jit import allocating
 from thali._random import streams
 from thali.product_classes.choosing import add_winners, draw_values, holds
 from thali.product_classes.class_table import standard_error
@@ -21,8 +21,10 @@ MOST_DRAWS, MOST_TASKS = 400, 8  # of each person
 _OCCASIONS = 800  # of all draws
 
 
-@compiled
-def add_importance(rng, draws, kept, group, person, codes, rows, own, first_row, inside_attribute, repeats, room, total):
+@allocating
+def add_importance(
+    rng, draws, kept, group, person, codes, rows, own, first_row, inside_attribute, repeats, room, total
+):
     """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those when attribute i is the same everywhere.
 
     The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and

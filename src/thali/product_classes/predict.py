@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._jit import compiled
+from thali._jit import allocating
 from thali._random import streams
 from thali.product_classes.choosing import add_winners, draw_values, holds, separating
 from thali.product_classes.new_people import draw_new_row, room_for_new
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEAST_REPEATS, LEAST_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws together
 
 
-@compiled
+@allocating
 def add_known(rng, draws, person, codes, row_product, first_row, repeats, room, total):
     """Add to `total`, for each row of the tasks of a person of the data, in how many occasions it was chosen.
 
@@ -46,7 +46,7 @@ def add_known(rng, draws, person, codes, row_product, first_row, repeats, room, 
                 add_winners(inside, sign, chosen, matter, log_value, value, first, last, weight, total)
 
 
-@compiled
+@allocating
 def add_new(rng, draws, codes, row_product, first_row, repeats, room, total):
     """As `add_known`, of a person who is not in the data: a fresh row of the buffet for each repetition."""
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._jit import compiled
+from thali._jit import allocating
 from thali._random import streams
 from thali.data.check import as_label, suggest
 from thali.errors import ArgumentError, DataError
@@ -25,7 +25,7 @@ _NEW_PEOPLE = 200
 _NAMES = ("product", "products", "name", "label")
 
 
-@compiled
+@allocating
 def add_shares(rng, draws, d, new_people, codes, first_row, repeats, room, total):
     """Add to `total`, for each product of each market, how often it is chosen by all people in draw d.
 
@@ -56,9 +56,7 @@ def add_shares(rng, draws, d, new_people, codes, first_row, repeats, room, total
         for _ in range(repeats):
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
             for m in range(first_row.shape[0] - 1):
-                add_winners(
-                    inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total
-                )
+                add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
 
 
 def share_draws(
@@ -125,7 +123,9 @@ def market_shares(
     if change is not None:
         named |= {"after": found[1], "change": found[1] - found[0]}
     if each_draw:
-        tables = {name: pd.DataFrame(values, columns=pd.Index(labels, name="product")) for name, values in named.items()}
+        tables = {
+            name: pd.DataFrame(values, columns=pd.Index(labels, name="product")) for name, values in named.items()
+        }
         return pd.concat(tables, axis=1).rename_axis(index="draw")
     columns = {}
     for name, values in named.items():
