@@ -182,7 +182,7 @@ class ProductClasses(Parameters):
             self._warn_of_dominated_choices(data, monotone, plan)
         from thali.models.arguments import whole
         from thali.product_classes import annealed, smc  # pyright: ignore[reportAttributeAccessIssue]
-        from thali.product_classes.problem import problem_of  # pyright: ignore[reportMissingImports]
+        from thali.product_classes.problem import problem_of
 
         cores = cores if cores is None else whole("cores", cores, 1)
         problem = problem_of(data, monotone, plan.alpha, plan.beta)
