@@ -90,9 +90,9 @@ def refuse_options_of_others(kind: Kind, given: set[str], data_name: str | None 
 
     Example
     -------
-    >>> refuse_options_of_others(SIMILARITIES, {"draws", "lapse"})
+    >>> refuse_options_of_others(SIMILARITIES, {"draws", "unique"})
     Traceback (most recent call last):
-    thali.errors.ArgumentError: `--lapse` belongs to elimination-by-aspects, not to additive-clustering; leave it out.
+    thali.errors.ArgumentError: `--unique/--no-unique` belongs to elimination-by-aspects, not to additive-clustering; ...
     """
     for other in KINDS:
         for option in (*other.options, *other.shared):
