@@ -181,12 +181,14 @@ class ProductClasses(Parameters):
         if not is_quiet():
             self._warn_of_dominated_choices(data, monotone, plan)
         from thali.models.arguments import whole
-        from thali.product_classes import annealed, smc  # pyright: ignore[reportAttributeAccessIssue]
         from thali.product_classes.problem import problem_of
 
+        if plan.method == "annealed":
+            from thali.product_classes.annealed import run_annealed as run  # pyright: ignore[reportMissingImports]
+        else:
+            from thali.product_classes.smc import run_smc as run  # pyright: ignore[reportMissingImports]
         cores = cores if cores is None else whole("cores", cores, 1)
         problem = problem_of(data, monotone, plan.alpha, plan.beta)
-        run = annealed.run_annealed if plan.method == "annealed" else smc.run_smc
         found = run(
             problem,
             plan,
