@@ -1,7 +1,6 @@
 """Classes of products that people care about, from choice experiments."""
 
 import json
-import math
 import re
 import warnings
 from collections.abc import Mapping
@@ -304,15 +303,15 @@ class ProductClasses(Parameters):
         NotFittedError
             Before `fit`.
         """
-        from thali.posterior.summary import verdict
+        from thali.posterior.summary import _two_digits, verdict
         from thali.product_classes.arguments import plan_of
 
         ok, sentence = verdict(self.summary())
         now = plan_of(self).final_sweeps
 
         def longer(advice: re.Match) -> str:
-            wanted = math.ceil(now * int(advice[1]) / max(int(advice[2] or advice[1]), 1))
-            return f"fit again with final_sweeps={wanted} (now {now})"
+            times = int(advice[1]) / max(int(advice[2] or advice[1]), 1)
+            return f"fit again with final_sweeps={_two_digits(now * times)} (now {now})"
 
         advice = r"fit again with draws=(\d+)(?: \(now (\d+)\))?(?:, and raise tune likewise)?"
         return ok, re.sub(advice, longer, sentence).replace("take chains=4", "take groups=8")
