@@ -90,9 +90,9 @@ def refuse_options_of_others(kind: Kind, given: set[str], data_name: str | None 
 
     Example
     -------
-    >>> refuse_options_of_others(SIMILARITIES, {"draws", "unique"})
+    >>> refuse_options_of_others(SIMILARITIES, {"draws", "a"})
     Traceback (most recent call last):
-    thali.errors.ArgumentError: `--unique/--no-unique` belongs to elimination-by-aspects, not to additive-clustering; ...
+    thali.errors.ArgumentError: `--a` belongs to plackett-luce, not to additive-clustering; leave it out.
     """
     for other in KINDS:
         for option in (*other.options, *other.shared):
