@@ -182,16 +182,16 @@ def a_million(n: int) -> None:
 # 3. effective draws ---------------------------------------------------------------------------------------
 
 
-def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int):
+def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int, thin: int):
     """Draws (chain, draw) by name, and CPU seconds of those after tuning."""
-    plan = plan_of(W.size, None, A_RANGE, 1.0, sampler, draws, tune, chains, 1)
+    plan = plan_of(W.size, None, A_RANGE, 1.0, sampler, draws, tune, chains, thin)
     rows, classes = class_rows(W, codes, codes.max() + 1), int(codes.max()) + 1
     Chain(plan, rows, classes, np.random.default_rng(0)).run_to(1)
     shown = np.unique(np.linspace(0, len(codes) - 1, 40).astype(int))
     spent, found = 0.0, []
     for number in range(chains):
         chain = Chain(plan, rows, classes, np.random.default_rng([1, number]))
-        chain.run_to(tune)
+        chain.run_to(tune * thin)
         begin = time.process_time()
         chain.run_to(chain.total)
         spent += time.process_time() - begin
@@ -203,12 +203,14 @@ def quantities(W, codes, sampler: str, chains: int, draws: int, tune: int):
     return {name: columns(np.stack(each)) for name, each in zip(names, zip(*found, strict=True), strict=True)}, spent
 
 
-def effective(folder, chains: int, draws: int, tune: int) -> None:
-    print(f"effective draws a CPU second, recommended / published sampler; {chains} chains of {tune} + {draws} sweeps")
+def effective(folder, chains: int, draws: int, tune: int, thins: tuple[int, int]) -> None:
+    """Every so many sweeps are kept, more for the published sampler: short chains that stay apart seem to mix."""
+    lengths = " and ".join(f"{(draws + tune) * thin:,}" for thin in thins)
+    print(f"effective draws a CPU second, recommended / published sampler; {chains} chains of {lengths} sweeps")
     for name, (W, codes) in problems(folder, SAMPLED).items():
         each, told = {}, []
-        for sampler in ("recommended", "paper"):
-            drawn, spent = quantities(W, codes, sampler, chains, draws, tune)
+        for sampler, thin in zip(("recommended", "paper"), thins, strict=True):
+            drawn, spent = quantities(W, codes, sampler, chains, draws, tune, thin)
             each[sampler] = {what: worst_ess(values) / spent for what, values in drawn.items()}
             told.append(f"{max(worst_rhat(values) for values in drawn.values()):.3f}")
         gains = [f"{what} {each['recommended'][what] / each['paper'][what]:.3g}" for what in each["paper"]]
@@ -220,11 +222,11 @@ def main(small: bool = False, folder=None) -> None:
         sweeps([2_000], 2)
         maxima(None, 50)
         a_million(3_000)
-        return effective(None, 2, 50, 50)
+        return effective(None, 2, 50, 50, (1, 2))
     sweeps([1_000, 100_000, 1_000_000], 4)
     maxima(folder, 20_000)
     a_million(1_000_000)
-    effective(folder, 8, 5_000, 2_000)
+    effective(folder, 8, 5_000, 1_000, (10, 60))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,11 @@ FRAME = pd.DataFrame(X, columns=["width", "height"])
 # Checks of scikit-learn that cannot apply, and why.
 CANNOT_APPLY = {"check_array_api_input": "asks for arrays of other libraries, and SciPy's switch for them is off"}
 
+CANNOT_APPLY_TO_PLACKETT_LUCE = {
+    "check_no_attributes_set_in_init": "the argument `transform` is kept as `_transform`, because scikit-learn takes "
+    "what has an attribute `transform` for a transformer"
+}
+
 
 class Nearest(Classifier):
     """Classes by the distance to their means."""
@@ -49,6 +54,11 @@ def small(**arguments):
     return th.SparseMultinomialLogit(
         **({"draws": 30, "tune": 30, "chains": 1, "thin": 1, "random_seed": 1} | arguments)
     )
+
+
+def plackett_luce(**arguments):
+    short = {"draws": 30, "tune": 30, "chains": 1, "thin": 1, "random_seed": 1}
+    return th.PlackettLuceRegression(**(short | arguments))
 
 
 def with_entry(value, dtype=float):
@@ -156,6 +166,15 @@ def test_names_of_columns():
     assert model._column_names() == ["x0", "x1"]
 
 
+def test_warnings_of_every_model_name_the_line_that_fits():
+    for model in (small(), plackett_luce(), plackett_luce(method="map", a=1.1), plackett_luce(method="variational")):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            model.fit(FRAME, ["a"] * 6 + ["b"] * 5 + ["c"])
+        assert any("single member" in str(w.message) for w in said)
+        assert {w.filename for w in said} == {__file__}, model
+
+
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
 def test_prediction_wants_the_columns_of_the_fit(method):
     predict = getattr(Nearest().fit(FRAME, Y), method)
@@ -178,7 +197,7 @@ def test_prediction_wants_the_columns_of_the_fit(method):
 
 
 def test_before_fit():
-    for model in (Nearest(), small()):
+    for model in (Nearest(), small(), plackett_luce()):
         with pytest.raises(NotFittedError, match=r"has not been fitted yet; call fit\(X, y\) first") as failure:
             model.predict(X)
         assert isinstance(failure.value, SklearnNotFittedError)
@@ -225,17 +244,25 @@ def test_scikit_learn_is_not_needed():
 
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
-def test_pipelines_searches_and_copies():
+@pytest.mark.parametrize(
+    "small, grid",
+    [
+        (small, {"eta": [0.5, 500.0], "method": ["polya-gamma", "holmes-held"]}),
+        (plackett_luce, {"a": [0.05, 50.0], "method": ["gibbs", "map", "variational"]}),
+    ],
+    ids=["SparseMultinomialLogit", "PlackettLuceRegression"],
+)
+def test_pipelines_searches_and_copies(small, grid):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
     labels = np.where(frame["a"] + 0.3 * rng.normal(size=60) > 0, "yes", "no")
     pipeline = make_pipeline(StandardScaler(), small(standardize=False))
     assert cross_val_score(pipeline, frame, labels, cv=3).mean() > 0.7
     assert cross_val_score(small(), frame, labels, cv=3, scoring="neg_log_loss").mean() > -0.6
-    search = GridSearchCV(small(), {"eta": [0.5, 500.0], "method": ["polya-gamma", "holmes-held"]}, cv=3)
-    search.fit(frame, labels)
-    assert is_classifier(search.best_estimator_) and search.best_params_["eta"] == 0.5
-    model = small(eta=3.0, random_seed=2)
+    search = GridSearchCV(small(), grid, cv=3, error_score="raise").fit(frame, labels)
+    name, values = next(iter(grid.items()))
+    assert is_classifier(search.best_estimator_) and search.best_params_[name] == values[0]
+    model = small(**{name: 3.0}, random_seed=2)
     twin = clone(model)
     assert twin is not model and twin.get_params() == model.get_params()
     assert not hasattr(clone(model.fit(frame, labels)), "classes_")
@@ -243,14 +270,24 @@ def test_pipelines_searches_and_copies():
         assert (other.predict_proba(frame) == model.predict_proba(frame)).all()
 
 
-@pytest.mark.parametrize("model", [Nearest(), small()], ids=["Nearest", "SparseMultinomialLogit"])
-def test_checks_of_scikit_learn(model):
-    failures, passed = {}, 0
+CHECKED = {
+    "Nearest": Nearest(),
+    "SparseMultinomialLogit": small(),
+    "gibbs": plackett_luce(),
+    "map": plackett_luce(method="map", a=1.1),
+    "maximum likelihood": plackett_luce(method="map", a=1.0),
+    "variational": plackett_luce(method="variational"),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_checks_of_scikit_learn(name):
+    model, failures, passed = CHECKED[name], {}, 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for estimator, check in estimator_checks_generator(model):
             name = check.func.__name__
-            if name in CANNOT_APPLY:
+            if name in CANNOT_APPLY or (name in CANNOT_APPLY_TO_PLACKETT_LUCE and "_transform" in vars(model)):
                 continue
             try:
                 check(estimator)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali.errors import DataError
+from thali.errors import DataError, DataWarning
 
 
 def dask_problem():
@@ -56,8 +56,18 @@ def test_many_rows_in_blocks():
     np.testing.assert_allclose(both[0].weights_, both[1].weights_, atol=1e-8)
 
 
+def test_a_column_of_labels_is_taken_with_a_warning():
+    da = pytest.importorskip("dask.array")
+    X, y = dask_problem()
+    with pytest.warns(DataWarning, match="column-vector") as caught:
+        model = th.PlackettLuceRegression(method="map", a=1.1).fit(da.from_array(X), y[:, None])
+    assert caught[0].filename == __file__ and model.classes_.tolist() == ["no", "perhaps", "yes"]
+
+
 def test_bad_blocks():
     da = pytest.importorskip("dask.array")
+    from dask.delayed import delayed
+
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1)
     with pytest.raises(DataError, match="400 rows and y has 399 labels"):
@@ -66,6 +76,15 @@ def test_bad_blocks():
         model.fit(da.from_array(X), np.full(400, "no"))
     with pytest.raises(DataError, match="column 'x0' holds 1"):
         model.fit(da.from_array(np.where(np.arange(3) == 0, 1.0, X)), y)
-    X[7, 1] = np.nan
-    with pytest.raises(DataError, match="NaN in row 7, column 1"):
-        model.fit(da.from_array(X), y)
+    with pytest.raises(DataError, match="requires y to be passed"):
+        model.fit(da.from_array(X), None)
+    with pytest.raises(DataError, match="mixed type, 'a' .* and 1"):
+        model.fit(da.from_array(X), ["a", 1] * 200)
+    parts = [da.from_delayed(delayed(part), (200,), dtype=object) for part in (y[:200], np.arange(200) % 2)]
+    with pytest.raises(DataError, match="mixed type, .*'no'.* in one block and .*0.* in another"):
+        model.fit(da.from_array(X, chunks=(200, 3)), da.concatenate(parts))
+    with pytest.raises(DataError, match="label of row 3 is missing"):
+        model.fit(da.from_array(X), ["a"] * 3 + [None] + ["b"] * 396)
+    X[307, 1] = np.nan
+    with pytest.raises(DataError, match="In block 3 .*NaN in row 7, column 1"):
+        model.fit(da.from_array(X, chunks=(100, 3)), y)

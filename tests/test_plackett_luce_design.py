@@ -175,7 +175,7 @@ def test_a_row_far_outside_is_predicted_by_logarithms():
 def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
     fitted = model(transform=None).fit(np.abs(X) + 0.1, ["no", "no", "yes", "yes", "yes", "yes"])
     fitted.weights_ = np.array([[0.5, 0.0], [0.5, 0.0]])
-    with pytest.warns(DataWarning, match="1 rows are zero in every column of W that has a weight"):
+    with pytest.warns(DataWarning, match="Rows are zero in every column of W that has a weight"):
         np.testing.assert_allclose(fitted.predict_proba([[0.0, 1.0]]), [[1 / 3, 2 / 3]], rtol=1e-12)
 
 

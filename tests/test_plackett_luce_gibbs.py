@@ -15,7 +15,7 @@ from thali.regression.design import Design
 from thali.regression.pl_gibbs import fit_gibbs
 from thali.regression.pl_posterior import mean_probabilities, quantities_of, to_datatree
 
-SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
+SEEDS = [1, 2, 3, 4, 5]
 
 
 def predicted(draws, W):
@@ -88,7 +88,7 @@ A6 = {  # E log a, E log-likelihood, mean ln of averaged P(y_i), training error,
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", ["iris", "wine", pytest.param("heart", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", ["iris", "wine", "heart"])
 def test_a6_learned_shape(name, seed):
     W, codes, K = problem(name)
     draws = fit_gibbs(W, codes, K, draws=7000, tune=500, thin=1, random_seed=seed)
@@ -115,22 +115,32 @@ def test_a6_learned_shape(name, seed):
     ],
 )
 def test_a6_fixed_shape(name, a, expected):
-    draws = fit_gibbs(*problem(name), a=a, draws=2500, tune=500, thin=2, random_seed=6)
+    draws = fit_gibbs(*problem(name), a=a, draws=12_000 if a == 1.0 else 5000, tune=500, thin=2, random_seed=6)
     _, error = mean_and_error(draws.log_likelihood)
-    assert draws.log_likelihood.mean() == pytest.approx(expected, abs=max(0.15, 4 * error))
-    assert error < 0.15
-    assert (draws.a == a).all() or draws.a == pytest.approx(np.full_like(draws.a, a), rel=1e-14)
+    assert 4 * error < 0.15
+    assert draws.log_likelihood.mean() == pytest.approx(expected, abs=0.15)
+    assert draws.a == pytest.approx(np.full_like(draws.a, a), rel=1e-14)
 
 
-@pytest.mark.parametrize("settings", [{}, {"sampler": "paper"}, {"a": 1.0, "sampler": "exchange"}, {"a": 1.0}])
-def test_a6_raw_heart(settings):
+RAW_HEART = [  # arguments, E log-likelihood, what it may differ by, where a is fixed that of three samplers
+    ({}, -184.8, 0.5, {"thin": 3}),
+    ({"a": 1.0}, -184.05, 0.1, {}),
+    ({"a": 1.0, "sampler": "exchange"}, -184.05, 0.1, {}),
+    ({"a": 1.0, "sampler": "paper"}, -184.05, 0.1, {}),
+    # with a learned it may stay near a = .04 for a hundred thousand sweeps
+    pytest.param({"sampler": "paper"}, -184.8, 0.5, {"thin": 100, "chains": 16}, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("settings, expected, near, length", RAW_HEART)
+def test_a6_raw_heart(settings, expected, near, length):
     # one column wins every row: sums that are left by a subtraction have no correct digit
     X, y = frame("heart")
     W = Design.fit(X.to_numpy(), list(X.columns), standardize=False).apply(X.to_numpy())
     codes = np.unique(y, return_inverse=True)[1]
-    draws = fit_gibbs(W, codes, 2, draws=4000, tune=1000, thin=1, random_seed=1, **settings)
-    expected = -184.8 if "a" not in settings else -184.05  # the latter where the three samplers agree to .02
-    assert abs(draws.log_likelihood.mean() - expected) <= (1.5 if settings.get("sampler") == "paper" else 0.5)
+    lengths = {"draws": 4000, "tune": 1000, "thin": 1, "random_seed": 1} | length
+    draws = fit_gibbs(W, codes, 2, **settings, **lengths)
+    assert draws.log_likelihood.mean() == pytest.approx(expected, abs=near)
     assert np.isfinite(draws.weights).all()
 
 
@@ -155,14 +165,6 @@ def judged(draws, name):
     return np.stack([np.log(draws.a), *(v for key, v in found.items() if key != "a")])
 
 
-@pytest.mark.parametrize("name", ["iris", "wine"])
-def test_a7_mixing_in_short(name):
-    values = judged(fit_gibbs(*problem(name), draws=1500, tune=500, thin=1, random_seed=3), name)
-    assert array_stats.rhat(values).max() <= 1.02
-    assert ess_per_1000(values).min() >= 50
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["iris", "wine", "heart"])
 def test_a7_mixing(name):
     values = judged(fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name)
@@ -207,7 +209,7 @@ def test_joint_distribution(which, rounds, seed):
     W = scaled(exponential([-1.4, -0.6, -0.1, 0.3, 0.9, 1.7, 0.2, -2.0]))
     scores = joint_scores(W, *JOINT[which], rounds, seed)
     assert len(scores) >= 7
-    assert max(map(abs, scores.values())) < 4.4, scores  # a false alarm in one of 10,000 runs of ten scores
+    assert max(map(abs, scores.values())) < 4.0, scores
 
 
 # The same draws for any number of threads

@@ -227,3 +227,11 @@ def test_too_few_sweeps_are_told():
     assert not fit_map(*small_problem(), a=1.1, max_passes=3).converged
     assert not fit_map(*small_problem(), a=1.0, max_passes=6).converged
     assert not fit_map(*small_problem(), a=0.9, start=np.ones((3, 5)), max_passes=2).converged
+
+
+@pytest.mark.parametrize("a", [1.1, 1.0, 0.5])
+@pytest.mark.parametrize("most", [5, 50, 200])
+def test_the_limit_of_sweeps_holds_for_all_parts_of_a_search_together(a, most):
+    fit = fit_map(*problem("heart"), a=a, max_passes=most)
+    assert fit.n_passes <= most + 5  # each of its stages looks at its start
+    assert fit.n_passes > 0.5 * most or fit.converged

@@ -15,9 +15,10 @@ from thali.regression.pl_exchange import exchange
 from thali.regression.pl_hmc import _potential, motion_from
 from thali.regression.pl_latent import draw_latent, redraw_columns
 from thali.regression.pl_mirror import mirror
+from thali.regression.pl_redraw import redraw
 from thali.regression.pl_shape import published_walk, shape_given_latent, shape_given_weights
-from thali.regression.pl_state import LOG_LIKELIHOOD, Law, log_gamma_draw, state_from
-from thali.regression.pl_trial import GAIN, GAIN_OTHER, NEW, NEW_OTHER, trial
+from thali.regression.pl_state import LOG_LIKELIHOOD, Law, log_gamma_draw, normalise, state_from
+from thali.regression.pl_trial import GAIN, GAIN_OTHER, NEW, NEW_OTHER, least, trial
 from thali.testing.exact import invariance_error
 
 
@@ -315,6 +316,26 @@ def test_opposite_columns():
     assert opposites(np.hstack([W, rng.random((30, 1))])).tolist() == [-1] * 8  # rows no longer balance
     assert (opposites(np.abs(x)) == -1).all()
     assert (opposites(np.where(W == W.min(), 0.0, W)) == -1).all()
+
+
+def test_redraws_leave_the_totals_of_their_columns():
+    """Where all weights of a column are tiny, the difference of two has no correct digit."""
+    W, codes, K = tiny()
+    rows, state = started(W, codes, K)
+    state.log_weights[:, 1] -= 80.0
+    normalise(state.log_weights, state.weights, state.totals)
+    sums = state.of_class, state.of_all
+    log_l = dots(rows, state.weights, state.totals, *sums)
+    work = state.scratch
+    rng, smallest, fast = np.random.default_rng(0), least(rows, state.of_class), 0
+    for _ in range(300):
+        before = state.weights[:, 1].copy()
+        args = state.log_weights, state.weights, state.totals, *sums, work.new_class, work.new_all, work.change
+        log_l, _, smallest = redraw(rng, rows, 0.01, 0.0, smallest, *args, log_l)
+        fast += bool((state.weights[:, 1] != before).any() and state.weights[:, 1].max() < 1e-18)
+        assert (state.totals > 0.0).all()
+        assert state.totals == pytest.approx(state.weights.sum(axis=0), rel=1e-9, abs=0.0)
+    assert fast > 20
 
 
 def test_rows_by_class():

@@ -12,7 +12,7 @@ import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning
 from thali.regression.design import Design
 from thali.regression.pl_bound import best_latent, full_bound, variational_step
-from thali.regression.pl_integral import expected_probabilities
+from thali.regression.pl_integral import expected_from_logs, expected_probabilities, undivided
 from thali.regression.pl_learned_shape import learned_shape
 from thali.regression.pl_variational import fit_variational
 from thali.regression.statistics import Rows
@@ -32,11 +32,24 @@ def never_falls(fit):
     return np.diff(fit.bounds).min() >= -1e-10
 
 
+@pytest.mark.parametrize("a, evidence", [(0.1, -57.21796383), (1.0, -48.75758673), (10.0, -49.19713468)])
+def test_a1_the_bound_stays_below_the_evidence(a, evidence):
+    """The evidence itself: a beta-binomial for every feature."""
+    from scipy.special import gammaln
+
+    n = COUNTS.sum(axis=0)
+    exact = (gammaln(a + COUNTS) - gammaln(a)).sum() + (gammaln(3 * a) - gammaln(3 * a + n)).sum()
+    assert exact == pytest.approx(evidence, abs=1e-8)
+    W, codes, K = one_hot()
+    fit = fit_variational(Rows(W, codes, K), a=a)
+    assert evidence - 10.0 < fit.lower_bound < evidence
+    assert never_falls(fit)
+
+
 def test_a1_closed_form():
     W, codes, K = one_hot()
     fit = fit_variational(Rows(W, codes, K), a=1.0)
     assert fit.lower_bound == pytest.approx(-51.975442, abs=1e-5)
-    assert fit.lower_bound < -48.75758673  # the evidence
     expected = (1 + COUNTS) / (3 + COUNTS.sum(axis=0))
     assert plug_in(fit, np.eye(4)).T == pytest.approx(expected, abs=1e-12)
     assert expected_probabilities(np.eye(4), fit.shapes, fit.rates).T == pytest.approx(expected, abs=1e-12)
@@ -174,35 +187,82 @@ def test_learned_shape_is_the_maximum():
     assert learned_shape(0.05, counts * 0, slope, True, 1e-3, 1e2) == pytest.approx(1e-3, rel=1e-6)
 
 
-@pytest.mark.parametrize("a", [0.02, 0.5, 30.0])
-def test_integral_against_monte_carlo(a):
+def drawn_probabilities(logs, shapes, rates, draws=100_000):
+    """Class probabilities of rows of ln W averaged over draws of the Gammas, and their standard errors."""
     rng = np.random.default_rng(1)
-    W = scaled(exponential(rng.standard_normal(6)))
-    shapes, rates = a * (1 + rng.standard_exponential((3, 3))), 1 + rng.standard_exponential(3)
-    found = expected_probabilities(W, shapes, rates)
-    assert found.sum(axis=1) == pytest.approx(np.ones(6), abs=1e-12)
-    draws = 200_000
-    logs = np.log(rng.standard_gamma(shapes + 1, (draws, 3, 3))) - rng.standard_exponential((draws, 3, 3)) / shapes
-    logs -= np.log(rates)
-    logs -= logs.max(axis=(1, 2), keepdims=True)
-    scores = np.einsum("ij,dkj->dik", W, np.exp(logs))
-    shares = scores / scores.sum(axis=2, keepdims=True)
-    error = shares.std(axis=0) / math.sqrt(draws)
-    assert (np.abs(found - shares.mean(axis=0)) <= 4.5 * error + 1e-12).all()
+    size = (draws, *shapes.shape)
+    weights = np.log(rng.standard_gamma(shapes + 1, size)) - rng.standard_exponential(size) / shapes - np.log(rates)
+    means, errors = [], []
+    for row in logs:
+        terms = weights + row
+        terms -= terms.max(axis=(1, 2), keepdims=True)
+        scores = np.exp(terms).sum(axis=2)
+        shares = scores / scores.sum(axis=1, keepdims=True)
+        means.append(shares.mean(axis=0))
+        errors.append(shares.std(axis=0) / math.sqrt(draws))
+    return np.array(means), np.array(errors)
 
 
-def test_integral_without_normalisation():
-    """The parts sum to 1 before they are divided by their sum: the range and the step of ln t suffice."""
-    from thali.regression import pl_integral
+NEAR = np.log(scaled(exponential(np.random.default_rng(1).standard_normal(6))))
+FAR = np.array([[0.0, -60.0, -66.0], [0.0, -45.0, -41.0], [-800.0, 0.0, -1500.0], [0.0, -1e6, -np.inf]])
+FEW = np.array([[0.004, 50.004, 10.004], [0.004, 5.004, 30.004]])  # the first column explains no row
 
+
+def some_shapes(a):
+    rng = np.random.default_rng(2)
+    return a * (1 + rng.standard_exponential((3, 3))), 1 + rng.standard_exponential(3)
+
+
+@pytest.mark.parametrize("logs", [NEAR, FAR], ids=["near", "far"])
+@pytest.mark.parametrize("a", [0.004, 0.02, 0.5, 30.0])
+def test_integral_against_monte_carlo(a, logs):
+    shapes, rates = some_shapes(a)
+    mean, error = drawn_probabilities(logs, shapes, rates)
+    assert (np.abs(expected_from_logs(logs, shapes, rates) - mean) <= 4.5 * error + 1e-12).all()
+
+
+def test_integral_of_rows_far_from_what_was_seen():
+    """The survival function falls like t^-0.008 until the columns with counts come into sight."""
+    rates = np.array([1.0, 30.0, 20.0])
+    mean, error = drawn_probabilities(FAR, FEW, rates)
+    found = expected_from_logs(FAR, FEW, rates)
+    assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
+    assert abs(found[0, 0] - 0.5) > 0.2  # what the first column alone would say
+    assert expected_probabilities(np.exp(FAR[:1]), FEW, rates) == pytest.approx(found[:1], abs=1e-13)
+
+
+@pytest.mark.parametrize("logs", [NEAR, FAR], ids=["near", "far"])
+@pytest.mark.parametrize("a", [1e-6, 1e-3, 0.3, 30.0, 1e6])
+def test_integral_is_one_before_it_is_divided(a, logs):
+    """The range and the step of ln t suffice."""
+    shapes, rates = some_shapes(a)
+    assert undivided(logs, shapes, rates).sum(axis=1) == pytest.approx(np.ones(len(logs)), abs=1e-9)
+    more = undivided(logs, FEW, rates)
+    assert more.sum(axis=1) == pytest.approx(np.ones(len(logs)), abs=1e-9)
+
+
+def test_integral_of_a_fit_is_that_of_another_rule():
     W, codes, K = problem("iris")
     fit = fit_variational(Rows(W, codes, K))
-    fine = pl_integral._STEP
-    one = expected_probabilities(W, fit.shapes, fit.rates)
-    assert fine <= 0.3
-    by_hand = _simpson(W[0], fit.shapes, fit.rates)
-    assert one[0] == pytest.approx(by_hand, abs=1e-9)
-    assert by_hand.sum() == pytest.approx(1.0, abs=1e-9)
+    by_hand = np.array([_simpson(w, fit.shapes, fit.rates) for w in W[::50]])
+    assert undivided(np.log(W[::50]), fit.shapes, fit.rates) == pytest.approx(by_hand, abs=1e-9)
+
+
+@pytest.mark.parametrize("a", [None, 0.001])
+def test_prediction_far_from_the_training_data(a):
+    X, y = frame("iris")
+    model = th.PlackettLuceRegression(method="variational", a=a).fit(X, y)
+    far = X.iloc[:3].copy()
+    far.iloc[:, :] = [[60.0, 2.0, 3.0, 1.0], [640.0, 3.0, 4.0, 1.0], [1e300, 1.0, 1.0, 1.0]]
+    logs = model.design_.logs(far.to_numpy())
+    mean, error = drawn_probabilities(logs, model.shapes_.to_numpy(), model.rates_)
+    found = model.predict_proba(far)
+    assert (np.abs(found - mean) <= 4.5 * error + 1e-12).all()
+    if a is None:
+        assert mean[0] == pytest.approx([0.3093, 0.3842, 0.3065], abs=0.006)
+    else:  # columns whose W is below 1e-308 count in the second row
+        cut = expected_probabilities(np.where(logs < -700, 0.0, np.exp(logs)), model.shapes_.to_numpy(), model.rates_)
+        assert np.abs(cut[1] - found[1]).max() > 0.005
 
 
 def _simpson(w, shapes, rates):

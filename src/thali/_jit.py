@@ -104,6 +104,9 @@ def _has_switch(name: str) -> bool:
     return hasattr(CPUTargetOptions, name)
 
 
+_UNCOUNTED: Any = {"_nrt": False} if _has_switch("_nrt") else {}
+
+
 def _is_disabled() -> bool:
     """Whether NUMBA_DISABLE_JIT is set."""
     return bool(getattr(config, "DISABLE_JIT", False))
@@ -165,8 +168,8 @@ class kernel:
         copy.__module__ = self.python.__module__
         jit: Any = njit
         options: dict[str, Any] = {"cache": cacheable, "nogil": True, "error_model": "numpy"}
-        if not foreign and _has_switch("_nrt"):
-            options["_nrt"] = False
+        if not foreign:
+            options.update(_UNCOUNTED)
         return jit(**options)(copy)
 
 
@@ -177,8 +180,17 @@ def compiled(function) -> Any:
     """An entry point that serves no model: compiled for the types of its arguments and kept on disk.
 
     The name under which it is kept ends in a digest of the sources: those of the library's kernels, whose leaves it may
-    call, and all in the folder of its module and in those beneath.
+    call, and all in the folder of its module and in those beneath. It runs without reference counting, like kernels.
     """
+    return _kept_on_disk(function, _UNCOUNTED)
+
+
+def allocating(function) -> Any:
+    """As `compiled`, with reference counting: for what makes arrays or views of them."""
+    return _kept_on_disk(function, {})
+
+
+def _kept_on_disk(function, options: dict[str, Any]) -> Any:
     digest = hashlib.sha256(_digest_of_library().encode())
     for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -188,7 +200,7 @@ def compiled(function) -> Any:
     copy.__qualname__ = f"{function.__name__}-{digest.hexdigest()[:12]}"
     copy.__module__, copy.__doc__ = function.__module__, function.__doc__
     _COMPILED.append(function)
-    return njit(cache=True, nogil=True, error_model="numpy")(copy)
+    return njit(cache=True, nogil=True, error_model="numpy", **options)(copy)
 
 
 @dataclass(frozen=True)

@@ -71,3 +71,15 @@ def run_in_threads(states: Sequence[Sliced], cores: int | None, progress) -> Non
     progress.update(sum(s.sweeps for s in states))
     if failures:
         raise failures[0]
+
+
+def rectangle(lengths: Sequence[int]) -> tuple[list[int], int]:
+    """Of chains that were interrupted: which to keep, and how many draws of each, so that most draws are kept.
+
+    Example
+    -------
+    >>> rectangle([50, 40, 45, 10])
+    ([0, 1, 2], 40)
+    """
+    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0)
+    return [number for number, length in enumerate(lengths) if length >= draws], draws

@@ -357,6 +357,14 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE", help="The data, for what needs some that do not come with thali: see --list."),
     ] = None,
+    sushi: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The sushi preferences, for plackett-luce-table2: a table with the kind of sushi in the last column."
+            " They may not be handed on, so bring your own.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -376,7 +384,7 @@ def reproduce(
             list_entries()
         else:
             size = "small" if small else "full" if full else "standard"
-            run_entry(name, size=size, seed=seed, cores=cores, data=data, out=out)
+            run_entry(name, size=size, seed=seed, cores=cores, data=data, sushi=sushi, out=out)
 
 
 @cache.command("info")

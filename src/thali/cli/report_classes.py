@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _DRAWS = 1000  # of a variational posterior, for intervals
 _ENOUGH = 2.0  # standard errors from which a difference is called established
+_LEAST_SHOWN = 0.0005  # of a relative weight, with three decimals
 _SCALARS = ("a", "eta", "log_likelihood")
 
 
@@ -155,15 +156,18 @@ def _draws(model: Any) -> tuple[np.ndarray, list, list]:
 def _weights(kind: Kind, model: Any, weights: "pandas.DataFrame") -> str:
     has_interval = "low" in weights
     rows = [(str(weights.columns[2]), *([interval_name()] if has_interval else []), "class", "column")]
-    for row in weights.head(MOST_FEATURES).to_dict("records"):
+    shown = weights.head(MOST_FEATURES)
+    if kind is PLACKETT_LUCE:  # what rounds to zero is not told from it
+        shown = shown.head(int(np.count_nonzero(shown["weight"].to_numpy() >= _LEAST_SHOWN)))
+    for row in shown.to_dict("records"):
         interval = [f"{row['low']:.3f} to {row['high']:.3f}"] if has_interval else []
         rows.append((f"{row[str(weights.columns[2])]:.3f}", *interval, str(row["class"]), str(row["column"])))
     table = align(rows, left={len(rows[0]) - 2, len(rows[0]) - 1})
-    hidden = len(weights) - MOST_FEATURES
+    hidden = len(weights) - len(shown)
     lines = [_title(kind, model, len(weights)), table]
     if hidden > 0:
         lines.append(f"... and {hidden:,} smaller ones")
-    if kind is PLACKETT_LUCE and model.transform is not None:
+    if kind is PLACKETT_LUCE and model.get_params()["transform"] is not None:
         lines.append("(exp of covariates with mean 0 and standard deviation 1)")
     return "\n".join(lines)
 

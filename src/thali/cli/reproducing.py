@@ -26,7 +26,9 @@ def list_entries() -> None:
             print(f"    needs --data FILE: {entry.needs}")
 
 
-def run_entry(name: str, *, size: str, seed: int, cores: int | None, data: Path | None, out: Path | None) -> None:
+def run_entry(
+    name: str, *, size: str, seed: int, cores: int | None, data: Path | None, sushi: Path | None, out: Path | None
+) -> None:
     """Run the entry of that name and print what it found.
 
     Parameters
@@ -37,6 +39,8 @@ def run_entry(name: str, *, size: str, seed: int, cores: int | None, data: Path 
     cores : int or None
     data : Path or None
         The file of data, for an entry that needs one.
+    sushi : Path or None
+        The file of the sushi data.
     out : Path or None
         Folder for the text, the tables, the pictures, and the finished parts of a long run.
 
@@ -51,7 +55,7 @@ def run_entry(name: str, *, size: str, seed: int, cores: int | None, data: Path 
     from thali.cli.files import check_folder
 
     entry = reproduce.find(name)
-    settings = reproduce.Settings(size, seed, cores, True, out, data)
+    settings = reproduce.Settings(size, seed, cores, True, out, data, sushi)
     entry.check(settings)
     if out is not None:
         check_folder(out)

@@ -101,6 +101,11 @@ def load(path):
 
     tree = store.load(path)
     classes = {c.__name__: c for c in (AdditiveClustering, EliminationByAspects, LatentFeatureModel)}
+    if "thali_model" not in tree.attrs:
+        raise DataError(
+            f"{path} holds draws without a model, as `thali fit` writes them for classifiers; open it with "
+            "xarray.open_datatree, and keep classifiers with pickle or joblib, as those of scikit-learn."
+        )
     saved = json.loads(tree.attrs["thali_model"])
     if saved["class"] not in classes:
         raise DataError(f"{path} holds a {saved['class']}, which this version of thali does not know; update thali.")

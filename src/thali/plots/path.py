@@ -101,7 +101,7 @@ def _most_probable(model: Any, X, y, shapes: np.ndarray, cut: bool) -> tuple[np.
     matrix = matrix_of(X, names)
     classes, codes = codes_of(y, type(model).__name__, len(matrix), stacklevel=3)
     columns = [f"x{j}" for j in range(matrix.shape[1])] if names is None else [str(name) for name in names]
-    design = Design.fit(matrix, columns, model.transform, model.standardize)
+    design = Design.fit(matrix, columns, model.get_params()["transform"], model.standardize)
     W = design.apply(matrix)
     try:
         fits = map_path(W, codes, len(classes), shapes.tolist(), threads=model.cores)

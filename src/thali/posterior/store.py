@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._threads import rectangle
 from thali.errors import DataError
 from thali.posterior.columns import Columns, columns_of_chains
 
@@ -109,7 +110,10 @@ def to_datatree(
     """
     import xarray as xr
 
-    kept, draws = _rectangle(chains)
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    kept = [chains[number] for number in numbers]
     columns = columns_of_chains(kept, draws)
     shape = (len(kept), draws)
     labels = np.asarray(data.labels, dtype=str)
@@ -253,15 +257,6 @@ def load(path: str | os.PathLike) -> "xarray.DataTree":
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = attrs
     return tree
-
-
-def _rectangle(chains: Sequence["ChainDraws"]) -> tuple[list["ChainDraws"], int]:
-    """The chains and the number of draws of each that together keep the most draws."""
-    lengths = [len(chain.alpha) for chain in chains]
-    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0)
-    if draws == 0:
-        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
-    return [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws], draws
 
 
 def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict:

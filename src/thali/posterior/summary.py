@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # What ArviZ's authors ask of a run before it is believed.
 HIGHEST_R_HAT = 1.01
 ESS_PER_CHAIN = 100
+_MOST_LONGER = 1000.0  # times as many draws that are ever asked for
 _FEW = 100  # draws of a chain, too few to call chains that differ apart for good
 # With more options than this the choice probabilities are not rows of the summary.
 MOST_OPTIONS = 60
@@ -270,7 +271,8 @@ def _advice(draws: int, longer: float, attrs: dict) -> str:
     """What to do if `longer` times as many draws would do; the attributes are those of the summary."""
     if draws >= _FEW and longer > (30 if draws >= 1000 else 100):
         return attrs.get("if_apart") or _advice_if_apart(draws, attrs.get("temperatures"))
-    return f"fit again with draws={_two_digits(draws * max(2.0, longer))} (now {draws}), and raise tune likewise"
+    more = _two_digits(draws * min(max(2.0, longer), _MOST_LONGER))
+    return f"fit again with draws={more} (now {draws}), and raise tune likewise"
 
 
 def _advice_if_apart(draws: int, temperatures: int | None) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 _HOME = {
     "PlackettLuceRegression": "thali.regression.plackett_luce",
+    "SparseMultinomialLogit": "thali.regression.sparse_logit",
     "State": "thali.regression.statistics",
     "Statistics": "thali.regression.statistics",
     "partial_statistics": "thali.regression.statistics",

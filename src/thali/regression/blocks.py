@@ -15,7 +15,7 @@ from thali.errors import DataError
 from thali.regression.curvature import Curvature
 from thali.regression.design import Design, check_transform
 from thali.regression.duplicates import distinct_rows
-from thali.regression.input import codes_of, matrix_of
+from thali.regression.input import codes_of, labels_of, matrix_of
 from thali.regression.scale_check import Look, look_at
 from thali.regression.standard import Standard, standard_of
 from thali.regression.statistics import Rows, State, Statistics, codes_among, partial_statistics
@@ -88,9 +88,9 @@ def gather(X, y, transform: Any, standardize: bool, model: str, stacklevel: int)
     from dask.delayed import delayed
 
     check_transform(transform)
-    pairs = _pairs(X, y)
+    pairs = _pairs(X, y, model, stacklevel + 1)
     names = [f"x{j}" for j in range(X.shape[1])]
-    seen = compute(*(delayed(_look_over)(x, label) for x, label in pairs))
+    seen = compute(*(delayed(_look_over)(x, label, number, model) for number, (x, label) in enumerate(pairs)))
     labels, counts = _labels_of(seen)
     classes, _ = codes_of(np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum()), stacklevel)
     standard = None
@@ -113,7 +113,7 @@ class _Seen(NamedTuple):
     counts: np.ndarray
 
 
-def _pairs(X, y) -> list[tuple[Any, Any]]:
+def _pairs(X, y, model: str, stacklevel: int) -> list[tuple[Any, Any]]:
     """Blocks of rows and of their labels."""
     import dask.array as da
 
@@ -121,26 +121,38 @@ def _pairs(X, y) -> list[tuple[Any, Any]]:
         raise DataError(f"X must be two-dimensional, one row an observation; got {X.ndim} dimensions.")
     X = X.rechunk({1: -1})
     known = not np.isnan(X.chunks[0]).any()
+    labels: Any = y
     if not is_blocked(y):
-        y = da.from_array(np.asarray(y), chunks=-1)  # pyright: ignore[reportArgumentType]
-    if known and X.shape[0] != y.shape[0]:
-        raise DataError(f"X has {X.shape[0]} rows and y has {y.shape[0]} labels; each row of X needs one label.")
+        rows = X.shape[0] if known or y is None else len(y)
+        labels = da.from_array(labels_of(y, model, rows, stacklevel), chunks=-1)  # pyright: ignore
+    elif y.ndim != 1:
+        raise DataError(f"y should be a 1d array of labels, one for each row of X; got {y.ndim} dimensions.")
+    if known and X.shape[0] != labels.shape[0]:
+        raise DataError(f"X has {X.shape[0]} rows and y has {labels.shape[0]} labels; each row of X needs one label.")
     if known:
-        y = y.rechunk((X.chunks[0],))
-    blocks, labels = X.to_delayed().ravel(), y.to_delayed().ravel()
-    if len(blocks) != len(labels):
-        raise DataError(f"X has {len(blocks)} blocks of rows and y has {len(labels)}; cut both at the same rows.")
-    return list(zip(blocks, labels, strict=True))
+        labels = labels.rechunk((X.chunks[0],))
+    blocks, of_labels = X.to_delayed().ravel(), labels.to_delayed().ravel()
+    if len(blocks) != len(of_labels):
+        raise DataError(f"X has {len(blocks)} blocks of rows and y has {len(of_labels)}; cut both at the same rows.")
+    return list(zip(blocks, of_labels, strict=True))
 
 
-def _look_over(x, labels) -> _Seen:
-    matrix = matrix_of(x)
-    if len(matrix) != len(labels):
-        raise DataError(f"A block of X has {len(matrix)} rows and that of y has {len(labels)} labels.")
+def _look_over(x, labels, number: int, model: str) -> _Seen:
+    try:
+        matrix = matrix_of(x)
+        labels = labels_of(np.asarray(labels), model, len(matrix), stacklevel=2)
+    except DataError as error:
+        raise DataError(f"In block {number} of the rows (blocks and rows counted from 0): {error}") from None
     return _Seen(len(matrix), matrix.min(axis=0), matrix.max(axis=0), *np.unique(labels, return_counts=True))
 
 
 def _labels_of(seen: Sequence[_Seen]) -> tuple[np.ndarray, np.ndarray]:
+    kinds = [part.labels.dtype.kind in "OU" for part in seen]
+    if len(set(kinds)) > 1:
+        text, number = (repr(seen[kinds.index(kind)].labels[0]) for kind in (True, False))
+        raise DataError(
+            f"y holds labels of mixed type, {text} in one block and {number} in another; make them one type."
+        )
     labels, places = np.unique(np.concatenate([part.labels for part in seen]), return_inverse=True)
     counts = np.zeros(len(labels), np.int64)
     np.add.at(counts, places, np.concatenate([part.counts for part in seen]))

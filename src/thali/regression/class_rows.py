@@ -8,6 +8,9 @@ from thali._jit import lanes, scalar
 from thali.mcmc.logarithm import fast_log
 
 WIDTH = 56  # rows of a block: seven cache lines a column, an odd number, so that columns spread over the cache
+_NARROWER = (40, 24, 8, 4, 2, 1)  # where most classes are small
+_ROOM = 2  # places for a row, at most, in blocks that are not all full
+_STEP = 1024  # rows at a time, so that no second matrix as large as W is made
 FLOOR = 1e-290  # probabilities below it, and sums that may have lost digits to underflow
 _EQUAL = 1e-6  # relative difference of logarithms that counts as none
 
@@ -28,7 +31,7 @@ def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
     """Sort the rows of W, each divided by its maximum, into blocks of their class; rows of a class keep their order."""
     n, p = W.shape
     members = np.bincount(codes, minlength=n_classes)
-    width = int(min(WIDTH, -(-members.max() // 8) * 8))
+    width = _width(members)
     blocks = -(-members // width)
     first = np.concatenate([[0], np.cumsum(blocks)])
     sorted_rows = np.argsort(codes, kind="stable")
@@ -44,6 +47,15 @@ def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
     of_class = np.repeat(np.arange(n_classes), blocks)
     opposite = opposites(W) if n_classes == 2 else np.full(p, -1)
     return ClassRows(tiles, sizes, of_class, first, mean, np.flatnonzero(mean > 0.0), opposite)
+
+
+def _width(members: np.ndarray) -> int:
+    """Rows of a block: as many as make the most of the processor without blocks that are mostly empty."""
+    widest = int(min(WIDTH, -(-members.max() // 8) * 8))
+    for width in (widest, *(width for width in _NARROWER if width < widest)):
+        if width * (-(-members // width)).sum() <= _ROOM * members.sum():
+            return width
+    return 1
 
 
 def opposites(W: np.ndarray) -> np.ndarray:
@@ -64,21 +76,32 @@ def opposites(W: np.ndarray) -> np.ndarray:
     >>> opposites(np.exp(np.hstack([x, 2 * x, -x, 0 * x, -2 * x]))).tolist()
     [2, 4, 0, 3, 1]
     """
-    found = np.full(W.shape[1], -1)
-    if not (W > 0.0).all():
+    p = W.shape[1]
+    found = np.full(p, -1)
+    if not all((W[start : start + _STEP] > 0.0).all() for start in range(0, len(W), _STEP)):
         return found
-    logs = np.log(W)
-    logs -= logs.mean(axis=1, keepdims=True)
-    key = np.random.default_rng(0).standard_normal(len(W)) @ logs
+    rng, key = np.random.default_rng(0), np.zeros(p)
+    for logs in _centred_logs(W):
+        key += rng.standard_normal(len(logs)) @ logs
     order = np.argsort(key)
-    place = np.clip(np.searchsorted(key[order], -key), 0, len(key) - 1)
-    for neighbour in (-1, 0, 1):
-        other = order[np.clip(place + neighbour, 0, len(key) - 1)]
-        for j in np.flatnonzero(found < 0):
-            if np.abs(logs[:, j] + logs[:, other[j]]).max() <= _EQUAL * max(1.0, np.abs(logs[:, j]).max()):
-                found[j] = other[j]
+    place = np.clip(np.searchsorted(key[order], -key), 0, p - 1)
+    others = np.stack([order[np.clip(place + neighbour, 0, p - 1)] for neighbour in (-1, 0, 1)])
+    largest, off = np.zeros(p), np.zeros(others.shape)
+    for logs in _centred_logs(W):
+        largest = np.maximum(largest, np.abs(logs).max(axis=0))
+        for which, other in enumerate(others):
+            off[which] = np.maximum(off[which], np.abs(logs + logs[:, other]).max(axis=0))
+    for other, distance in zip(others, off, strict=True):
+        found = np.where((found < 0) & (distance <= _EQUAL * np.maximum(1.0, largest)), other, found)
     paired = (found >= 0) & (found[found] == np.arange(len(found)))
     return np.where(paired, found, -1)
+
+
+def _centred_logs(W: np.ndarray):
+    """ln W of some rows after the other, less their means over the columns."""
+    for start in range(0, len(W), _STEP):
+        logs = np.log(W[start : start + _STEP])
+        yield logs - logs.mean(axis=1, keepdims=True)
 
 
 @lanes

@@ -41,6 +41,10 @@ class Classifier(Parameters):
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
+    def _fit_blocks(self, X, y) -> bool:
+        """Fit if X holds its rows in blocks that this model can leave where they are; returns whether it did."""
+        return False
+
     def fit(self, X, y):
         """Fit to covariates and labels.
 
@@ -68,13 +72,15 @@ class Classifier(Parameters):
             If a class has a single member.
         """
         self._forget()
-        names = names_of(X)
-        matrix = matrix_of(X, names)
-        classes, codes = codes_of(y, type(self).__name__, len(matrix), stacklevel=2)
-        self.classes_, self.n_features_in_ = classes, matrix.shape[1]
-        if names is not None:
-            self.feature_names_in_ = names
         try:
+            if self._fit_blocks(X, y):
+                return self
+            names = names_of(X)
+            matrix = matrix_of(X, names)
+            classes, codes = codes_of(y, type(self).__name__, len(matrix), stacklevel=2)
+            self.classes_, self.n_features_in_ = classes, matrix.shape[1]
+            if names is not None:
+                self.feature_names_in_ = names
             self._fit(matrix, codes)
         except BaseException:
             self._forget()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thali._jit import compiled, lanes
+from thali._jit import allocating, lanes
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def _dot(W, i, A, k):
     return total
 
 
-@compiled
+@allocating
 def add_curvature(W, codes, counts, A, m, columns, start, stop, sums):
     """Add the products of rows start:stop to sums (K + 1, q, q), the last of which is that of all classes."""
     q, every = len(columns), len(sums) - 1

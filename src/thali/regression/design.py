@@ -1,6 +1,6 @@
 """From covariates to W, the non-negative columns that Plackett–Luce regression weighs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -166,6 +166,3 @@ def _exponential_names(names: Sequence[str], pairs: bool) -> tuple[str, ...]:
         for a, b in combinations(names, 2):
             columns += [f"exp({a} + {b})", f"exp(-({a} + {b}))"]
     return (*columns, "1")
-
-
-Transform = str | Callable[[np.ndarray], np.ndarray] | None

@@ -32,7 +32,7 @@ def fixed_point(data, weights: np.ndarray, a: float, max_passes: int, tolerance:
         if not (updated.sum(axis=1) > 0.0).all():
             raise DataError(
                 f"With a = {a:g} the rule for sparse weights sets all weights of a class to zero at once: every one "
-                f"explains fewer than 1 − a = {1.0 - a:g} rows. Choose a nearer to 1, or start from a sparse solution."
+                f"explains fewer than 1 − a = {1.0 - a:g} rows. Choose a nearer to 1, or a = 1."
             )
         updated /= updated.sum()
         converged = bool(np.abs(updated - weights).max() <= tolerance)

@@ -142,6 +142,24 @@ def codes_of(y, model: str, rows: int, stacklevel: int) -> tuple[np.ndarray, np.
     >>> codes_of(["b", "a", "b", "a"], "Model", 4, 2)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """
+    labels = labels_of(y, model, rows, stacklevel + 1)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(f"y holds one class only, {_shown(classes[0])}; a classifier needs two or more classes.")
+    counts = np.bincount(codes)
+    if (alone := np.flatnonzero(counts == 1)).size and not is_quiet():
+        named = ", ".join(_shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
+        warnings.warn(
+            f"Classes with a single member in y: {named}. Their probabilities rest on one row each; join rare classes "
+            "if that is too little.",
+            DataWarning,
+            stacklevel=stacklevel + 1,
+        )
+    return classes, codes.astype(np.int64)
+
+
+def labels_of(y, model: str, rows: int, stacklevel: int) -> np.ndarray:
+    """Labels of one kind, one a row, whose classes are yet to be found; parameters and errors as in `codes_of`."""
     if y is None:
         raise DataError(f"{model} requires y to be passed, but the target y is None; pass a label for each row of X.")
     labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
@@ -160,19 +178,7 @@ def codes_of(y, model: str, rows: int, stacklevel: int) -> tuple[np.ndarray, np.
         labels = _of_one_kind(labels, keep=not isinstance(y, list | tuple))
     if labels.dtype.kind in "fc":
         _refuse_continuous(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise DataError(f"y holds one class only, {_shown(classes[0])}; a classifier needs two or more classes.")
-    counts = np.bincount(codes)
-    if (alone := np.flatnonzero(counts == 1)).size and not is_quiet():
-        named = ", ".join(_shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
-        warnings.warn(
-            f"Classes with a single member in y: {named}. Their probabilities rest on one row each; join rare classes "
-            "if that is too little.",
-            DataWarning,
-            stacklevel=stacklevel + 1,
-        )
-    return classes, codes.astype(np.int64)
+    return labels
 
 
 def _of_one_kind(labels: np.ndarray, keep: bool) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._random import streams
-from thali._threads import Sliced, run_in_threads
+from thali._threads import Sliced, rectangle, run_in_threads
 from thali.errors import ArgumentError
 from thali.models.arguments import one_of, positive, whole
 from thali.regression.class_rows import ClassRows, class_rows
@@ -187,7 +187,7 @@ def carry_out(plan: Plan, W, codes, n_classes: int, cores: int | None, random_se
     rows = class_rows(W, codes, n_classes)
     runs = [Chain(plan, rows, n_classes, rng) for rng in streams(random_seed, plan.chains)]
     interrupted = _run(runs, cores, progress)
-    kept, length = _rectangle([int(run.state.whole[KEPT]) for run in runs])
+    kept, length = rectangle([int(run.state.whole[KEPT]) for run in runs])
     chosen = [runs[number] for number in kept]
     return PlackettLuceDraws(
         a=np.stack([run.kept.a[:length] for run in chosen]),
@@ -257,9 +257,3 @@ def _run(runs: list[Chain], cores: int | None, progress) -> bool:
             raise
         return True
     return False
-
-
-def _rectangle(lengths: list[int]) -> tuple[list[int], int]:
-    """The chains and the number of draws of each that together keep the most draws."""
-    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d))
-    return [number for number, length in enumerate(lengths) if length >= draws], draws

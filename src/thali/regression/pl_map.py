@@ -100,6 +100,7 @@ def fit_map(
     start : array, shape (K, p), optional
         Weights to start from instead of equal ones; for a < 1 instead of the solution at a = 1.
     max_passes : int
+        Sweeps over the rows after which the search ends; a step that has begun may take a few more.
     threads : int, optional
         Has no influence on the result.
 
@@ -252,7 +253,8 @@ def _finish(point: Point, passes: int, iterations: int, settled: bool, data, a, 
 
 
 def _follow_rule(data, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int) -> MapFit:
-    weights, sums, sweeps, settled = fixed_point(data, weights, a, max_passes)
+    left = max(max_passes - passes - 1, 0)  # the last sweep, for the sums, is not counted among its steps
+    weights, sums, sweeps, settled = fixed_point(data, weights, a, left)
     support = weights > 0.0
     objective = sums.log_likelihood + (a - 1.0) * float(np.log(weights[support]).sum())
     shrink = 1.0 - support.sum() * (1.0 - a) / data.n

@@ -34,7 +34,7 @@ def fit_by_gibbs(model: "PlackettLuceRegression", data: Any, stacklevel: int) ->
         draws = carry_out(plan, data.W, data.codes, data.n_classes, m.cores, m.random_seed, progress)
     m.posterior_ = to_datatree(draws, data.W, data.codes, m.classes_, m.columns_)
     m.weights_ = m._labelled(draws.weights.mean(axis=(0, 1)))
-    m.a_ = float(np.exp(np.log(draws.a).mean()))
+    m.a_ = float(np.exp(np.log(draws.a).mean())) if m.a is None else float(m.a)
     m.log_likelihood_ = float(draws.log_likelihood.mean())
     m.n_passes_ = draws.sweeps
     m.interrupted_ = draws.interrupted
@@ -113,12 +113,12 @@ def probabilities_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) 
 
 def probabilities_of_variational(model: "PlackettLuceRegression", matrix: np.ndarray, step: int) -> np.ndarray:
     """Averaged over the variational posterior, by the exact integral."""
-    from thali.regression.pl_integral import expected_probabilities
+    from thali.regression.pl_integral import expected_from_logs
 
     shapes = np.asarray(model.shapes_, float)
     return np.concatenate(
         [
-            expected_probabilities(model.design_.apply(matrix[start : start + step]), shapes, model.rates_)
+            expected_from_logs(model.design_.logs(matrix[start : start + step]), shapes, model.rates_)
             for start in range(0, len(matrix), step)
         ]
     )

@@ -1,10 +1,13 @@
 """Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into predictions."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._quiet import is_quiet
+from thali.errors import DataWarning
 from thali.posterior.interval import TAILS
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_LOGITS = 40  # rows of the training data whose predictions are judged for convergence
 _BLOCK = 2**21  # scores computed at a time
-_NOTHING = 1e-290  # a sum of scores below it has lost its leading digits
+NOTHING = 1e-290  # a sum of scores below it has lost its leading digits
 
 _DESCRIPTIONS = {
     "a": "shape of the prior of the weights",
@@ -82,7 +85,7 @@ def _logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray
     scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
     own = np.take_along_axis(scores, codes[None, None, None, :], axis=2)[:, :, 0]
     others = np.where(np.arange(weights.shape[2])[:, None] == codes, 0.0, scores).sum(axis=2)
-    return np.log(np.maximum(own, _NOTHING)) - np.log(np.maximum(others, _NOTHING))
+    return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(others, NOTHING))
 
 
 def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
@@ -160,21 +163,42 @@ def mean_probabilities(
         part = slice(start, min(start + step, rows))
         scores = (W_of(part) @ flat.T).reshape(-1, draws, classes)
         totals = scores.sum(axis=2, keepdims=True)
-        lost = totals[..., 0] < _NOTHING
+        lost = totals[..., 0] < NOTHING
         if lost.any():
             logs = logs_of(part)
             for row in np.flatnonzero(lost.any(axis=1)):
-                scores[row, lost[row]] = _from_logs(weights[lost[row]], logs[row], class_count)
+                of_draws = weights[lost[row]]
+                logs_of_row = np.broadcast_to(logs[row], (len(of_draws), p))
+                scores[row, lost[row]] = scores_from_logs(logs_of_row, of_draws, class_count, stacklevel=5)
             totals = scores.sum(axis=2, keepdims=True)
         result[part] = (scores / totals).mean(axis=1)
     return result
 
 
-def _from_logs(weights: np.ndarray, logs: np.ndarray, class_count: np.ndarray) -> np.ndarray:
-    """Relative scores (draws, K) of one row whose scores are too small for floats."""
+def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray, stacklevel: int) -> np.ndarray:
+    """Relative scores (rows, K) of rows whose scores are too small for floats.
+
+    Parameters
+    ----------
+    logs : array (rows, p)
+        ln W.
+    weights : array (rows, K, p) or (K, p)
+    class_count : array (K,)
+        What is returned, with a warning, for rows that are zero in every column with a weight.
+    stacklevel : int
+        Of the warning.
+    """
     with np.errstate(divide="ignore"):
-        terms = np.log(weights) + logs
+        terms = logs[:, None, :] + np.log(weights)
     top = terms.max(axis=(1, 2), keepdims=True)
-    known = np.isfinite(top[:, 0, 0])
+    undefined = ~np.isfinite(top[:, 0, 0])
     scores = np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=2)
-    return np.where(known[:, None], scores, class_count)
+    if undefined.any() and not is_quiet():
+        warnings.warn(
+            "Rows are zero in every column of W that has a weight, so that the model says nothing about them; the "
+            "frequencies of the classes in the training data stand in. Choose a larger a to keep all weights.",
+            DataWarning,
+            stacklevel=stacklevel + 1,
+        )
+    scores[undefined] = class_count
+    return scores

@@ -27,8 +27,10 @@ def redraw(
     log_new = log_gamma_draw(rng, a) - log_scale
     new, old = math.exp(log_new), weights[k, j]
     if max(new, old) < _NOTHING * smallest:
-        totals[j] += new - old
         log_weights[k, j], weights[k, j] = log_new, new
+        totals[j] = 0.0  # summed anew: a difference may leave nothing, or less
+        for c in range(classes):
+            totals[j] += weights[c, j]
         return log_l, 0.0, smallest
     bound = -rng.standard_exponential() + log_l
     _fill(weights, k, j, new, change)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._quiet import is_quiet
-from thali.errors import ArgumentError, ConvergenceWarning, DataWarning
-from thali.models.arguments import one_of, positive
+from thali.errors import ArgumentError, ConvergenceWarning
+from thali.models.arguments import one_of, whole
 from thali.regression.classifier import Classifier
 from thali.regression.design import Design
+from thali.regression.pl_gibbs import SAMPLERS, law_of
 from thali.regression.pl_methods import fit_by_gibbs, fit_by_variational
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-_NOTHING = 1e-290  # a sum below it has lost its leading digits
 _STEP = 4096  # rows predicted at a time
 
 
@@ -53,7 +53,7 @@ class PlackettLuceRegression(Classifier):
     sampler : {None, "recommended", "exchange", "hamiltonian", "paper"}
         Of `method="gibbs"`: "exchange" draws latent variables, a with the weights left out and moves that carry weights
         from column to column; "hamiltonian" follows trajectories on ln λ for a fixed a; "paper" is the published
-        sampler, for comparison. None takes "hamiltonian" for a fixed a of .5 or more, else "exchange".
+        sampler, for comparison. None and "recommended" take "hamiltonian" for a fixed a of .5 or more, else "exchange".
     draws, tune : int
         Of `method="gibbs"`: states kept in each chain, and states discarded before them.
     chains : int
@@ -116,6 +116,9 @@ class PlackettLuceRegression(Classifier):
     ['a', 'log_likelihood', 'logit[0]']
     """
 
+    # An attribute `transform` would make scikit-learn take the model for a transformer.
+    _kept_as = {"transform": "_transform"}
+
     weights_: Any
     columns_: list[str]
     a_: float
@@ -151,7 +154,7 @@ class PlackettLuceRegression(Classifier):
         progressbar=False,
     ):
         self.method = method
-        self.transform = transform
+        self._transform = transform
         self.a = a
         self.a_range = a_range
         self.b = b
@@ -165,50 +168,17 @@ class PlackettLuceRegression(Classifier):
         self.random_seed = random_seed
         self.progressbar = progressbar
 
-    def fit(self, X, y):
-        """Fit to covariates and labels.
-
-        Parameters
-        ----------
-        X : array, data frame or Dask array (n, d)
-            Finite numbers, one row an observation. Of a Dask array the blocks stay where they are: every sweep maps
-            `partial_statistics` over them and adds up the results.
-        y : sequence of str, int or bool (n,)
-            A label for each row; two classes or more. With a Dask array X it may be one, too.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            If X or y cannot be used; the message says where and what to do.
-        ArgumentError
-            If an argument of the model is outside its range.
-
-        Warns
-        -----
-        DataWarning
-            If a class has a single member, or one column of W leaves nothing for the others to explain.
-        ConvergenceWarning
-            If the weights have not settled.
-        """
+    def _fit_blocks(self, X, y) -> bool:
         from thali.regression.blocks import gather, is_blocked
 
         if not is_blocked(X):
-            return super().fit(X, y)
-        self._forget()
+            return False
         self._check_arguments()
-        found = gather(X, y, self.transform, self.standardize, type(self).__name__, stacklevel=3)
+        found = gather(X, y, self._transform, self.standardize, type(self).__name__, stacklevel=4)
         self.classes_, self.n_features_in_ = found.classes, found.n_features
         self.class_count_ = found.class_counts
-        try:
-            self._learn(found.data, found.design, found.look, stacklevel=3)
-        except BaseException:
-            self._forget()
-            raise
-        return self
+        self._learn(found.data, found.design, found.look, stacklevel=4)
+        return True
 
     def _fit(self, matrix: np.ndarray, codes: np.ndarray) -> None:
         from thali.regression.duplicates import distinct_rows
@@ -216,30 +186,36 @@ class PlackettLuceRegression(Classifier):
         from thali.regression.statistics import Rows
 
         self._check_arguments()
-        design = Design.fit(matrix, self._column_names(), self.transform, self.standardize)
-        if design.standard is None and isinstance(self.transform, str) and not is_quiet():
-            warn_of_constants(matrix, self._column_names(), stacklevel=4)
+        design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
+        if design.standard is None and isinstance(self._transform, str) and not is_quiet():
+            warn_of_constants(matrix, self._column_names(), stacklevel=3)
         W, counts = design.apply(matrix), None
         if self.method != "gibbs":
             W, codes, counts = distinct_rows(W, codes)
         self.class_count_ = np.bincount(codes, counts, len(self.classes_))
         rows = Rows(W, codes, len(self.classes_), counts, self.cores)
-        self._learn(rows, design, look_at(W, counts), stacklevel=5)
+        self._learn(rows, design, look_at(W, counts), stacklevel=4)
 
     def _check_arguments(self) -> None:
         one_of("method", self.method, tuple(_METHODS))
         one_of("standardize", self.standardize, (True, False))
-        positive("b", self.b, "the rate of the prior of the weights")
-        if self.a is not None:
-            positive("a", self.a, "the shape of the prior of the weights")
+        law_of(self.a, self.a_range, self.b)
+        if self.sampler is not None:
+            one_of("sampler", self.sampler, SAMPLERS)
+        for name, least in (("draws", 1), ("tune", 0), ("chains", 1)):
+            whole(name, getattr(self, name), least)
+        for name in ("thin", "cores"):
+            if getattr(self, name) is not None:
+                whole(name, getattr(self, name), 1)
 
     def _learn(self, data, design: Design, look, stacklevel: int) -> None:
         """The work of a fit that all methods share, whether the rows are in memory or not."""
-        from thali.regression.scale_check import warn_about
+        from thali.regression.scale_check import scaling_advice, warn_about
 
         self.design_, self.columns_ = design, list(design.columns)
         if not is_quiet():
-            warn_about(look, design.columns, bool(self.standardize and self.transform is not None), stacklevel)
+            mend = scaling_advice(self._transform, self.standardize)
+            warn_about(look, design.columns, mend, stacklevel)
         _METHODS[self.method](self, data, stacklevel + 1)
 
     def _labelled(self, weights: np.ndarray) -> Any:
@@ -303,14 +279,17 @@ class PlackettLuceRegression(Classifier):
             return probabilities_of_draws(self, matrix)
         if hasattr(self, "shapes_"):
             return probabilities_of_variational(self, matrix, _STEP)
+        from thali.regression.pl_posterior import NOTHING, scores_from_logs
+
         weights = np.asarray(self.weights_)
         result = np.empty((len(matrix), len(self.classes_)))
         for start in range(0, len(matrix), _STEP):
             part = matrix[start : start + _STEP]
             scores = self.design_.apply(part) @ weights.T
-            lost = scores.sum(axis=1) < _NOTHING
+            lost = scores.sum(axis=1) < NOTHING
             if lost.any():
-                scores[lost] = _small_scores(self.design_.logs(part[lost]), weights, self.class_count_)
+                logs = self.design_.logs(part[lost])
+                scores[lost] = scores_from_logs(logs, weights, self.class_count_, stacklevel=3)
             result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
         return result
 
@@ -361,24 +340,6 @@ class PlackettLuceRegression(Classifier):
         from thali.plots.decision import decision
 
         return decision(self, X, y, axes=axes)
-
-
-def _small_scores(logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray) -> np.ndarray:
-    """Relative scores of rows whose columns with a weight are too small for a float beside the largest."""
-    with np.errstate(divide="ignore"):
-        terms = logs[:, None, :] + np.log(weights)
-    top = terms.max(axis=(1, 2), keepdims=True)
-    undefined = ~np.isfinite(top[:, 0, 0])
-    scores = np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=2)
-    if undefined.any():
-        warnings.warn(
-            f"{undefined.sum()} rows are zero in every column of W that has a weight, so the model says nothing about "
-            "them; the frequencies of the classes in the training data are returned. Choose a > 1 to keep all weights.",
-            DataWarning,
-            stacklevel=4,
-        )
-        scores[undefined] = class_count
-    return scores
 
 
 def _fit_map(model: PlackettLuceRegression, data, stacklevel: int) -> None:

@@ -58,9 +58,15 @@ def warn_of_constants(matrix: np.ndarray, names, stacklevel: int) -> None:
         )
 
 
-def warn_about(look: Look, columns, standardised: bool, stacklevel: int) -> None:
-    """Warn of columns that vanish everywhere and of a column that wins nearly every row."""
-    mend = "; scale the covariates" if standardised else "; pass standardize=True or scale the covariates"
+def scaling_advice(transform, standardize: bool) -> str:
+    """What to do about columns whose sizes are too different."""
+    if transform is None:
+        return "; scale the columns, or choose transform='exponential'"
+    return "; scale the covariates" if standardize else "; pass standardize=True or scale the covariates"
+
+
+def warn_about(look: Look, columns, mend: str, stacklevel: int) -> None:
+    """Warn of columns that vanish everywhere and of a column that wins nearly every row; `mend` says what to do."""
     if len(columns) > 1 and look.won.max() > _SHARE * look.rows:
         winner = int(look.won.argmax())
         warnings.warn(

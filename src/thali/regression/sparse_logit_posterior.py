@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._threads import rectangle
+
 if TYPE_CHECKING:
     import xarray
 
@@ -46,7 +48,8 @@ def to_datatree(
 
     from thali.posterior.store import origin
 
-    kept, draws = _rectangle(chains)
+    numbers, draws = rectangle([chain.kept for chain in chains])
+    kept = [chains[number] for number in numbers]
     problem = kept[0].problem
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
     free = np.arange(problem.classes) != problem.reference
@@ -74,13 +77,6 @@ def to_datatree(
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {**origin(), **attrs}
     return tree
-
-
-def _rectangle(chains: Sequence["Chain"]) -> tuple[list["Chain"], int]:
-    """The chains and the number of draws of each that together keep the most draws."""
-    lengths = [chain.kept for chain in chains]
-    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d))
-    return [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws], draws
 
 
 def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str, np.ndarray]:

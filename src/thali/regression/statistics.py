@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import compiled, lanes
+from thali._jit import allocating, lanes
 from thali.errors import DataError
 from thali.mcmc.logarithm import fast_log
 from thali.regression.curvature import Curvature, add_curvature
@@ -66,7 +66,7 @@ def _sum_of_logs(ratio, counts, first, size):
     return total
 
 
-@compiled
+@allocating
 def _sum_rows(W, codes, counts, A, m, start, stop, R, s):
     """Add the sums of rows start:stop to R and s; returns their log-likelihood."""
     p = W.shape[1]

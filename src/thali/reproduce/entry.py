@@ -28,6 +28,8 @@ class Settings:
         Where finished parts of a long run are kept, so that the same run goes on from them.
     data : Path, optional
         The file of data, for an entry whose data do not come with thali.
+    sushi : Path, optional
+        The file of the sushi data, for the entry that can tell of them, too.
     """
 
     size: str = "standard"
@@ -36,6 +38,7 @@ class Settings:
     progressbar: bool = True
     folder: Path | None = None
     data: Path | None = None
+    sushi: Path | None = None
 
     def pick(self, small: int, standard: int, full: int) -> int:
         """The number that belongs to the size."""
@@ -75,6 +78,7 @@ class Entry:
     function: Callable[[Settings], Reproduction]
     needs: str = ""  # what the user's file of data must hold; empty: all data come with thali
     reads: Callable[[Path], Any] | None = None  # raises an error if it does not
+    reads_sushi: Callable[[Path], Any] | None = None  # likewise, if it can tell of the sushi data
 
     def check(self, settings: Settings) -> None:
         """See to it that the data are there, before anything is run or written.
@@ -87,10 +91,14 @@ class Entry:
         if self.reads is None:
             if settings.data is not None:
                 raise ArgumentError(f"{self.name} takes no data of the user's; leave out `--data`.")
-        elif settings.data is None:
+        elif settings.data is None and settings.sushi is None:
             raise ArgumentError(f"{self.name} needs {self.needs}; name the file with `--data FILE`.")
-        else:
+        elif settings.data is not None:
             self.reads(settings.data)
+        if settings.sushi is not None:
+            if self.reads_sushi is None:
+                raise ArgumentError(f"{self.name} does not tell of sushi; leave out `--sushi`.")
+            self.reads_sushi(settings.sushi)
 
     def run(self, settings: Settings) -> Reproduction:
         """Recompute it; what `check` raises comes first."""

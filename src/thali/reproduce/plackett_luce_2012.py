@@ -61,7 +61,9 @@ OF_SPLITS = {"small": 2, "standard": 4, "full": HALVES}  # of colon, which takes
 
 def table_2(settings: Settings) -> Reproduction:
     """Error rates on six data sets, and on sushi for who has the file."""
-    data_sets = read(settings.data, (*STUDIES, SUSHI))
+    data_sets = [] if settings.data is None else read(settings.data, (*STUDIES, SUSHI))
+    if settings.sushi is not None:
+        data_sets = [*(data for data in data_sets if data.study is not SUSHI), *read(settings.sushi, (SUSHI,))]
     tasks = []
     for data in data_sets:
         tasks.append(Task(data, (*METHODS, OF_GERMAN) if data.study.name == "German" else METHODS))
@@ -254,6 +256,7 @@ ENTRIES = (
         table_2,
         f"a folder with (some of) the {_NEEDED.format(_SIX + ' and, for who has it, sushi')} (UCI repository)",
         partial(read, studies=(*STUDIES, SUSHI)),
+        partial(read, studies=(SUSHI,)),
     ),
     Entry(
         "plackett-luce-colon",
