@@ -225,7 +225,8 @@ def _cache_files() -> tuple[list[str], list[Path]]:
     from importlib import import_module
     from pkgutil import iter_modules
 
-    for folder in ("mcmc", "regression", "product_classes"):  # importing a module brings its kernels into the registry
+    # importing a module brings its kernels into the registry
+    for folder in ("mcmc", "regression", "product_classes", "choice_models"):
         package = import_module(f"{__package__}.{folder}")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
