@@ -88,7 +88,7 @@ def problem_of(
         log_sets=np.array(
             [[math.log(max(1, math.comb(n, c))) for c in range(int(n_levels.max()) + 1)] for n in n_levels.tolist()]
         ),
-        prior=np.array([math.nan if alpha is None else alpha, beta]),
+        prior=np.array([math.nan if alpha is None else alpha, beta], float),
         harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
         knots=knot_table(),
     )
