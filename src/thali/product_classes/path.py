@@ -22,24 +22,26 @@ class LapsePath:
 
     def __init__(self, lapse: float, others: np.ndarray):
         self.end = 1.0 / lapse - 1.0 if lapse > 0.0 else math.inf
-        self.cap = CAP["lapse"]
-        self.sizes = others + 1.0
+        self.cap, self.lapse = CAP["lapse"], lapse
+        self.sizes = others + 1
 
     def see(self, hits: np.ndarray, differences: np.ndarray) -> None:
         """Take in the likelihoods (particles, tasks) at the present values."""
-        pairs = np.stack([hits, np.broadcast_to(self.sizes, hits.shape)], axis=-1).reshape(-1, 2)
-        kinds, kind = np.unique(pairs, axis=0, return_inverse=True)
-        particles = np.repeat(np.arange(len(hits)), hits.shape[1])
-        places = particles * len(kinds) + kind.ravel()
-        self.counts = np.bincount(places, minlength=len(hits) * len(kinds)).reshape(len(hits), -1)
-        self.kinds = kinds
+        most = int(self.sizes.max()) + 1
+        with np.errstate(divide="ignore"):
+            winners = np.where(hits > 0.0, np.rint(1.0 / hits), 0.0).astype(np.int64)
+        kind = self.sizes * most + winners + np.arange(len(hits))[:, None] * most * most
+        counts = np.bincount(kind.ravel(), minlength=len(hits) * most * most).reshape(len(hits), -1)
+        used = np.flatnonzero(counts.any(axis=0))
+        self.counts = counts[:, used]
+        self.size, self.winners = used // most, used % most
 
     def log_likelihood(self, u: float) -> np.ndarray:
         """ln of the likelihood of the block in every particle."""
         delta = 1.0 / (1.0 + u)
-        hit, size = self.kinds.T
         with np.errstate(divide="ignore"):
-            logs = np.log((1.0 - delta) * hit + delta / size)
+            hit = np.where(self.winners > 0, 1.0 / self.winners, 0.0)
+            logs = np.log((1.0 - delta) * hit + delta / self.size)
         possible = logs > -math.inf
         total = self.counts[:, possible] @ logs[possible]
         total[self.counts[:, ~possible].any(axis=1)] = -math.inf
@@ -47,7 +49,7 @@ class LapsePath:
 
     def set(self, target: Target, tasks: slice, u: float) -> None:
         """Write how far the path has come into the target."""
-        target.delta[tasks] = 1.0 / (1.0 + u)
+        target.delta[tasks] = self.lapse if u == self.end else 1.0 / (1.0 + u)
 
 
 class LogitPath:
