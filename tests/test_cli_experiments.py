@@ -20,7 +20,8 @@ MONOTONE = ["--monotone", "price=decreasing", "zoom=increasing", "battery=increa
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     experiment(none=True).to_frame().to_csv("camera.csv", index=False)
-    experiment().to_frame().rename(columns={"id": "who", "choice": "took", "alt": "shelf"}).to_csv("odd.csv", index=False)
+    odd = experiment().to_frame().rename(columns={"id": "who", "choice": "took", "alt": "shelf"})
+    odd.to_csv("odd.csv", index=False)
     return tmp_path
 
 
@@ -151,7 +152,7 @@ BAD = {
     "no such attribute": (["--monotone", "prize=decreasing"], "Did you mean 'price'?"),
     "no such direction": (["--monotone", "price=down"], "'increasing' or 'decreasing'; got 'down'"),
     "both directions": (["--monotone", "price=decreasing", "price=increasing"], "cannot be both"),
-    "no order": (["--monotone", "brand=increasing"], "no order but the alphabet's; list them from worst to best by `--lev"),
+    "no order": (["--monotone", "brand=increasing"], "but the alphabet's; list them from worst to best by `--lev"),
     "no equals": (["--monotone", "price"], "NAME=VALUE"),
     "draws": (["--draws", "100"], "`--draws` means nothing to product-classes, which has `--final-sweeps`"),
     "chains": (["--chains", "2"], "which has `--groups`"),
@@ -177,6 +178,12 @@ def test_bad_input_is_one_line_and_writes_nothing(run, fake, folder, words, told
     line = result.err.splitlines()[-1]
     assert line.startswith("thali: error: ") and told in line
     assert "levels=" not in line.replace("--levels", "") and sorted(os.listdir(folder)) == before and not fake
+
+
+def test_a_bad_market_is_refused_before_the_fit(run, fake):
+    pd.DataFrame({"price": [100, 175], "brand": "Bora", "zoom": "no", "battery": "8 h"}).to_csv("m.csv", index=False)
+    result = run("fit", "camera.csv", "--none", "none", *MONOTONE[:1], "price=decreasing", "--market", "m.csv")
+    assert result.code == 2 and "'175'" in result.err and "`--levels`" in result.err and not fake
 
 
 def test_bundled_data_are_refused(run):

@@ -177,9 +177,7 @@ def fit(
             show_default="all are free",
         ),
     ] = None,
-    groups: Annotated[
-        int, typer.Option(help="product-classes: chains, or with --method smc groups of particles.")
-    ] = 8,
+    groups: Annotated[int, typer.Option(help="product-classes: chains, or with --method smc groups of particles.")] = 8,
     particles: Annotated[
         int | None,
         typer.Option(help="product-classes with --method smc: particles in each group.", show_default="64"),

@@ -1,5 +1,6 @@
 """`thali fit` of a choice experiment: read the table, fit product classes, print and write what was found."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,13 @@ if TYPE_CHECKING:
 _COLUMNS = ("respondent", "task", "alternative", "chosen")
 # What other models have, and what takes its place.
 _BUDGET = {"draws": "final-sweeps", "tune": "final-sweeps", "chains": "groups", "thin": "final-sweeps"}
-_PLACES = {"levels=": "`--levels`", "bins=": "`--bins`", "none=": "`--none`", "attributes=": "`--attributes`"}
+_PLACES = {
+    "levels= when the data are made": "`--levels`",
+    "levels=": "`--levels`",
+    "bins=": "`--bins`",
+    "none=": "`--none`",
+    "attributes=": "`--attributes`",
+}
 
 
 def run_experiment(data_name: str, settings: dict, given: set[str], budget: dict, out: Path | None) -> None:
@@ -47,13 +54,16 @@ def run_experiment(data_name: str, settings: dict, given: set[str], budget: dict
 
     for name, instead in _BUDGET.items():
         if name in given:
-            raise ArgumentError(f"`--{name}` means nothing to {PRODUCT_CLASSES}, which has `--{instead}`; leave it out.")
+            raise ArgumentError(
+                f"`--{name}` means nothing to {PRODUCT_CLASSES}, which has `--{instead}`; leave it out."
+            )
     model = make(settings, given)
-    data = read(data_name, settings)
+    with _words_of_the_command_line():
+        data = read(data_name, settings)
+        model._checked(data)
+        market = None if settings["market"] is None else _market(settings["market"], data)
     tell(f"{data_name}: {data}")
-    market = None if settings["market"] is None else _market(settings["market"])
     seed, checkpoint = budget["random_seed"], settings["checkpoint"]
-    model._checked(data)
     resume = checkpoint if checkpoint is not None and checkpoint.exists() else None
     model.fit(data, cores=budget["cores"], random_seed=seed, checkpoint=checkpoint, resume=resume)
     if model.interrupted_:
@@ -104,8 +114,14 @@ def read(data_name: str, settings: dict) -> "ChoiceExperiment":
     if settings["none"] is not None:
         column, equals, value = settings["none"].partition("=")
         options["none"] = {column: value} if equals else settings["none"]
+    return read_experiment(data_name, **options)
+
+
+@contextmanager
+def _words_of_the_command_line():
+    """Errors name options instead of arguments."""
     try:
-        return read_experiment(data_name, **options)
+        yield
     except (DataError, ArgumentError) as error:
         message = str(error)
         for written, typed in _PLACES.items():
@@ -123,10 +139,15 @@ def _cuts(name: str, value: str) -> Any:
         ) from None
 
 
-def _market(path: Path) -> Any:
+def _market(path: Path, data: "ChoiceExperiment") -> Any:
+    """The table of products, which the data's levels describe."""
     from thali.data.tables import load
+    from thali.product_classes.shares import codes_of, named_market
+    from thali.product_classes.study import study_of
 
-    return load(path).frame.reset_index(drop=True)
+    table, study = load(path).frame.reset_index(drop=True), study_of(data)
+    codes_of(study, named_market(study, table)[0])
+    return table
 
 
 def answer(model: Any, data: "ChoiceExperiment", market: Any, cores: int | None, seed: int) -> "Answer":

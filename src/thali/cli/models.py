@@ -24,9 +24,7 @@ SEVERAL = ("monotone", "levels", "bins")
 
 _LATENT = ("alpha", "tempering", "tree", "leaf_length", "sampler")
 _CLASSES = ("target", "method", "folds")
-CHOICES = Kind(
-    ("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique"), (*_LATENT, "lapse")
-)
+CHOICES = Kind(("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique"), (*_LATENT, "lapse"))
 SIMILARITIES = Kind(
     ("additive-clustering", "additive"),
     "similarities",
@@ -92,9 +90,9 @@ def refuse_options_of_others(kind: Kind, given: set[str], data_name: str | None 
 
     Example
     -------
-    >>> refuse_options_of_others(SIMILARITIES, {"draws", "lapse"})
+    >>> refuse_options_of_others(SIMILARITIES, {"draws", "a"})
     Traceback (most recent call last):
-    thali.errors.ArgumentError: `--lapse` belongs to elimination-by-aspects, not to additive-clustering; leave it out.
+    thali.errors.ArgumentError: `--a` belongs to plackett-luce, not to additive-clustering; leave it out.
     """
     for other in KINDS:
         for option in (*other.options, *other.shared):

@@ -81,7 +81,8 @@ def _effects(table: "pandas.DataFrame") -> str:
 def _classes(table: "pandas.DataFrame") -> str:
     if not len(table):
         return "Nobody owns a class: the choices look blind."
-    rows = [("importance", "std. error", "share", "std. error", "liked", "new people", "class")]
+    head = ("importance", "std. error", "share", "std. error", "liked", "new people", "class")
+    rows: list[tuple[str, ...]] = [head]
     last = str(table["class"].iloc[-1])
     others = last if re.fullmatch(r"other \([\d,]+ class(es)?\)", last) else ""
     listed = table.iloc[: len(table) - bool(others)]
@@ -101,7 +102,7 @@ def _classes(table: "pandas.DataFrame") -> str:
 
 def _shares(table: "pandas.DataFrame") -> str:
     rows = [("product", "share", "std. error", interval_name())]
-    for label, row in table.iterrows():
+    for label, row in table.to_dict("index").items():
         interval = f"{row['share_lb']:.3f} to {row['share_ub']:.3f}"
         rows.append((str(label), _number(row["share"]), _number(row["share_se"]), interval))
     return "Shares of the market\n" + align(rows, left={0})

@@ -1,7 +1,6 @@
 """Classes of products that people care about, from choice experiments."""
 
 import json
-import math
 import re
 import warnings
 from collections.abc import Mapping
@@ -181,12 +180,14 @@ class ProductClasses(Parameters):
         if not is_quiet():
             self._warn_of_dominated_choices(data, monotone, plan)
         from thali.models.arguments import whole
-        from thali.product_classes import annealed, smc  # pyright: ignore[reportAttributeAccessIssue]
-        from thali.product_classes.problem import problem_of  # pyright: ignore[reportMissingImports]
+        from thali.product_classes.problem import problem_of
 
+        if plan.method == "annealed":
+            from thali.product_classes.annealed import run_annealed as run  # pyright: ignore[reportMissingImports]
+        else:
+            from thali.product_classes.smc import run_smc as run  # pyright: ignore[reportMissingImports]
         cores = cores if cores is None else whole("cores", cores, 1)
         problem = problem_of(data, monotone, plan.alpha, plan.beta)
-        run = annealed.run_annealed if plan.method == "annealed" else smc.run_smc
         found = run(
             problem,
             plan,
@@ -302,15 +303,15 @@ class ProductClasses(Parameters):
         NotFittedError
             Before `fit`.
         """
-        from thali.posterior.summary import verdict
+        from thali.posterior.summary import _two_digits, verdict
         from thali.product_classes.arguments import plan_of
 
         ok, sentence = verdict(self.summary())
         now = plan_of(self).final_sweeps
 
         def longer(advice: re.Match) -> str:
-            wanted = math.ceil(now * int(advice[1]) / max(int(advice[2] or advice[1]), 1))
-            return f"fit again with final_sweeps={wanted} (now {now})"
+            times = int(advice[1]) / max(int(advice[2] or advice[1]), 1)
+            return f"fit again with final_sweeps={_two_digits(now * times)} (now {now})"
 
         advice = r"fit again with draws=(\d+)(?: \(now (\d+)\))?(?:, and raise tune likewise)?"
         return ok, re.sub(advice, longer, sentence).replace("take chains=4", "take groups=8")
@@ -364,8 +365,8 @@ class ProductClasses(Parameters):
         -------
         pandas.DataFrame
             `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
-            `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws and
-            standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people.
+            `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws
+            and standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people.
 
         Raises
         ------
@@ -429,7 +430,9 @@ class ProductClasses(Parameters):
 
     # predictions ------------------------------------------------------------------------------------------
 
-    def predict_proba(self, new: Any, repeats: int | None = None, cores: int | None = None, random_seed=0) -> np.ndarray:
+    def predict_proba(
+        self, new: Any, repeats: int | None = None, cores: int | None = None, random_seed=0
+    ) -> np.ndarray:
         """Probability that each alternative is chosen in its task.
 
         Parameters
@@ -492,8 +495,8 @@ class ProductClasses(Parameters):
         Returns
         -------
         pandas.DataFrame
-            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval) and `share_se` (standard
-            error over groups); with a change also `after` and `change`, likewise.
+            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval) and `share_se`
+            (standard error over groups); with a change also `after` and `change`, likewise.
 
         Raises
         ------

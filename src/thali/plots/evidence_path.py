@@ -57,13 +57,9 @@ def evidence_path(model: Any, axes: "Axes | None" = None) -> "Axes":
         _mark_lapse(ax, steps, np.atleast_2d(trace["lapse"]).mean(axis=0))
     sd = model.evidence_sd_
     if np.isfinite(model.log_evidence_):
+        found = f"log evidence {model.log_evidence_:.1f} ± {model.log_evidence_se_:.1f}; sd between groups {sd:.1f}"
         usable = "" if sd <= 1 else ", not usable"
-        ax.set_title(
-            f"log evidence {model.log_evidence_:.1f} ± {model.log_evidence_se_:.1f}; sd between groups {sd:.1f}{usable}",
-            fontsize=9,
-            loc="left",
-            pad=24 if "lapse" in trace else None,
-        )
+        ax.set_title(found + usable, fontsize=9, loc="left", pad=24 if "lapse" in trace else None)
     return ax
 
 

@@ -64,7 +64,7 @@ def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
     kept = []
     for _, rows in table.groupby("attribute", sort=False):
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
-        versus = rows["over"].isin(base)
+        versus = np.isin(rows["over"], base)
         # Of very many levels neighbours are compared, and the two ends.
         kept.append(rows if len(rows) <= _FEW or versus.sum() < 3 else rows[versus])
     import pandas as pd

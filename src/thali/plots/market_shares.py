@@ -72,7 +72,7 @@ def _write_changes(ax: "Axes", at: np.ndarray, table: "pandas.DataFrame") -> Non
     """The difference of every share in points of a hundred, with its interval, to the right of the bars."""
     across = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change, points", transform=ax.transAxes, fontsize=8, va="bottom")
-    for place, (_, row) in zip(at, table.iterrows(), strict=True):
+    for place, row in zip(at, table.to_dict("records"), strict=True):
         middle, low, high = (_points(row[name]) for name in ("change", "change_lb", "change_ub"))
         ax.text(1.03, place, f"{middle} ({low} to {high})", transform=across, va="center", fontsize=8.5)
 

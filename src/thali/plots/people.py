@@ -44,9 +44,7 @@ def people(model: Any, axes: "Axes | None" = None) -> "Axes":
         axes = new_axes(side + margin + 1.1, side + margin + 0.4)[0]
     colours = colormaps[SHADES].with_extremes(bad="0.85")
     low, high = (float(np.nanmin(shared)), float(np.nanmax(shared))) if number > 1 else (0.0, 1.0)
-    image = axes.imshow(
-        shared, cmap=colours, vmin=low, vmax=max(high, low + _LEAST_RANGE), interpolation="nearest"
-    )
+    image = axes.imshow(shared, cmap=colours, vmin=low, vmax=max(high, low + _LEAST_RANGE), interpolation="nearest")
     if named:
         size = 9 if number <= 20 else 7.5
         axes.set_yticks(range(number), labels, fontsize=size, parse_math=False)

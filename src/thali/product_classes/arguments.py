@@ -179,7 +179,9 @@ def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> st
     if not len(tasks):
         return ""
     person = data.respondent_of_task
-    named = [f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}" for t in tasks[:_MOST_NAMED]]
+    named = [
+        f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}" for t in tasks[:_MOST_NAMED]
+    ]
     more = f" and {len(tasks) - _MOST_NAMED:,} more" if len(tasks) > _MOST_NAMED else ""
     return (
         f"In {', '.join(named)}{more} the chosen alternative is no better than another one in any respect and worse in "

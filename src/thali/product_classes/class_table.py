@@ -114,8 +114,9 @@ def tally_of(draws: "Particles", patterns: Patterns) -> Tally:
         importance += np.bincount(cell, share, minlength=kinds * groups)
         once = np.unique(person // people * kinds + kind)
         in_draws += np.bincount(once % max(kinds, 1), minlength=kinds)
-    by_group = (array.reshape(kinds, groups) for array in (owners, likers, importance))
-    return Tally(*by_group, in_draws, _new_owners(draws, patterns))
+    shape = (kinds, groups)
+    sums = (owners.reshape(shape), likers.reshape(shape), importance.reshape(shape))
+    return Tally(*sums, in_draws, _new_owners(draws, patterns))
 
 
 def _blocks(sizes: np.ndarray):

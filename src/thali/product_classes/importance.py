@@ -22,7 +22,9 @@ _OCCASIONS = 800  # of all draws
 
 
 @allocating
-def add_importance(rng, draws, kept, group, person, codes, rows, own, first_row, inside_attribute, repeats, room, total):
+def add_importance(
+    rng, draws, kept, group, person, codes, rows, own, first_row, inside_attribute, repeats, room, total
+):
     """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those when attribute i is the same everywhere.
 
     The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
@@ -147,8 +149,9 @@ def _some_tasks(study: "Study", person: int) -> tuple[np.ndarray, np.ndarray]:
     """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
     first, last = study.first_task[person], study.first_task[person + 1]
     tasks = np.unique(np.linspace(first, last - 1, min(last - first, MOST_TASKS)).round().astype(np.int64))
-    sizes = study.first_row[tasks + 1] - study.first_row[tasks]
-    rows = np.concatenate([np.arange(study.first_row[t], study.first_row[t + 1]) for t in tasks])
+    begin, end = study.first_row[tasks].tolist(), study.first_row[tasks + 1].tolist()
+    sizes = np.subtract(end, begin)
+    rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
     return study.row_product[rows], np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 

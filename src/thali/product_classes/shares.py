@@ -56,9 +56,7 @@ def add_shares(rng, draws, d, new_people, codes, first_row, repeats, room, total
         for _ in range(repeats):
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
             for m in range(first_row.shape[0] - 1):
-                add_winners(
-                    inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total
-                )
+                add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
 
 
 def share_draws(
@@ -116,16 +114,18 @@ def market_shares(
     """
     import pandas as pd
 
-    frame, labels = _market(study, products)
-    markets = [_codes(study, frame)]
+    frame, labels = named_market(study, products)
+    markets = [codes_of(study, frame)]
     if change is not None:
-        markets.append(_codes(study, _changed(study, frame, labels, change)))
+        markets.append(codes_of(study, _changed(frame, labels, change)))
     found = share_draws(draws, markets, new=new, cores=cores, random_seed=random_seed)
     named = {"share": found[0]}
     if change is not None:
         named |= {"after": found[1], "change": found[1] - found[0]}
     if each_draw:
-        tables = {name: pd.DataFrame(values, columns=pd.Index(labels, name="product")) for name, values in named.items()}
+        tables = {
+            name: pd.DataFrame(values, columns=pd.Index(labels, name="product")) for name, values in named.items()
+        }
         return pd.concat(tables, axis=1).rename_axis(index="draw")
     columns = {}
     for name, values in named.items():
@@ -142,7 +142,7 @@ def _described(name: str, values: np.ndarray, group: np.ndarray) -> dict[str, np
     return parts
 
 
-def _market(study: "Study", products: Any) -> tuple["pandas.DataFrame", list[str]]:
+def named_market(study: "Study", products: Any) -> tuple["pandas.DataFrame", list[str]]:
     """The table of products, and a label for each of them."""
     if not (hasattr(products, "columns") and hasattr(products, "index")):
         raise DataError(
@@ -168,11 +168,12 @@ def _market(study: "Study", products: Any) -> tuple["pandas.DataFrame", list[str
     return frame, labels
 
 
-def _codes(study: "Study", frame: "pandas.DataFrame") -> np.ndarray:
+def codes_of(study: "Study", frame: "pandas.DataFrame") -> np.ndarray:
+    """Level numbers of products, as the data have them."""
     return study.scheme.encode(frame, study.respondents).products
 
 
-def _changed(study: "Study", frame: "pandas.DataFrame", labels: list[str], change: Any) -> "pandas.DataFrame":
+def _changed(frame: "pandas.DataFrame", labels: list[str], change: Any) -> "pandas.DataFrame":
     """The table with other levels: one for all products, one for each, or one for each product that is named."""
     if not isinstance(change, Mapping) or not change:
         raise ArgumentError(

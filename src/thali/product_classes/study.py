@@ -35,7 +35,7 @@ class Study(NamedTuple):
     @property
     def never_missing(self) -> np.ndarray:
         """Whether each attribute is there in every product."""
-        return (self.products >= 0).all(axis=0)
+        return np.all(self.products >= 0, axis=0)
 
     def to_dataset(self) -> "xarray.Dataset":
         """The group `constant_data` of a posterior."""

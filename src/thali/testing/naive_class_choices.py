@@ -135,7 +135,7 @@ def choice_probabilities(rng, draws, person: int, tasks: list[np.ndarray], repea
         shape = (1.0 - draws.sigma[d]) * draws.a[d]
         # A known person's occasions are drawn task by task, those of a new one repetition by repetition.
         pairs = [(t, r) for t in range(len(tasks)) for r in range(repeats)]
-        for t, r in pairs if person >= 0 else sorted(pairs, key=lambda pair: pair[1]):
+        for t, _ in pairs if person >= 0 else sorted(pairs, key=lambda pair: pair[1]):
             if person >= 0:
                 owned, log_theta = _owned(draws, d, person, people)
             elif t == 0:
