@@ -8,7 +8,8 @@
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
   under which it is kept ends in a digest of the sources, so that an edited callee is compiled anew, and holds the names
   of the model classes, so that no combination can spoil the cache of another.
-- `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
+- `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression; `lean` is the same
+  for one that allocates nothing.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
@@ -179,6 +180,15 @@ def compiled(function) -> Any:
     The name under which it is kept ends in a digest of the sources: those of the library's kernels, whose leaves it may
     call, and all in the folder of its module and in those beneath.
     """
+    return _compiled(function, {})
+
+
+def lean(function) -> Any:
+    """The same for an entry point that neither allocates nor returns an array: compiled without reference counting."""
+    return _compiled(function, {"_nrt": False} if _has_switch("_nrt") else {})
+
+
+def _compiled(function, options: dict[str, Any]) -> Any:
     digest = hashlib.sha256(_digest_of_library().encode())
     for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -188,7 +198,8 @@ def compiled(function) -> Any:
     copy.__qualname__ = f"{function.__name__}-{digest.hexdigest()[:12]}"
     copy.__module__, copy.__doc__ = function.__module__, function.__doc__
     _COMPILED.append(function)
-    return njit(cache=True, nogil=True, error_model="numpy")(copy)
+    jit: Any = njit
+    return jit(cache=True, nogil=True, error_model="numpy", **options)(copy)
 
 
 @dataclass(frozen=True)

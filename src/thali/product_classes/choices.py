@@ -2,7 +2,7 @@
 
 import math
 
-from thali._jit import compiled, part, scalar
+from thali._jit import lean, part, scalar
 from thali.product_classes.likelihood import fill_hits, sum_features
 from thali.product_classes.state import PRESENT
 
@@ -30,13 +30,13 @@ def log_likelihood_of(problem, target, state, work):
     return total
 
 
-@compiled
+@lean
 def log_likelihood(problem, target, state, work):
     """ln of the likelihood of the choices of all people present, lapse included."""
     return log_likelihood_of(problem, target, state, work)
 
 
-@compiled
+@lean
 def write_hits(problem, target, state, work, hits):
     """L of every task, without lapse, into `hits` (tasks,); 1 / alternatives for people who are not present."""
     for n in range(problem.first_task.shape[0] - 1):

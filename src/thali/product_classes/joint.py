@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from thali._jit import compiled, part, scalar
+from thali._jit import lean, part, scalar
 from thali.product_classes.bits import is_active, is_inside, set_size
 from thali.product_classes.choices import log_with_lapse
 from thali.product_classes.likelihood import compare, fill_hits, log_sum, sum_features
@@ -226,7 +226,7 @@ def functionals(problem, target, state, work, people, out, row):
         out[row, i] += values[i]
 
 
-@compiled
+@lean
 def run_chain(rng, problem, target, state, work, sampler, data, people, at, drop, total, out, row):
     """Iterations at[0] to total, adding up those from `drop` on; False if it stopped for want of room.
 

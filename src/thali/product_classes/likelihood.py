@@ -15,7 +15,7 @@ from thali.product_classes.state import MUTE, NEXT_OWNED, SIGN
 TINY = 1e-280
 
 
-@scalar
+@part
 def compare(problem, bits, k, n, difference, separates, row):
     """Chosen minus other membership in class k for all comparisons of person n; returns in how many tasks one is
     not 0."""
@@ -63,7 +63,7 @@ def add_feature(problem, state, work, row, n, f):
         c += size
 
 
-@scalar
+@part
 def sum_features(problem, state, work, row, n):
     """Differences of person n from all features that are not mute."""
     clear(problem, work, row, n)
@@ -136,7 +136,7 @@ def plain_soft_hit(work, row, c, size, sharpness):
     return 1.0 / total
 
 
-@scalar
+@part
 def fill_hits(problem, target, state, work, row, n):
     """L of every task of person n from the differences in `row` into work.hit."""
     first = problem.first_task[n]

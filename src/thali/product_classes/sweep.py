@@ -1,6 +1,6 @@
 """Sweeps of the two samplers: what is done with one person, and with the whole population after that."""
 
-from thali._jit import compiled, part, scalar
+from thali._jit import lean, part, scalar
 from thali.mcmc.chance import poisson, shuffle
 from thali.product_classes.class_moves import move_class
 from thali.product_classes.lapse import draw_lapses
@@ -35,7 +35,7 @@ from thali.product_classes.values import update_values
 PROPOSALS = 3  # for every class in a sweep
 
 
-@compiled
+@lean
 def recommended(rng, problem, target, state, work, until):
     """Sweeps of the recommended sampler; False if it stopped for want of room, True once so many are done."""
     while state.whole[SWEEPS] < until:
@@ -44,7 +44,7 @@ def recommended(rng, problem, target, state, work, until):
     return True
 
 
-@compiled
+@lean
 def paper(rng, problem, target, state, work, until):
     """Sweeps of the draft's sampler, corrected; as `recommended` otherwise."""
     while state.whole[SWEEPS] < until:
@@ -86,7 +86,7 @@ def paper_sweep(rng, problem, target, state, work):
     return True
 
 
-@compiled
+@lean
 def visits(rng, problem, target, state, work, n, times):
     """Visits of one person by the recommended sampler; returns how many were done before room was wanting."""
     for done in range(times):
@@ -170,13 +170,13 @@ def let_come(rng, problem, state, people):
     return True
 
 
-@compiled
+@lean
 def clear_state(rng, problem, state, shapes_from_prior):
     """See `forget_everybody`."""
     forget_everybody(rng, problem, state, shapes_from_prior)
 
 
-@compiled
+@lean
 def extend_to(rng, problem, state, people):
     """See `let_come`."""
     return let_come(rng, problem, state, people)
