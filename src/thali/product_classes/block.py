@@ -14,16 +14,16 @@ def write_block(problem, target, state, work, people, tasks, hits, differences, 
     """
     at = 0
     for n in range(people[0], people[1]):
-        sum_features(problem, state, work, 0, n)
-        fill_hits(problem, target, state, work, 0, n)
-        first, c = problem.first_task[n], 0
-        for t in range(first, problem.first_task[n + 1]):
-            size = problem.first_row[t + 1] - problem.first_row[t] - 1
+        sum_features(problem.tasks, state.features, work.sums, 0, n)
+        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        first, c = problem.tasks.first_task[n], 0
+        for t in range(first, problem.tasks.first_task[n + 1]):
+            size = problem.tasks.first_row[t + 1] - problem.tasks.first_row[t] - 1
             if tasks[0] <= t < tasks[1]:
                 hits[row, t - tasks[0]] = work.hit[t - first]
                 if differences.shape[1] > 0:
                     for i in range(size):
-                        differences[row, at + i] = work.sums[0, c + i]
+                        differences[row, at + i] = work.sums.total[0, c + i]
                     at += size
             c += size
 

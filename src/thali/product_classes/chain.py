@@ -37,8 +37,8 @@ class Course:
         first = plan.final_sweeps // DROPPED
         self.every = max(EVERY, math.ceil((plan.final_sweeps - first) / MOST)) if plan.final_sweeps >= EVERY else 1
         self.first_kept = self.annealing + first
-        self.others = np.diff(problem.first_row) - 1
-        self.person = np.repeat(np.arange(len(problem.first_task) - 1), np.diff(problem.first_task))
+        self.others = np.diff(problem.tasks.first_row) - 1
+        self.person = np.repeat(np.arange(problem.n_people), np.diff(problem.tasks.first_task))
 
     def next_stop(self, sweep: int) -> int:
         """The next sweep after which there is something to do besides sweeps."""
@@ -130,7 +130,7 @@ class Chain(Sliced):
         hits = self._hits()
         if is_first and self.is_weighted:
             self._weigh(hits, self.target.delta, 0.0)
-        impossible = np.bincount(self.course.person, hits == 0.0, len(self.state.people)) > 0
+        impossible = np.bincount(self.course.person, hits == 0.0, self.problem.n_people) > 0
         self.target.delta[~impossible[self.course.person]] = 0.0
 
     def people_with_lapse(self) -> np.ndarray:

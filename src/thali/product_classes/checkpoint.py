@@ -15,14 +15,13 @@ import numpy as np
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 from thali.product_classes.particles import Particles
 from thali.product_classes.problem import Problem
-from thali.product_classes.state import CLASSES, TOP, State
+from thali.product_classes.state import CLASSES, TOP, Features, State
 
 SCHEMA = 1  # raised when a file of an older thali can no longer be gone on from
 SHARE = 0.05  # of the running time that writing may take
 LEAST = 1.0  # seconds between two files of a run whose steps are short
-_OF_CLASSES = ("bits", "classes")
-_OF_SLOTS = ("slots", "log_theta", "theta", "log_eps", "value", "separates", "difference")
-_DATA = ("first_task", "first_row", "rows", "n_levels", "direction")
+_NAMES = (*(name for name in State._fields if name != "features"), *Features._fields)
+_PLACES = {"bits": CLASSES, "classes": CLASSES} | {name: TOP for name in Features._fields if name != "people"}
 
 
 class Checkpoint:
@@ -89,10 +88,9 @@ class Checkpoint:
 
 def _head(problem: Problem, settings: Mapping[str, Any]) -> dict[str, Any]:
     digest = hashlib.sha256()
-    for name in _DATA:
-        array = np.ascontiguousarray(getattr(problem, name))
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(array.tobytes())
+    for array in (*problem.tasks, problem.n_levels, problem.direction):
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
     return {"schema": SCHEMA, "data": digest.hexdigest(), "settings": dict(settings)}
 
 
@@ -125,14 +123,11 @@ def _read(path: Path, problem: Problem, settings: Mapping[str, Any]) -> dict[str
 
 def packed_states(states: Sequence[State]) -> dict[str, np.ndarray]:
     """States as arrays: what is in use of each, one after the other."""
-    ends = {
-        "classes": np.cumsum([0, *(int(s.whole[CLASSES]) for s in states)]),
-        "slots": np.cumsum([0, *(int(s.whole[TOP]) for s in states)]),
-    }
-    arrays = {f"state_end_{name}": end for name, end in ends.items()}
-    for name in State._fields:
-        place = CLASSES if name in _OF_CLASSES else TOP if name in _OF_SLOTS else None
-        parts = [getattr(s, name) for s in states]
+    ends = {place: np.cumsum([0, *(int(s.whole[place]) for s in states)]) for place in (CLASSES, TOP)}
+    arrays = {"state_end_classes": ends[CLASSES], "state_end_slots": ends[TOP]}
+    for name in _NAMES:
+        parts = [_part(s, name) for s in states]
+        place = _PLACES.get(name)
         if place is None:
             arrays[f"state_{name}"] = np.stack(parts)
         else:
@@ -143,23 +138,26 @@ def packed_states(states: Sequence[State]) -> dict[str, np.ndarray]:
 
 def unpacked_states(arrays: Mapping[str, np.ndarray], empty: State) -> list[State]:
     """The states that `packed_states` wrote, each with the room of `empty` or what it needs."""
-    classes, slots = arrays["state_end_classes"], arrays["state_end_slots"]
+    all_ends = {CLASSES: arrays["state_end_classes"], TOP: arrays["state_end_slots"]}
     found = []
-    for i in range(len(classes) - 1):
-        fields = {}
-        for name in State._fields:
-            stored = arrays[f"state_{name}"]
-            if name not in _OF_CLASSES and name not in _OF_SLOTS:
-                fields[name] = stored[i].copy()
+    for i in range(len(all_ends[TOP]) - 1):
+        parts = {}
+        for name in _NAMES:
+            stored, place = arrays[f"state_{name}"], _PLACES.get(name)
+            if place is None:
+                parts[name] = stored[i].copy()
                 continue
-            ends = classes if name in _OF_CLASSES else slots
-            room = getattr(empty, name)
+            room, ends = _part(empty, name), all_ends[place]
             used = stored[ends[i] : ends[i + 1]]
-            array = np.zeros((max(len(room), len(used)), *room.shape[1:]), room.dtype)
-            array[: len(used)] = used
-            fields[name] = array
-        found.append(State(**fields))
+            parts[name] = np.zeros((max(len(room), len(used)), *room.shape[1:]), room.dtype)
+            parts[name][: len(used)] = used
+        features = Features(**{name: parts.pop(name) for name in Features._fields})
+        found.append(State(features=features, **parts))
     return found
+
+
+def _part(state: State, name: str) -> np.ndarray:
+    return getattr(state if name in State._fields else state.features, name)
 
 
 _WORD = (1 << 64) - 1

@@ -40,7 +40,7 @@ class Cloud:
             work = self.rooms.pop()
         except IndexError:
             return workspace(self.problem, state)
-        if len(work.order) < len(state.classes) or len(work.log_theta) < len(state.slots):
+        if len(work.order) < len(state.classes) or len(work.kept.theta) < len(state.features.slots):
             return workspace(self.problem, state)
         return work
 
@@ -77,7 +77,8 @@ class Cloud:
 
     def see(self, people: tuple[int, int], tasks: tuple[int, int], with_differences: bool) -> tuple[np.ndarray, np.ndarray]:
         """Likelihoods (particles, tasks) of the hard choices of some tasks, and differences of utility if asked for."""
-        rows = self.problem.first_row[tasks[1]] - self.problem.first_row[tasks[0]] - (tasks[1] - tasks[0])
+        first_row = self.problem.tasks.first_row
+        rows = first_row[tasks[1]] - first_row[tasks[0]] - (tasks[1] - tasks[0])
         hits = np.empty((self.size, tasks[1] - tasks[0]))
         differences = np.empty((self.size, int(rows) if with_differences else 0))
         ends, span = np.array(people), np.array(tasks)

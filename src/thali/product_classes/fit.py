@@ -55,8 +55,8 @@ class Keeper:
 
     def draw(self, state: State, group: int, log_likelihood: float, lapse: float) -> Particles:
         """One draw: the state as it is."""
-        people, classes = len(state.people), int(state.whole[CLASSES])
-        slots = state.slots[: state.whole[TOP]]
+        people, classes = self.problem.n_people, int(state.whole[CLASSES])
+        slots = state.features.slots[: state.whole[TOP]]
         used = np.flatnonzero(slots[:, PERSON] >= 0)
         used = used[np.argsort(slots[used, PERSON], kind="stable")]
         owned = np.bincount(slots[used, PERSON], minlength=people)
@@ -80,7 +80,7 @@ class Keeper:
             first_owned=np.concatenate([[0], np.cumsum(owned)]),
             owned_class=slots[used, CLASS],
             owned_sign=slots[used, SIGN].astype(np.int8),
-            owned_log_theta=state.log_theta[used],
+            owned_log_theta=state.features.log_theta[used],
         )
 
 

@@ -67,7 +67,7 @@ def run_smc(
     """
     from thali.progress import Progress
 
-    plan = plan._replace(particles=plan.particles or particles_for(len(problem.first_task) - 1))
+    plan = plan._replace(particles=plan.particles or particles_for(problem.n_people))
     settings = {
         **plan._asdict(),
         "learned_alpha": bool(np.isnan(problem.prior[0])),

@@ -40,7 +40,7 @@ class Block(NamedTuple):
 
 def blocks_of(problem: Problem, schedule: str) -> list[Block]:
     """All tasks at once, those of one person after the other, or one task after the other."""
-    ends = [int(t) for t in problem.first_task]
+    ends = [int(t) for t in problem.tasks.first_task]
     people = len(ends) - 1
     if schedule == "all":
         return [Block((0, people), (0, ends[-1]))]
@@ -59,7 +59,7 @@ class Run:
         self.cloud = Cloud(problem, self.groups, rngs, plan.sampler, cores)
         self.target = target_of(problem, 1.0)
         self.keeper = Keeper(problem, plan.beta)
-        self.others = np.diff(problem.first_row) - 1
+        self.others = np.diff(problem.tasks.first_row) - 1
         self.blocks = blocks_of(problem, plan.schedule)
         self.block, self.has_begun, self.u, self.retries = 0, False, 0.0, 0
         self.log_z = np.zeros(self.groups)
@@ -95,7 +95,7 @@ class Run:
 
     def share_done(self) -> float:
         """About which share of the sweeps of people are done."""
-        n, people = self.plan.sweeps_per_step, len(self.problem.first_task) - 1
+        n, people = self.plan.sweeps_per_step, self.problem.n_people
         tempering = self._expected_steps() * n
         if self.plan.schedule == "all":
             steps = len(self.rows)
@@ -112,7 +112,7 @@ class Run:
         nats = float(np.log(self.others + 1.0).sum())
         if self.plan.schedule == "all":
             return 20.0 * (max(nats, 1.0) / 198.0) ** 0.58
-        people = len(self.problem.first_task) - 1
+        people = self.problem.n_people
         full = people if self.plan.schedule == "individual" else 1.25 * len(self.others)
         return 0.5 * full + 6.0  # a step with half of the people costs half
 
@@ -217,8 +217,8 @@ class Run:
         """The last step for each person alone; whoever nobody in some group satisfies keeps what lapse there is."""
         for n in range(*block.people):
             tasks = (
-                max(block.tasks[0], int(self.problem.first_task[n])),
-                min(block.tasks[1], int(self.problem.first_task[n + 1])),
+                max(block.tasks[0], int(self.problem.tasks.first_task[n])),
+                min(block.tasks[1], int(self.problem.tasks.first_task[n + 1])),
             )
             walk = self._walk(Block((n, n + 1), tasks))
             walk.see(*self.cloud.see((n, n + 1), tasks, self.path == "logit"))
@@ -283,7 +283,7 @@ class Run:
 
     def keep_everybody(self) -> None:
         """The particles as they are become the draws; people who have not come yet come from the prior."""
-        self.cloud.extend(len(self.problem.first_task) - 1)
+        self.cloud.extend(self.problem.n_people)
         lapse = self.lapse_now if self.plan.schedule == "all" and self.path == "lapse" else self.plan.lapse
         self.kept = self._draws(list(range(self.particles)), lapse)
 
