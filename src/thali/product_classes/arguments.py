@@ -18,7 +18,6 @@ SCHEDULES = ("all", "individual", "observation")
 STARTS = ("fixed", "prior")
 SAMPLERS = ("recommended", "paper")
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
-_PARTICLES = 64  # in each group of particles, unless the user says otherwise
 _FINAL_SWEEPS = {"annealed": 600, "smc": 60}
 _MOST_NAMED = 3  # dominated choices written out
 
@@ -31,7 +30,7 @@ class Plan(NamedTuple):
     alpha: float | None  # None is learned
     beta: float
     groups: int
-    particles: int  # in each group; 1 of annealed chains
+    particles: int | None  # in each group; 1 of annealed chains; None leaves it to the number of people
     sweeps_per_step: int
     final_sweeps: int
     schedule: str
@@ -82,7 +81,7 @@ def _groups(method: str, groups: Any) -> int:
     return groups
 
 
-def _particles(method: str, particles: Any) -> int:
+def _particles(method: str, particles: Any) -> int | None:
     if method == "annealed":
         if particles not in (None, 1):
             raise ArgumentError(
@@ -90,8 +89,8 @@ def _particles(method: str, particles: Any) -> int:
                 f"groups for more chains); got {particles!r}."
             )
         return 1
-    particles = _PARTICLES if particles is None else whole("particles", particles, 1)
-    if particles < 2:
+    particles = None if particles is None else whole("particles", particles, 1)
+    if particles is not None and particles < 2:
         raise ArgumentError("method='smc' needs 2 particles in each group or more; got particles=1.")
     return particles
 

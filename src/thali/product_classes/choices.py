@@ -3,20 +3,20 @@
 import math
 
 from thali._jit import compiled, part, scalar
-from thali.product_classes.likelihood import fill_hits, sum_features
+from thali.product_classes.likelihood import fill_hits, sum_features, times
 from thali.product_classes.state import PRESENT
 
 
 @scalar
-def log_with_lapse(problem, target, work, n):
-    """Σ ln[(1 − δ) L + δ / J] of person n, of work.hit."""
-    first = problem.first_task[n]
-    total = 0.0
-    for t in range(first, problem.first_task[n + 1]):
+def log_with_lapse(tasks, target, hit, n):
+    """Σ ln[(1 − δ) L + δ / J] of person n."""
+    first = tasks.first_task[n]
+    total, product = 0.0, 1.0
+    for t in range(first, tasks.first_task[n + 1]):
         delta = target.delta[t]
-        p = (1.0 - delta) * work.hit[t - first] + delta / (problem.first_row[t + 1] - problem.first_row[t])
-        total += math.log(p) if p > 0.0 else -math.inf
-    return total
+        at_random = delta / (tasks.first_row[t + 1] - tasks.first_row[t])
+        total, product = times(total, product, (1.0 - delta) * hit[t - first] + at_random)
+    return total + math.log(product)
 
 
 @part
@@ -24,9 +24,9 @@ def log_likelihood_of(problem, target, state, work):
     """ln of the likelihood of the choices of all people present, lapse included."""
     total = 0.0
     for n in range(state.whole[PRESENT]):
-        sum_features(problem, state, work, 0, n)
-        fill_hits(problem, target, state, work, 0, n)
-        total += log_with_lapse(problem, target, work, n)
+        sum_features(problem.tasks, state.features, work.sums, 0, n)
+        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        total += log_with_lapse(problem.tasks, target, work.hit, n)
     return total
 
 
@@ -39,12 +39,14 @@ def log_likelihood(problem, target, state, work):
 @compiled
 def write_hits(problem, target, state, work, hits):
     """L of every task, without lapse, into `hits` (tasks,); 1 / alternatives for people who are not present."""
-    for n in range(problem.first_task.shape[0] - 1):
-        first = problem.first_task[n]
+    for n in range(problem.tasks.first_task.shape[0] - 1):
+        first = problem.tasks.first_task[n]
         if n < state.whole[PRESENT]:
-            sum_features(problem, state, work, 0, n)
-            fill_hits(problem, target, state, work, 0, n)
-        for t in range(first, problem.first_task[n + 1]):
-            hits[t] = work.hit[t - first] if n < state.whole[PRESENT] else 1.0 / (
-                problem.first_row[t + 1] - problem.first_row[t]
+            sum_features(problem.tasks, state.features, work.sums, 0, n)
+            fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+        for t in range(first, problem.tasks.first_task[n + 1]):
+            hits[t] = (
+                work.hit[t - first]
+                if n < state.whole[PRESENT]
+                else 1.0 / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
             )

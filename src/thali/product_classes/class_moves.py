@@ -12,7 +12,7 @@ from thali.product_classes.bits import (
     set_bit,
     set_size,
 )
-from thali.product_classes.bounds import SOFT, bound_feature, draw_eps, log_fit, shapes
+from thali.product_classes.bounds import SOFT, bound_feature, draw_eps, log_fit, shapes_of
 from thali.product_classes.gamma import log_gamma_draw
 from thali.product_classes.likelihood import compare, sum_features
 from thali.product_classes.ownership import copy_comparisons
@@ -62,7 +62,7 @@ def step_of_set(rng, problem, bits, row, i, polarity):
     return problem.log_sets[i, size] - problem.log_sets[i, size + 1]
 
 
-@part
+@scalar
 def propose(rng, problem, state, work, k):
     """A class near class k into work.bits; returns ln of the ratio of priors and proposals, NaN if there is nothing to
     decide, and its polarity, active attributes and those of them with an order."""
@@ -93,15 +93,15 @@ def propose(rng, problem, state, work, k):
     return ratio, new_polarity, new_active, new_ordered
 
 
-@part
+@scalar
 def move_class(rng, problem, target, state, work, k, times):
     """So many proposals for class k, accepted with the fit of all its owners, ε of the class integrated out."""
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
         work.fit[j] = math.nan  # not known yet
-        state.slots[f, MUTE] = 1
+        state.features.slots[f, MUTE] = 1
         j += 1
-        f = state.slots[f, NEXT_OWNER]
+        f = state.features.slots[f, NEXT_OWNER]
     for _ in range(times):
         ratio, polarity, active, ordered = propose(rng, problem, state, work, k)
         if math.isnan(ratio):
@@ -120,11 +120,11 @@ def move_class(rng, problem, target, state, work, k, times):
             renew_owners(rng, problem, target, state, work, k)
     f = state.classes[k, FIRST]
     while f >= 0:
-        state.slots[f, MUTE] = 0
-        f = state.slots[f, NEXT_OWNER]
+        state.features.slots[f, MUTE] = 0
+        f = state.features.slots[f, NEXT_OWNER]
 
 
-@part
+@scalar
 def gain_of_owners(rng, problem, target, state, work, k):
     """ln of the ratio of likelihoods of all owners under work.bits and under class k as it is.
 
@@ -132,22 +132,20 @@ def gain_of_owners(rng, problem, target, state, work, k):
     """
     total, j, f = 0.0, 0, state.classes[k, FIRST]
     while f >= 0:
-        n = state.slots[f, PERSON]
-        split = compare(problem, work.bits, 0, n, work.difference, work.separates, j + 1)
+        n = state.features.slots[f, PERSON]
+        split = compare(problem.tasks, work.bits, 0, n, work.difference, work.separates, j + 1)
         if not is_same(problem, state, work, n, f, j + 1, split):
             if math.isnan(work.fit[j]):
-                sum_features(problem, state, work, j + 2, n)
+                sum_features(problem.tasks, state.features, work.sums, j + 2, n)
                 work.fit[j] = fit_of_owner(
-                    rng, problem, target, state, work, j, n, f, state.difference, state.separates, f
+                    rng, problem, target, state, work, j, n, f, state.features.difference, state.features.separates, f
                 )
             total -= work.fit[j]
-            total += fit_of_owner(
-                rng, problem, target, state, work, j, n, f, work.difference, work.separates, j + 1
-            )
+            total += fit_of_owner(rng, problem, target, state, work, j, n, f, work.difference, work.separates, j + 1)
             if total == -math.inf:
                 return total
         j += 1
-        f = state.slots[f, NEXT_OWNER]
+        f = state.features.slots[f, NEXT_OWNER]
     return total
 
 
@@ -157,59 +155,98 @@ def fit_of_owner(rng, problem, target, state, work, j, n, f, difference, separat
 
     A soft task that is newly separated gets an ε from the prior, the others keep theirs, in row 1 + j.
     """
-    _, h, log_gamma_next = shapes(state)
-    q = 1 - 2 * state.slots[f, SIGN]
-    gain, _, count = bound_feature(problem, target, state, work, j + 2, n, difference, separates, at, q, f)
+    _, h, next_h = shapes_of(state.real)
+    q = 1 - 2 * state.features.slots[f, SIGN]
+    gain, _, count = bound_feature(
+        problem.tasks,
+        target,
+        state.features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        j + 2,
+        n,
+        difference,
+        separates,
+        at,
+        q,
+        f,
+    )
     if gain == -math.inf:
         return gain
     for i in range(count):
-        tau = work.bound[i]
-        if work.kind[tau] == SOFT:
-            old = state.separates[f, tau] != 0
-            work.log_eps[j + 1, tau] = state.log_eps[f, tau] if old else log_gamma_draw(rng, h)
+        tau = work.bounds.bound[i]
+        if work.bounds.kind[tau] == SOFT:
+            old = state.features.separates[f, tau] != 0
+            work.log_eps[j + 1, tau] = state.features.log_eps[f, tau] if old else log_gamma_draw(rng, h)
     return gain + log_fit(
-        problem, target, work, j + 2, n, difference, at, q, work.log_eps, j + 1, state.log_theta[f], h,
-        log_gamma_next, count,
+        problem.tasks,
+        target,
+        work.sums,
+        work.bounds,
+        j + 2,
+        n,
+        difference,
+        at,
+        q,
+        work.log_eps,
+        j + 1,
+        state.features.log_theta[f],
+        h,
+        next_h,
+        count,
     )
 
 
 @scalar
 def is_same(problem, state, work, n, f, row, split):
     """Whether the comparisons of an owner are what they were."""
-    if split != state.slots[f, SPLIT]:
+    if split != state.features.slots[f, SPLIT]:
         return False
-    first, end = problem.first_task[n], problem.first_task[n + 1]
-    for c in range(problem.first_row[end] - problem.first_row[first] - end + first):
-        if state.difference[f, c] != work.difference[row, c]:
+    first, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
+    for c in range(problem.tasks.first_row[end] - problem.tasks.first_row[first] - end + first):
+        if state.features.difference[f, c] != work.difference[row, c]:
             return False
     return True
 
 
-@part
+@scalar
 def renew_owners(rng, problem, target, state, work, k):
     """Give the owners the comparisons and the ε that go with the class as it is now."""
-    _, h, _ = shapes(state)
+    _, h, _ = shapes_of(state.real)
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
-        n = state.slots[f, PERSON]
+        n = state.features.slots[f, PERSON]
         split = count_split(problem, work, n, j + 1)
         if not is_same(problem, state, work, n, f, j + 1, split):
-            q = 1 - 2 * state.slots[f, SIGN]
+            q = 1 - 2 * state.features.slots[f, SIGN]
             bound_feature(
-                problem, target, state, work, j + 2, n, work.difference, work.separates, j + 1, q, -1
+                problem.tasks,
+                target,
+                state.features,
+                state.lapsed,
+                work.sums,
+                work.bounds,
+                j + 2,
+                n,
+                work.difference,
+                work.separates,
+                j + 1,
+                q,
+                -1,
             )
             copy_comparisons(state, work, f, j + 1)
-            state.slots[f, SPLIT] = split
-            draw_eps(rng, problem, state, work, n, f, h, j + 1)
+            state.features.slots[f, SPLIT] = split
+            draw_eps(rng, problem.tasks, state.features, work.bounds, work.log_eps, n, f, h, j + 1)
             work.fit[j] = math.nan
         j += 1
-        f = state.slots[f, NEXT_OWNER]
+        f = state.features.slots[f, NEXT_OWNER]
 
 
 @scalar
 def count_split(problem, work, n, row):
     """In how many tasks of person n a row of comparisons separates products."""
     count = 0
-    for tau in range(problem.first_task[n + 1] - problem.first_task[n]):
+    for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
         count += work.separates[row, tau]
     return count

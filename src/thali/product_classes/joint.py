@@ -1,4 +1,4 @@
-"""Chains over parameters and data, for tests: simulate choices, sweep, and average what should stay as the prior has it.
+"""Chains over parameters and data, for tests: simulate choices, sweep, average what should not change.
 
 Geweke (2004): parameters drawn from the prior, and parameters of a chain that alternates between drawing data and a
 sweep, have the same distribution if and only if simulator, sampler and prior agree.
@@ -13,24 +13,21 @@ from thali.product_classes.bits import is_active, is_inside, set_size
 from thali.product_classes.choices import log_with_lapse
 from thali.product_classes.likelihood import compare, fill_hits, log_sum, sum_features
 from thali.product_classes.state import (
-    A,
     ACTIVE,
     CLASS,
     CLASSES,
     CONCENTRATION,
     FIRST,
-    NEGATIVE,
     NEXT_OWNED,
     NEXT_OWNER,
-    OWNERS,
     PERSON,
     POLARITY,
     PRESENT,
     SIGMA,
     SIGN,
     SPLIT,
-    SWEEPS,
     TOP,
+    A,
     grown,
     workspace,
 )
@@ -71,20 +68,20 @@ def utility_difference(problem, state, n, tau, r, other):
     top = -math.inf
     for once in range(2):
         total, apart = 0.0, 0
-        f = state.people[n, 0]
+        f = state.features.people[n, 0]
         while f >= 0:
-            k = state.slots[f, CLASS]
-            d = (1 if is_inside(problem.rows, r, state.bits, k) else 0) - (
-                1 if is_inside(problem.rows, other, state.bits, k) else 0
+            k = state.features.slots[f, CLASS]
+            d = (1 if is_inside(problem.tasks.rows, r, state.bits, k) else 0) - (
+                1 if is_inside(problem.tasks.rows, other, state.bits, k) else 0
             )
             if d != 0:
-                value = log_sum(state.log_theta[f], state.log_eps[f, tau])
+                value = log_sum(state.features.log_theta[f], state.features.log_eps[f, tau])
                 apart += 1
                 if once == 0:
                     top = max(top, value)
                 else:
-                    total += d * (1 - 2 * state.slots[f, SIGN]) * math.exp(value - top)
-            f = state.slots[f, NEXT_OWNED]
+                    total += d * (1 - 2 * state.features.slots[f, SIGN]) * math.exp(value - top)
+            f = state.features.slots[f, NEXT_OWNED]
     if apart == 0:
         return 0
     return 1 if total > 0.0 else -1
@@ -94,19 +91,22 @@ def utility_difference(problem, state, n, tau, r, other):
 def utility(problem, state, n, tau, r):
     """Utility of the product of row r."""
     total = 0.0
-    f = state.people[n, 0]
+    f = state.features.people[n, 0]
     while f >= 0:
-        if is_inside(problem.rows, r, state.bits, state.slots[f, CLASS]) and state.separates[f, tau] != 0:
-            value = math.exp(state.log_theta[f]) + math.exp(state.log_eps[f, tau])
-            total += (1 - 2 * state.slots[f, SIGN]) * value
-        f = state.slots[f, NEXT_OWNED]
+        if (
+            is_inside(problem.tasks.rows, r, state.bits, state.features.slots[f, CLASS])
+            and state.features.separates[f, tau] != 0
+        ):
+            value = math.exp(state.features.log_theta[f]) + math.exp(state.features.log_eps[f, tau])
+            total += (1 - 2 * state.features.slots[f, SIGN]) * value
+        f = state.features.slots[f, NEXT_OWNED]
     return total
 
 
 @scalar
 def draw_choice(rng, problem, target, state, n, tau, t):
     """The row that is chosen in task t."""
-    first, end = problem.first_row[t], problem.first_row[t + 1]
+    first, end = problem.tasks.first_row[t], problem.tasks.first_row[t + 1]
     if rng.random() < target.delta[t]:
         return first + int(rng.random() * (end - first))
     best = first
@@ -134,15 +134,20 @@ def draw_choice(rng, problem, target, state, n, tau, t):
 def simulate(rng, problem, target, state):
     """New choices of the people present, written into the problem: the chosen product comes first in its task."""
     for n in range(state.whole[PRESENT]):
-        for t in range(problem.first_task[n], problem.first_task[n + 1]):
-            r = draw_choice(rng, problem, target, state, n, t - problem.first_task[n], t)
-            first = problem.first_row[t]
-            for w in range(problem.rows.shape[1]):
-                problem.rows[first, w], problem.rows[r, w] = problem.rows[r, w], problem.rows[first, w]
+        for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
+            r = draw_choice(rng, problem, target, state, n, t - problem.tasks.first_task[n], t)
+            first = problem.tasks.first_row[t]
+            for w in range(problem.tasks.rows.shape[1]):
+                problem.tasks.rows[first, w], problem.tasks.rows[r, w] = (
+                    problem.tasks.rows[r, w],
+                    problem.tasks.rows[first, w],
+                )
     for f in range(state.whole[TOP]):
-        n, k = state.slots[f, PERSON], state.slots[f, CLASS]
+        n, k = state.features.slots[f, PERSON], state.features.slots[f, CLASS]
         if n >= 0:
-            state.slots[f, SPLIT] = compare(problem, state.bits, k, n, state.difference, state.separates, f)
+            state.features.slots[f, SPLIT] = compare(
+                problem.tasks, state.bits, k, n, state.features.difference, state.features.separates, f
+            )
 
 
 @part
@@ -153,10 +158,10 @@ def functionals(problem, target, state, work, people, out, row):
         owners, negative = 0, 0
         f = state.classes[k, FIRST]
         while f >= 0:
-            if state.slots[f, PERSON] < people:
+            if state.features.slots[f, PERSON] < people:
                 owners += 1
-                negative += state.slots[f, SIGN]
-            f = state.slots[f, NEXT_OWNER]
+                negative += state.features.slots[f, SIGN]
+            f = state.features.slots[f, NEXT_OWNER]
         if owners == 0:
             continue
         classes += 1
@@ -170,32 +175,32 @@ def functionals(problem, target, state, work, people, out, row):
     features, tanh_theta, tanh_eps, theta, negatives = 0, 0.0, 0.0, 0.0, 0
     shared, negatives_of_first, theta_of_first = 0, 0, 0.0
     for f in range(state.whole[TOP]):
-        n = state.slots[f, PERSON]
+        n = state.features.slots[f, PERSON]
         if n < 0 or n >= people:
             continue
         features += 1
-        negatives += state.slots[f, SIGN]
-        tanh_theta += math.tanh(state.log_theta[f])
-        theta += math.exp(state.log_theta[f])
-        for tau in range(problem.first_task[n + 1] - problem.first_task[n]):
-            if state.separates[f, tau] != 0:
-                tanh_eps += math.tanh(state.log_eps[f, tau])
+        negatives += state.features.slots[f, SIGN]
+        tanh_theta += math.tanh(state.features.log_theta[f])
+        theta += math.exp(state.features.log_theta[f])
+        for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
+            if state.features.separates[f, tau] != 0:
+                tanh_eps += math.tanh(state.features.log_eps[f, tau])
         if n == 0:
-            negatives_of_first += state.slots[f, SIGN]
-            theta_of_first += math.exp(state.log_theta[f])
-            g = state.people[1, 0] if people > 1 else -1
+            negatives_of_first += state.features.slots[f, SIGN]
+            theta_of_first += math.exp(state.features.log_theta[f])
+            g = state.features.people[1, 0] if people > 1 else -1
             while g >= 0:
-                shared += 1 if state.slots[g, CLASS] == state.slots[f, CLASS] else 0
-                g = state.slots[g, NEXT_OWNED]
-    first, second = state.people[0, 1], state.people[1, 1] if people > 1 else 0
+                shared += 1 if state.features.slots[g, CLASS] == state.features.slots[f, CLASS] else 0
+                g = state.features.slots[g, NEXT_OWNED]
+    first, second = state.features.people[0, 1], state.features.people[1, 1] if people > 1 else 0
     fit = 0.0
     for n in range(state.whole[PRESENT]):
-        sum_features(problem, state, work, 0, n)
-        fill_hits(problem, target, state, work, 0, n)
+        sum_features(problem.tasks, state.features, work.sums, 0, n)
+        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
         if n < people:
-            fit += log_with_lapse(problem, target, work, n)
-        for t in range(problem.first_task[n], problem.first_task[n + 1]):
-            out[row, len(NAMES) + t] += work.hit[t - problem.first_task[n]]
+            fit += log_with_lapse(problem.tasks, target, work.hit, n)
+        for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
+            out[row, len(NAMES) + t] += work.hit[t - problem.tasks.first_task[n]]
     a = state.real[A]
     values = (
         1.0 * classes,
@@ -232,7 +237,7 @@ def run_chain(rng, problem, target, state, work, sampler, data, people, at, drop
 
     at[1] says how far the current iteration has come.
     """
-    everybody = problem.first_task.shape[0] - 1
+    everybody = problem.tasks.first_task.shape[0] - 1
     while at[0] < total:
         if data == PRIOR:
             if at[1] == 0:
@@ -263,15 +268,13 @@ def average(
 
     Batches follow each other in one chain; the first `drop` iterations of all are left out.
     """
-    people = len(problem.first_task) - 1 if people is None else people
-    out = np.zeros((batches, len(NAMES) + len(problem.first_row) - 1))
+    people = problem.n_people if people is None else people
+    out = np.zeros((batches, len(NAMES) + problem.n_tasks))
     work = workspace(problem, state)
     for row in range(batches):
         at, skip = np.zeros(2, np.int64), drop if row == 0 else 0
         total = iterations + skip
-        while not run_chain(
-            rng, problem, target, state, work, sampler, data, people, at, skip, total, out, row
-        ):
+        while not run_chain(rng, problem, target, state, work, sampler, data, people, at, skip, total, out, row):
             state = grown(state)
             work = workspace(problem, state)
     return out / iterations, state

@@ -43,18 +43,29 @@ def fill_knots(table, shape, knots, row):
 
 
 @scalar
-def transported(knots, before, after, ratio, x):
-    """Where x goes on the piecewise linear way from one row of knots to the other, and the slope there.
+def fill_map(table, knots, row, before, after):
+    """The piecewise linear way from the knots of one shape to those of another, in four rows of `knots` from `row` on.
 
-    Below the first knot the slope is `ratio`, that of the shapes, above the last it is 1.
+    They hold the knots of either, slopes below every knot, the last one above all, and logarithms of the slopes. Below
+    the first knot the slope is the ratio of the shapes, above the last it is 1.
     """
-    if x < knots[before, 0]:
-        return knots[after, 0] + ratio * (x - knots[before, 0]), ratio
-    last = KNOTS - 1
-    if x >= knots[before, last]:
-        return knots[after, last] + x - knots[before, last], 1.0
+    fill_knots(table, before, knots, row)
+    fill_knots(table, after, knots, row + 1)
+    for i in range(KNOTS + 1):
+        slope = 1.0
+        if i == 0:
+            slope = before / after
+        elif i < KNOTS:
+            slope = (knots[row + 1, i] - knots[row + 1, i - 1]) / (knots[row, i] - knots[row, i - 1])
+        knots[row + 2, i] = slope
+        knots[row + 3, i] = math.log(slope)
+
+
+@scalar
+def mapped(knots, row, x):
+    """Where x goes, and ln of the slope there."""
     i = 0
-    while x >= knots[before, i + 1]:
+    while i < KNOTS and x >= knots[row, i]:
         i += 1
-    slope = (knots[after, i + 1] - knots[after, i]) / (knots[before, i + 1] - knots[before, i])
-    return knots[after, i] + slope * (x - knots[before, i]), slope
+    base = max(i - 1, 0)
+    return knots[row + 1, base] + knots[row + 2, i] * (x - knots[row, base]), knots[row + 3, i]

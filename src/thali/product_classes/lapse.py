@@ -10,14 +10,14 @@ def draw_lapses(rng, problem, target, state, work, n):
 
     Leaves the differences with all features in row 0 and L of every task in work.hit.
     """
-    sum_features(problem, state, work, 0, n)
-    fill_hits(problem, target, state, work, 0, n)
-    first = problem.first_task[n]
-    for t in range(first, problem.first_task[n + 1]):
+    sum_features(problem.tasks, state.features, work.sums, 0, n)
+    fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+    first = problem.tasks.first_task[n]
+    for t in range(first, problem.tasks.first_task[n + 1]):
         delta = target.delta[t]
         if delta <= 0.0:
             state.lapsed[t] = 0
             continue
-        at_random = delta / (problem.first_row[t + 1] - problem.first_row[t])
+        at_random = delta / (problem.tasks.first_row[t + 1] - problem.tasks.first_row[t])
         meant = (1.0 - delta) * work.hit[t - first]
         state.lapsed[t] = 1 if rng.random() * (at_random + meant) < at_random else 0

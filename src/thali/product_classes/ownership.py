@@ -4,9 +4,9 @@ With o the prior odds of owning, a birth is proposed with probability min(1, o) 
 left of the ratio is the likelihood, and few classes need be looked at.
 """
 
-from thali._jit import part, scalar
+from thali._jit import scalar
 from thali.mcmc.chance import accept, shuffle
-from thali.product_classes.bounds import SOFT, bound_feature, draw_eps, log_fit, shapes
+from thali.product_classes.bounds import SOFT, bound_feature, draw_eps, log_fit, shapes_of
 from thali.product_classes.gamma import log_gamma_draw
 from thali.product_classes.likelihood import add_feature, compare, sum_features
 from thali.product_classes.prior import draw_sign
@@ -15,7 +15,7 @@ from thali.product_classes.slots import gather, give_back, take
 from thali.product_classes.state import CLASS, CLASSES, MUTE, NEGATIVE, OWNERS, POLARITY, PRESENT, SIGN, SPLIT, SWITCH
 
 
-@part
+@scalar
 def scan_ownership(rng, problem, target, state, work, n):
     """One pass over the classes that somebody else owns; row 0 of work.sums holds the differences, before and after."""
     picked = pick_classes(rng, problem, state, work, n)
@@ -35,7 +35,7 @@ def find_mine(state, work, n):
     for k in range(state.whole[CLASSES]):
         work.mine[k] = -1
     for i in range(gather(state, work, n)):
-        work.mine[state.slots[work.owned[i], CLASS]] = work.owned[i]
+        work.mine[state.features.slots[work.owned[i], CLASS]] = work.owned[i]
 
 
 @scalar
@@ -58,76 +58,130 @@ def pick_classes(rng, problem, state, work, n):
 @scalar
 def birth(rng, problem, target, state, work, n, k):
     """Person n may come to own class k, with sign and θ from their prior and ε integrated out."""
-    g, h, log_gamma_next = shapes(state)
+    g, h, next_h = shapes_of(state.real)
     owners, negative, polarity = state.classes[k, OWNERS], state.classes[k, NEGATIVE], state.classes[k, POLARITY]
     sign = draw_sign(rng, polarity, owners, negative)
     log_theta = log_gamma_draw(rng, g)
-    separated = compare(problem, state.bits, k, n, work.difference, work.separates, 0)
+    separated = compare(problem.tasks, state.bits, k, n, work.difference, work.separates, 0)
     if separated > 0:
         q = 1 - 2 * sign
-        gain, _, count = bound_feature(problem, target, state, work, 0, n, work.difference, work.separates, 0, q, -1)
-        draw_soft_eps(rng, work, count, h)
+        gain, _, count = bound_feature(
+            problem.tasks,
+            target,
+            state.features,
+            state.lapsed,
+            work.sums,
+            work.bounds,
+            0,
+            n,
+            work.difference,
+            work.separates,
+            0,
+            q,
+            -1,
+        )
+        draw_soft_eps(rng, work.bounds, work.log_eps, count, h)
         gain += log_fit(
-            problem, target, work, 0, n, work.difference, 0, q, work.log_eps, 0, log_theta, h, log_gamma_next, count
+            problem.tasks,
+            target,
+            work.sums,
+            work.bounds,
+            0,
+            n,
+            work.difference,
+            0,
+            q,
+            work.log_eps,
+            0,
+            log_theta,
+            h,
+            next_h,
+            count,
         )
         if not accept(rng, gain):
             return
     state.counts[SWITCH, 1] += 1
     f = take(state, n, k, sign)
-    state.slots[f, SPLIT] = separated
+    state.features.slots[f, SPLIT] = separated
     copy_comparisons(state, work, f, 0)
-    state.log_theta[f] = log_theta
-    draw_eps(rng, problem, state, work, n, f, h, 0)
-    add_feature(problem, state, work, 0, n, f)
+    state.features.log_theta[f] = log_theta
+    draw_eps(rng, problem.tasks, state.features, work.bounds, work.log_eps, n, f, h, 0)
+    add_feature(problem.tasks, state.features, work.sums, 0, n, f)
 
 
 @scalar
 def death(rng, problem, target, state, work, n, f):
     """Person n may give feature f up, its ε integrated out."""
-    if state.slots[f, SPLIT] == 0:
+    if state.features.slots[f, SPLIT] == 0:
         state.counts[SWITCH, 1] += 1
         give_back(state, f)
         return
-    _, h, log_gamma_next = shapes(state)
-    q = 1 - 2 * state.slots[f, SIGN]
-    state.slots[f, MUTE] = 1
-    sum_features(problem, state, work, 1, n)
+    _, h, next_h = shapes_of(state.real)
+    q = 1 - 2 * state.features.slots[f, SIGN]
+    state.features.slots[f, MUTE] = 1
+    sum_features(problem.tasks, state.features, work.sums, 1, n)
     gain, possible, count = bound_feature(
-        problem, target, state, work, 1, n, state.difference, state.separates, f, q, -1
+        problem.tasks,
+        target,
+        state.features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        1,
+        n,
+        state.features.difference,
+        state.features.separates,
+        f,
+        q,
+        -1,
     )
-    state.slots[f, MUTE] = 0
+    state.features.slots[f, MUTE] = 0
     if not possible:
         return
     gain += log_fit(
-        problem, target, work, 1, n, state.difference, f, q, state.log_eps, f, state.log_theta[f], h, log_gamma_next, count
+        problem.tasks,
+        target,
+        work.sums,
+        work.bounds,
+        1,
+        n,
+        state.features.difference,
+        f,
+        q,
+        state.features.log_eps,
+        f,
+        state.features.log_theta[f],
+        h,
+        next_h,
+        count,
     )
     if accept(rng, -gain):
         state.counts[SWITCH, 1] += 1
         give_back(state, f)
-        copy_sums(work, 1, 0)
+        copy_sums(work.sums, 1, 0)
 
 
 @scalar
-def draw_soft_eps(rng, work, count, h):
+def draw_soft_eps(rng, bounds, log_eps, count, h):
     """ε from the prior for the soft tasks of a feature that is to be born."""
     for i in range(count):
-        tau = work.bound[i]
-        if work.kind[tau] == SOFT:
-            work.log_eps[0, tau] = log_gamma_draw(rng, h)
+        tau = bounds.bound[i]
+        if bounds.kind[tau] == SOFT:
+            log_eps[0, tau] = log_gamma_draw(rng, h)
 
 
 @scalar
 def copy_comparisons(state, work, f, row):
     """What a class separates, from a row of the room to work in to slot f."""
-    for c in range(state.difference.shape[1]):
-        state.difference[f, c] = work.difference[row, c]
-    for tau in range(state.separates.shape[1]):
-        state.separates[f, tau] = work.separates[row, tau]
+    for c in range(state.features.difference.shape[1]):
+        state.features.difference[f, c] = work.difference[row, c]
+    for tau in range(state.features.separates.shape[1]):
+        state.features.separates[f, tau] = work.separates[row, tau]
 
 
 @scalar
-def copy_sums(work, row, into):
+def copy_sums(sums, row, into):
     """One row of differences over another."""
-    for c in range(work.sums.shape[1]):
-        work.sums[into, c] = work.sums[row, c]
-        work.apart[into, c] = work.apart[row, c]
+    for c in range(sums.total.shape[1]):
+        sums.total[into, c] = sums.total[row, c]
+        sums.apart[into, c] = sums.apart[row, c]

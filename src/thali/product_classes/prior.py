@@ -10,7 +10,6 @@ from thali.product_classes.likelihood import compare
 from thali.product_classes.problem import BETA
 from thali.product_classes.slots import has_room, new_class, take
 from thali.product_classes.state import (
-    A,
     CLASSES,
     CONCENTRATION,
     NEGATIVE,
@@ -20,6 +19,7 @@ from thali.product_classes.state import (
     PRESENT,
     SIGMA,
     SPLIT,
+    A,
 )
 
 
@@ -98,16 +98,16 @@ def rate_of_singletons(problem, state):
     return state.real[CONCENTRATION] * beta / (beta + state.whole[PRESENT] - 1.0)
 
 
-@scalar
-def draw_values(rng, problem, state, n, f):
+@part
+def draw_values(rng, tasks, features, real, n, f):
     """θ of a feature, and ε where its class separates products, from their prior."""
-    a, sigma = state.real[A], state.real[SIGMA]
-    state.log_theta[f] = log_gamma_draw(rng, sigma * a)
-    state.theta[f] = math.exp(state.log_theta[f])
-    for tau in range(problem.first_task[n + 1] - problem.first_task[n]):
-        if state.separates[f, tau] != 0:
-            state.log_eps[f, tau] = log_gamma_draw(rng, (1.0 - sigma) * a)
-            state.value[f, tau] = state.theta[f] + math.exp(state.log_eps[f, tau])
+    a, sigma = real[A], real[SIGMA]
+    features.log_theta[f] = log_gamma_draw(rng, sigma * a)
+    features.theta[f] = math.exp(features.log_theta[f])
+    for tau in range(tasks.first_task[n + 1] - tasks.first_task[n]):
+        if features.separates[f, tau] != 0:
+            features.log_eps[f, tau] = log_gamma_draw(rng, (1.0 - sigma) * a)
+            features.value[f, tau] = features.theta[f] + math.exp(features.log_eps[f, tau])
 
 
 @part
@@ -117,12 +117,14 @@ def own_new_class(rng, problem, state, n):
     polarity, active, ordered = draw_class(rng, problem, state.bits, k)
     new_class(state, polarity, active, ordered)
     f = take(state, n, k, draw_sign(rng, polarity, 0, 0))
-    state.slots[f, SPLIT] = compare(problem, state.bits, k, n, state.difference, state.separates, f)
-    draw_values(rng, problem, state, n, f)
+    state.features.slots[f, SPLIT] = compare(
+        problem.tasks, state.bits, k, n, state.features.difference, state.features.separates, f
+    )
+    draw_values(rng, problem.tasks, state.features, state.real, n, f)
     return f
 
 
-@part
+@scalar
 def extend(rng, problem, state):
     """The next person comes and draws from the prior, given the others; False if there is too little room for it.
 
@@ -140,8 +142,10 @@ def extend(rng, problem, state):
         owners = state.classes[k, OWNERS]
         if rng.random() * (beta + n) < owners:
             f = take(state, n, k, draw_sign(rng, state.classes[k, POLARITY], owners, state.classes[k, NEGATIVE]))
-            state.slots[f, SPLIT] = compare(problem, state.bits, k, n, state.difference, state.separates, f)
-            draw_values(rng, problem, state, n, f)
+            state.features.slots[f, SPLIT] = compare(
+                problem.tasks, state.bits, k, n, state.features.difference, state.features.separates, f
+            )
+            draw_values(rng, problem.tasks, state.features, state.real, n, f)
     for _ in range(state.whole[PENDING]):
         own_new_class(rng, problem, state, n)
     state.whole[PENDING] = -1

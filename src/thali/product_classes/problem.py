@@ -16,6 +16,15 @@ DIRECTIONS = {"increasing": 1, "decreasing": -1, 1: 1, -1: -1}
 ALPHA, BETA = range(2)  # in Problem.prior
 
 
+class Tasks(NamedTuple):
+    """The products of every task, the chosen one first; a comparison is one of the others."""
+
+    first_task: np.ndarray  # (N + 1,)
+    first_row: np.ndarray  # (tasks + 1,)
+    rows: np.ndarray  # (rows, words) bits of the products
+    of_comparison: np.ndarray  # (rows - tasks,) task of a comparison, counted from the first of the person
+
+
 class Problem(NamedTuple):
     """Inside, levels of an attribute with an order run from worst to best.
 
@@ -23,9 +32,7 @@ class Problem(NamedTuple):
     a product belongs to a class if all its bits are set in the class.
     """
 
-    first_task: np.ndarray  # (N + 1,)
-    first_row: np.ndarray  # (tasks + 1,)
-    rows: np.ndarray  # (rows, words) bits of the products; in every task the chosen one comes first
+    tasks: Tasks
     n_levels: np.ndarray  # (L,)
     first_bit: np.ndarray  # (L + 1,)
     direction: np.ndarray  # (L,) 0 free, 1 increasing, -1 decreasing in the natural order of the data
@@ -34,6 +41,14 @@ class Problem(NamedTuple):
     prior: np.ndarray  # (2,) alpha, or NaN where it is learned; beta
     harmonic: np.ndarray  # (N + 1,) Σ_{i < n} β / (β + i)
     knots: np.ndarray  # of the transport of values, see knots.py
+
+    @property
+    def n_people(self) -> int:
+        return len(self.tasks.first_task) - 1
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.tasks.first_row) - 1
 
 
 class Target(NamedTuple):
@@ -75,12 +90,17 @@ def problem_of(
     first_bit = np.concatenate([[0], np.cumsum(n_levels + 1)]).astype(np.int64)
     n_tasks, size = len(first_row) - 1, len(n_levels)
     n_people = len(data.first_task) - 1
+    order = _chosen_first(first_row, np.asarray(data.chosen), n_tasks)
+    first_task = np.ascontiguousarray(data.first_task, np.int64)
+    of_person = np.arange(n_tasks) - np.repeat(first_task[:-1], np.diff(first_task))
+    bits = product_bits(np.asarray(data.products), n_levels, direction)
     return Problem(
-        first_task=np.ascontiguousarray(data.first_task, np.int64),
-        first_row=first_row,
-        rows=product_bits(np.asarray(data.products), n_levels, direction)[
-            np.asarray(data.row_product)[_chosen_first(first_row, np.asarray(data.chosen), n_tasks)]
-        ],
+        tasks=Tasks(
+            first_task=first_task,
+            first_row=first_row,
+            rows=np.ascontiguousarray(bits[np.asarray(data.row_product)[order]]),
+            of_comparison=np.repeat(of_person, np.diff(first_row) - 1),
+        ),
         n_levels=n_levels,
         first_bit=first_bit,
         direction=direction,
@@ -88,7 +108,7 @@ def problem_of(
         log_sets=np.array(
             [[math.log(max(1, math.comb(n, c))) for c in range(int(n_levels.max()) + 1)] for n in n_levels.tolist()]
         ),
-        prior=np.array([math.nan if alpha is None else alpha, beta]),
+        prior=np.array([math.nan if alpha is None else alpha, beta], float),
         harmonic=np.concatenate([[0.0], np.cumsum(beta / (beta + np.arange(n_people)))]),
         knots=knot_table(),
     )
@@ -96,7 +116,7 @@ def problem_of(
 
 def target_of(problem: Problem, delta=0.0, sharpness=math.inf) -> Target:
     """A target with the same lapse and sharpness in all tasks, or with those given task by task."""
-    tasks = len(problem.first_row) - 1
+    tasks = problem.n_tasks
     return Target(
         np.ascontiguousarray(np.broadcast_to(np.asarray(delta, float), tasks)).copy(),
         np.ascontiguousarray(np.broadcast_to(np.asarray(sharpness, float), tasks)).copy(),

@@ -1,6 +1,6 @@
 """The classes that one person owns alone: all replaced at once by new ones from the prior."""
 
-from thali._jit import part
+from thali._jit import scalar
 from thali.mcmc.chance import accept
 from thali.product_classes.likelihood import fill_hits, log_open_hits, sum_features
 from thali.product_classes.ownership import copy_sums
@@ -9,7 +9,7 @@ from thali.product_classes.slots import drop_class, gather, give_back
 from thali.product_classes.state import CLASS, MUTE, OWNERS, SINGLETONS
 
 
-@part
+@scalar
 def replace_singletons(rng, problem, target, state, work, n, new):
     """Propose so many new classes, a Poisson number, in the place of all that person n owns alone.
 
@@ -18,36 +18,36 @@ def replace_singletons(rng, problem, target, state, work, n, new):
     old = 0
     for i in range(gather(state, work, n)):
         f = work.owned[i]
-        if state.classes[state.slots[f, CLASS], OWNERS] == 1:
+        if state.classes[state.features.slots[f, CLASS], OWNERS] == 1:
             work.owned[old] = f
             old += 1
     if old == 0 and new == 0:
         return
     state.counts[SINGLETONS, 0] += 1
-    fill_hits(problem, target, state, work, 0, n)
-    change = -log_open_hits(problem, state, work, n)
+    fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, n)
+    change = -log_open_hits(problem.tasks, state.lapsed, work.hit, n)
     for i in range(old):
-        state.slots[work.owned[i], MUTE] = 1
+        state.features.slots[work.owned[i], MUTE] = 1
     for _ in range(new):
         own_new_class(rng, problem, state, n)
-    sum_features(problem, state, work, 1, n)
-    fill_hits(problem, target, state, work, 1, n)
-    change += log_open_hits(problem, state, work, n)
+    sum_features(problem.tasks, state.features, work.sums, 1, n)
+    fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 1, n)
+    change += log_open_hits(problem.tasks, state.lapsed, work.hit, n)
     if accept(rng, change):
         state.counts[SINGLETONS, 1] += 1
         for i in range(old):
             forget(state, work.owned[i])
-        copy_sums(work, 1, 0)
+        copy_sums(work.sums, 1, 0)
         return
     for _ in range(new):
-        forget(state, state.people[n, 0])
+        forget(state, state.features.people[n, 0])
     for i in range(old):
-        state.slots[work.owned[i], MUTE] = 0
+        state.features.slots[work.owned[i], MUTE] = 0
 
 
-@part
+@scalar
 def forget(state, f):
     """Give up a feature together with its class."""
-    k = state.slots[f, CLASS]
+    k = state.features.slots[f, CLASS]
     give_back(state, f)
     drop_class(state, k)

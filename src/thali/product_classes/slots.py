@@ -27,14 +27,14 @@ from thali.product_classes.state import (
 def has_room(state, n, new):
     """Whether person n can own all classes there are and so many new ones."""
     classes = state.whole[CLASSES]
-    free = state.slots.shape[0] - state.whole[TOP] + state.whole[HOLES]
+    free = state.features.slots.shape[0] - state.whole[TOP] + state.whole[HOLES]
     return classes + new <= state.classes.shape[0] and classes + new <= free
 
 
 @scalar
 def take(state, n, k, sign):
     """A slot in which person n owns class k."""
-    whole, slots = state.whole, state.slots
+    whole, slots = state.whole, state.features.slots
     f = whole[FREE]
     if f >= 0:
         whole[FREE] = slots[f, NEXT_OWNER]
@@ -50,19 +50,19 @@ def take(state, n, k, sign):
 @scalar
 def link(state, f):
     """Put slot f at the head of both of its lists."""
-    slots = state.slots
+    slots = state.features.slots
     k, n = slots[f, CLASS], slots[f, PERSON]
     first = state.classes[k, FIRST]
     slots[f, NEXT_OWNER], slots[f, LAST_OWNER] = first, -1
     if first >= 0:
         slots[first, LAST_OWNER] = f
     state.classes[k, FIRST] = f
-    first = state.people[n, 0]
+    first = state.features.people[n, 0]
     slots[f, NEXT_OWNED], slots[f, LAST_OWNED] = first, -1
     if first >= 0:
         slots[first, LAST_OWNED] = f
-    state.people[n, 0] = f
-    state.people[n, 1] += 1
+    state.features.people[n, 0] = f
+    state.features.people[n, 1] += 1
     state.classes[k, OWNERS] += 1
     state.classes[k, NEGATIVE] += slots[f, SIGN]
 
@@ -70,7 +70,7 @@ def link(state, f):
 @scalar
 def give_back(state, f):
     """The owner of slot f gives the feature up; the class stays, even without owners."""
-    slots, whole = state.slots, state.whole
+    slots, whole = state.features.slots, state.whole
     k, n = slots[f, CLASS], slots[f, PERSON]
     before, after = slots[f, LAST_OWNER], slots[f, NEXT_OWNER]
     if before >= 0:
@@ -83,10 +83,10 @@ def give_back(state, f):
     if before >= 0:
         slots[before, NEXT_OWNED] = after
     else:
-        state.people[n, 0] = after
+        state.features.people[n, 0] = after
     if after >= 0:
         slots[after, LAST_OWNED] = before
-    state.people[n, 1] -= 1
+    state.features.people[n, 1] -= 1
     state.classes[k, OWNERS] -= 1
     state.classes[k, NEGATIVE] -= slots[f, SIGN]
     slots[f, PERSON] = -1
@@ -119,17 +119,17 @@ def drop_class(state, k):
         state.classes[k, i] = state.classes[last, i]
     f = state.classes[k, FIRST]
     while f >= 0:
-        state.slots[f, CLASS] = k
-        f = state.slots[f, NEXT_OWNER]
+        state.features.slots[f, CLASS] = k
+        f = state.features.slots[f, NEXT_OWNER]
 
 
 @scalar
 def gather(state, work, n):
     """The slots of person n into work.owned; returns how many."""
     count = 0
-    f = state.people[n, 0]
+    f = state.features.people[n, 0]
     while f >= 0:
         work.owned[count] = f
         count += 1
-        f = state.slots[f, NEXT_OWNED]
+        f = state.features.slots[f, NEXT_OWNED]
     return count

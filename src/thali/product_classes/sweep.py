@@ -1,6 +1,6 @@
 """Sweeps of the two samplers: what is done with one person, and with the whole population after that."""
 
-from thali._jit import compiled, part, scalar
+from thali._jit import compiled, scalar
 from thali.mcmc.chance import poisson, shuffle
 from thali.product_classes.class_moves import move_class
 from thali.product_classes.lapse import draw_lapses
@@ -11,17 +11,15 @@ from thali.product_classes.scale import rescale
 from thali.product_classes.singletons import replace_singletons
 from thali.product_classes.slots import has_room
 from thali.product_classes.state import (
-    A,
     CLASSES,
     CONCENTRATION,
     FREE,
-    HOLES,
     PENDING,
     PRESENT,
     SIGMA,
     SWEEPS,
-    TOP,
     VISITED,
+    A,
     State,
     Work,
     grown,
@@ -53,7 +51,7 @@ def paper(rng, problem, target, state, work, until):
     return True
 
 
-@part
+@scalar
 def recommended_sweep(rng, problem, target, state, work):
     """What is left of a sweep: visits of the people present in order, then the population."""
     while state.whole[VISITED] < state.whole[PRESENT]:
@@ -68,7 +66,7 @@ def recommended_sweep(rng, problem, target, state, work):
     return True
 
 
-@part
+@scalar
 def paper_sweep(rng, problem, target, state, work):
     """What is left of a sweep of the draft's sampler."""
     while state.whole[VISITED] < state.whole[PRESENT]:
@@ -96,7 +94,7 @@ def visits(rng, problem, target, state, work, n, times):
     return times
 
 
-@part
+@scalar
 def visit(rng, problem, target, state, work, n):
     """Lapses, classes shared with others, classes of one's own, values, their scale."""
     draw_lapses(rng, problem, target, state, work, n)
@@ -106,7 +104,7 @@ def visit(rng, problem, target, state, work, n):
     rescale(rng, problem, target, state, n)
 
 
-@part
+@scalar
 def visit_population(rng, problem, target, state, work):
     """Three proposals for every class, (a, σ) alone and with all values, alpha."""
     classes = state.whole[CLASSES]
@@ -144,7 +142,7 @@ def draw_concentration(rng, problem, state):
         state.real[CONCENTRATION] = rng.standard_gamma(1.0 + state.whole[CLASSES]) / rate
 
 
-@part
+@scalar
 def forget_everybody(rng, problem, state, shapes_from_prior):
     """Nobody is present; alpha, and if asked a and σ, from the prior; else these are 2 and .6."""
     for i in range(state.whole.shape[0]):
@@ -155,13 +153,13 @@ def forget_everybody(rng, problem, state, shapes_from_prior):
     state.real[SIGMA] = rng.random() if shapes_from_prior else 0.6
     learned = problem.prior[ALPHA] != problem.prior[ALPHA]
     state.real[CONCENTRATION] = rng.standard_exponential() if learned else problem.prior[ALPHA]
-    for n in range(state.people.shape[0]):
-        state.people[n, 0], state.people[n, 1] = -1, 0
+    for n in range(state.features.people.shape[0]):
+        state.features.people[n, 0], state.features.people[n, 1] = -1, 0
     for i in range(state.counts.shape[0]):
         state.counts[i, 0], state.counts[i, 1] = 0, 0
 
 
-@part
+@scalar
 def let_come(rng, problem, state, people):
     """Let people come until so many are present; False if room was wanting."""
     while state.whole[PRESENT] < people:
@@ -191,7 +189,7 @@ def draw_state(rng, problem: Problem, *, people: int | None = None, shapes_from_
 
     state = empty_state(problem)
     clear_state(rng, problem, state, shapes_from_prior)
-    while not extend_to(rng, problem, state, len(problem.first_task) - 1 if people is None else people):
+    while not extend_to(rng, problem, state, problem.n_people if people is None else people):
         state = grown(state)
     return state
 

@@ -26,7 +26,7 @@ from thali.product_classes.state import (
 )
 
 
-@part
+@scalar
 def switch_and_redraw(rng, problem, target, state, work, n):
     """For every class in random order: own it or not, by its conditional probability; then new values if it is owned.
 
@@ -49,8 +49,8 @@ def switch_and_redraw(rng, problem, target, state, work, n):
 @scalar
 def log_hits(problem, target, state, work, row, n):
     """ln of the likelihood of the open tasks of person n under the differences of a row."""
-    fill_hits(problem, target, state, work, row, n)
-    return log_open_hits(problem, state, work, n)
+    fill_hits(problem.tasks, target, state.features, work.sums, work.hit, row, n)
+    return log_open_hits(problem.tasks, state.lapsed, work.hit, n)
 
 
 @scalar
@@ -62,19 +62,21 @@ def switch(rng, problem, target, state, work, n, k, f):
     was_owned = f >= 0
     fit = log_hits(problem, target, state, work, 0, n)
     if was_owned:
-        state.slots[f, MUTE] = 1
-        sum_features(problem, state, work, 1, n)
+        state.features.slots[f, MUTE] = 1
+        sum_features(problem.tasks, state.features, work.sums, 1, n)
         fit -= log_hits(problem, target, state, work, 1, n)
-        state.slots[f, MUTE] = 0
+        state.features.slots[f, MUTE] = 0
     else:
-        f = new_feature(rng, problem, state, n, k, draw_sign(rng, state.classes[k, POLARITY], others, state.classes[k, NEGATIVE]))
-        copy_sums(work, 0, 1)
-        add_feature(problem, state, work, 1, n, f)
+        f = new_feature(
+            rng, problem, state, n, k, draw_sign(rng, state.classes[k, POLARITY], others, state.classes[k, NEGATIVE])
+        )
+        copy_sums(work.sums, 0, 1)
+        add_feature(problem.tasks, state.features, work.sums, 1, n, f)
         fit = log_hits(problem, target, state, work, 1, n) - fit
     owned = rng.random() < 1.0 / (1.0 + math.exp(-fit) / odds)
     if owned != was_owned:
         state.counts[SWITCH, 1] += 1
-        copy_sums(work, 1, 0)
+        copy_sums(work.sums, 1, 0)
     if not owned:
         give_back(state, f)
         return -1
@@ -85,8 +87,10 @@ def switch(rng, problem, target, state, work, n, k, f):
 def new_feature(rng, problem, state, n, k, sign):
     """Person n owns class k with values from the prior; returns the slot."""
     f = take(state, n, k, sign)
-    state.slots[f, SPLIT] = compare(problem, state.bits, k, n, state.difference, state.separates, f)
-    draw_values(rng, problem, state, n, f)
+    state.features.slots[f, SPLIT] = compare(
+        problem.tasks, state.bits, k, n, state.features.difference, state.features.separates, f
+    )
+    draw_values(rng, problem.tasks, state.features, state.real, n, f)
     return f
 
 
@@ -94,16 +98,16 @@ def new_feature(rng, problem, state, n, k, sign):
 def redraw(rng, problem, target, state, work, n, k, f):
     """Sign and values of a feature from the prior, accepted by the ratio of likelihoods."""
     state.counts[VALUES, 0] += 1
-    sign = state.slots[f, SIGN]
+    sign = state.features.slots[f, SIGN]
     owners, negative = state.classes[k, OWNERS] - 1, state.classes[k, NEGATIVE] - sign
     fit = log_hits(problem, target, state, work, 0, n)
     other = new_feature(rng, problem, state, n, k, draw_sign(rng, state.classes[k, POLARITY], owners, negative))
-    state.slots[f, MUTE] = 1
-    sum_features(problem, state, work, 1, n)
+    state.features.slots[f, MUTE] = 1
+    sum_features(problem.tasks, state.features, work.sums, 1, n)
     if accept(rng, log_hits(problem, target, state, work, 1, n) - fit):
         state.counts[VALUES, 1] += 1
         give_back(state, f)
-        copy_sums(work, 1, 0)
+        copy_sums(work.sums, 1, 0)
     else:
-        state.slots[f, MUTE] = 0
+        state.features.slots[f, MUTE] = 0
         give_back(state, other)

@@ -2,9 +2,9 @@
 
 import math
 
-from thali._jit import part, scalar
+from thali._jit import scalar
 from thali.mcmc.chance import accept
-from thali.product_classes.state import A, PERSON, SHAPES, SIGMA, TOP
+from thali.product_classes.state import PERSON, SHAPES, SIGMA, TOP, A
 
 STEPS = 10
 _SCALES = (4.0, 1.0, 0.25)
@@ -27,20 +27,20 @@ def log_values(g, h, n_theta, sum_theta, n_eps, sum_eps):
     return total
 
 
-@part
+@scalar
 def sum_values(problem, state):
     """Number of θ, sum of their logarithms, the same of ε."""
     n_theta, sum_theta, n_eps, sum_eps = 0, 0.0, 0, 0.0
     for f in range(state.whole[TOP]):
-        n = state.slots[f, PERSON]
+        n = state.features.slots[f, PERSON]
         if n < 0:
             continue
         n_theta += 1
-        sum_theta += state.log_theta[f]
-        for tau in range(problem.first_task[n + 1] - problem.first_task[n]):
-            if state.separates[f, tau] != 0:
+        sum_theta += state.features.log_theta[f]
+        for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
+            if state.features.separates[f, tau] != 0:
                 n_eps += 1
-                sum_eps += state.log_eps[f, tau]
+                sum_eps += state.features.log_eps[f, tau]
     return n_theta, sum_theta, n_eps, sum_eps
 
 
@@ -50,14 +50,12 @@ def unlogit(x):
     return min(max(1.0 / (1.0 + math.exp(-x)), 1e-12), 1.0 - 1e-12)
 
 
-@part
+@scalar
 def walk_shapes(rng, problem, state):
     """Ten steps of the walk, long, middling and short in turn."""
     n_theta, sum_theta, n_eps, sum_eps = sum_values(problem, state)
     a, sigma = state.real[A], state.real[SIGMA]
-    now = log_prior_shapes(a, sigma) + log_values(
-        sigma * a, (1.0 - sigma) * a, n_theta, sum_theta, n_eps, sum_eps
-    )
+    now = log_prior_shapes(a, sigma) + log_values(sigma * a, (1.0 - sigma) * a, n_theta, sum_theta, n_eps, sum_eps)
     for i in range(STEPS):
         scale = _SCALES[i % 3] * 2.0 / math.sqrt(1.0 + n_theta)
         new_a = a * math.exp(scale * rng.standard_normal())
