@@ -105,7 +105,10 @@ class _Watch:
     def _status(self) -> str:
         chain = min(self.chains, key=lambda c: c.sweeps)
         counts = sum(c.state.counts for c in self.chains)
-        words = [f"lapse {chain.target.delta.max():.2g}", f"{_rate(counts[:, 1].sum(), counts[:, 0].sum()):.0%} accepted"]
+        words = [
+            f"lapse {chain.target.delta.max():.2g}",
+            f"{_rate(counts[:, 1].sum(), counts[:, 0].sum()):.0%} accepted",
+        ]
         if chain.is_weighted:
             words.append(f"log evidence {pooled(np.array([c.log_weight for c in self.chains]))[0]:.1f}")
         return ", ".join(words)

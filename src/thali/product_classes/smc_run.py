@@ -278,7 +278,8 @@ class Run:
         self.cloud.each(look)
         places = [[group * self.particles + i for i in chosen] for group in range(self.groups)]
         return [
-            [self.keeper.draw(self.cloud.states[i], group, fit[i], lapse) for i in row] for group, row in enumerate(places)
+            [self.keeper.draw(self.cloud.states[i], group, fit[i], lapse) for i in row]
+            for group, row in enumerate(places)
         ]
 
     def keep_everybody(self) -> None:
