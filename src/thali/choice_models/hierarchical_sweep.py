@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._jit import compiled, scalar
+from thali._jit import allocating, scalar
 from thali.choice_models.triangles import factorise, solve_lower, solve_upper
 
 WANTED = 0.3  # share of a person's proposals that should be accepted
@@ -59,7 +59,7 @@ class Kept(NamedTuple):
     log_likelihood: np.ndarray  # (draws,)
 
 
-@compiled
+@allocating
 def run(rng, problem, state, kept, sweep, until, tune, thin):
     """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
     while sweep < until:
