@@ -30,9 +30,7 @@ def naive_likelihoods(problem, state, sharpness, lapse):
         own = [naive.Feature(f.k, f.sign, f.log_theta, [0.0 if math.isnan(e) else e for e in f.log_eps]) for f in own]
         for t, (products, chosen) in enumerate(tasks):
             codes = worst_to_best(problem, products)
-            out.append(
-                naive.choice_likelihood(classes, own, codes, chosen, t, sharpness=sharpness, lapse=lapse)
-            )
+            out.append(naive.choice_likelihood(classes, own, codes, chosen, t, sharpness=sharpness, lapse=lapse))
     return np.array(out)
 
 
@@ -131,7 +129,9 @@ def naive_fit(problem, state, n, f, h, sharpness):
         if math.isnan(feature.log_eps[t]):
             continue
         codes = worst_to_best(problem, products)
-        clean = [naive.Feature(x.k, x.sign, x.log_theta, [0.0 if math.isnan(e) else e for e in x.log_eps]) for x in rest]
+        clean = [
+            naive.Feature(x.k, x.sign, x.log_theta, [0.0 if math.isnan(e) else e for e in x.log_eps]) for x in rest
+        ]
         without = naive.choice_likelihood(classes, clean, codes, chosen, t, sharpness=sharpness)
         if without == 0.0:
             possible = False
@@ -189,7 +189,9 @@ def test_tails_of_the_gamma_distribution(h):
 
 
 @pytest.mark.parametrize("h", [0.03, 0.6, 1.0, 4.0, 50.0])
-@pytest.mark.parametrize("interval", [(-math.inf, 0.1), (0.2, 0.3), (0.4, 0.999), (0.9, math.inf), (1 - 1e-9, math.inf)])
+@pytest.mark.parametrize(
+    "interval", [(-math.inf, 0.1), (0.2, 0.3), (0.4, 0.999), (0.9, math.inf), (1 - 1e-9, math.inf)]
+)
 def test_interval_and_draws_within_it(h, interval):
     low, high = (q if math.isinf(q) else float(special.gammaincinv(h, q)) for q in interval)
     low = math.log(low) if low > 0 else -math.inf

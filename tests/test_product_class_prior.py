@@ -81,7 +81,9 @@ def test_draws_of_classes_follow_their_probabilities(problem, drawn):
 
 
 def test_pairs_are_separated_as_often_as_the_closed_form_says():
-    data = Experiment([3, 4], [[([(0, 1), (1, 3)], 0), ([(2, 0), NONE], 0), ([(1, 2), (1, 0)], 0), ([(2, 2), (0, 2)], 0)]])
+    data = Experiment(
+        [3, 4], [[([(0, 1), (1, 3)], 0), ([(2, 0), NONE], 0), ([(1, 2), (1, 0)], 0), ([(2, 2), (0, 2)], 0)]]
+    )
     problem = problem_of(data, {"x0": "decreasing"}, alpha=60.0)
     rng = np.random.default_rng(3)
     separates, size = np.zeros(4), 0
