@@ -56,7 +56,9 @@ class Course:
 class Chain(Sliced):
     """A chain with a random stream of its own; runs in slices on any thread."""
 
-    def __init__(self, problem: Problem, plan: "Plan", course: Course, rng: np.random.Generator, group: int, keeper: Keeper):
+    def __init__(
+        self, problem: Problem, plan: "Plan", course: Course, rng: np.random.Generator, group: int, keeper: Keeper
+    ):
         self.problem, self.course, self.rng, self.group, self.keeper = problem, course, rng, group, keeper
         self.sampler = plan.sampler
         self.is_weighted = plan.start == "prior"
