@@ -104,7 +104,7 @@ class _Watch:
 
     def _status(self) -> str:
         chain = min(self.chains, key=lambda c: c.sweeps)
-        counts = sum(c.state.counts for c in self.chains)
+        counts = np.sum([c.state.counts for c in self.chains], axis=0)
         words = [
             f"lapse {chain.target.delta.max():.2g}",
             f"{_rate(counts[:, 1].sum(), counts[:, 0].sum()):.0%} accepted",
@@ -156,8 +156,8 @@ def _fit_of(chains: list[Chain], course: Course, plan: "Plan", interrupted: bool
             chain.kept = []
             chain.keep(lapse)
         told.append(
-            f"Stopped while the lapse was still {lapse:.2g}, on its way to {plan.lapse:g}: the draws are of a model with "
-            "that lapse. fit(resume=...) goes on where a checkpoint was written."
+            f"Stopped while the lapse was still {lapse:.2g}, on its way to {plan.lapse:g}: the draws are of a model "
+            "with that lapse. fit(resume=...) goes on where a checkpoint was written."
         )
     lengths = min(len(chain.trace) for chain in chains)
     rows = np.array([chain.trace[:lengths] for chain in chains], float).reshape(len(chains), lengths, 3)
@@ -177,7 +177,7 @@ def _fit_of(chains: list[Chain], course: Course, plan: "Plan", interrupted: bool
     if not interrupted and plan.lapse == 0.0:
         kept = np.unique(np.concatenate([chain.people_with_lapse() for chain in chains]))
         told += told_of_kept_lapses(kept.tolist(), float(course.lapses[-1]))
-    counts = sum(chain.state.counts for chain in chains)
+    counts = np.sum([chain.state.counts for chain in chains], axis=0)
     return Fit(
         particles=of_equal_length([chain.kept for chain in chains]),
         log_evidence=found[0],

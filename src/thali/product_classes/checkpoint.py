@@ -68,7 +68,8 @@ class Checkpoint:
         new = self.path.with_name(f".{self.path.name}.new")
         try:
             with open(new, "wb") as file:
-                np.savez(file, **self.head, **arrays)
+                stored: dict[str, Any] = {**self.head, **arrays}
+                np.savez(file, **stored)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(new, self.path)
@@ -110,8 +111,8 @@ def _read(path: Path, problem: Problem, settings: Mapping[str, Any]) -> dict[str
         was = head["settings"].get(name)
         if was != value:
             raise ArgumentError(
-                f"The checkpoint '{path}' was written with {name}={was!r}, and this fit has {name}={value!r}; a run goes "
-                "on with the same settings only."
+                f"The checkpoint '{path}' was written with {name}={was!r}, and this fit has {name}={value!r}; a run "
+                "goes on with the same settings only."
             )
     if head["data"] != now["data"]:
         raise DataError(
@@ -201,4 +202,5 @@ def unpacked_draws(arrays: Mapping[str, np.ndarray], prefix: str) -> Particles |
     if f"{prefix}group" not in arrays:
         return None
     fields: dict[str, Any] = {name: arrays[f"{prefix}{name}"] for name in Particles._fields}
-    return Particles(**fields | {name: float(fields[name]) for name in ("lapse", "beta")})
+    fields.update(lapse=float(fields["lapse"]), beta=float(fields["beta"]))
+    return Particles(**fields)

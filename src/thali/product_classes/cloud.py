@@ -78,7 +78,7 @@ class Cloud:
     def see(
         self, people: tuple[int, int], tasks: tuple[int, int], with_differences: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Likelihoods (particles, tasks) of the hard choices of some tasks, and differences of utility if asked for."""
+        """Likelihoods (particles, tasks) of some tasks as hard choices, and differences of utility if asked for."""
         first_row = self.problem.tasks.first_row
         rows = first_row[tasks[1]] - first_row[tasks[0]] - (tasks[1] - tasks[0])
         hits = np.empty((self.size, tasks[1] - tasks[0]))

@@ -7,7 +7,6 @@ import numpy as np
 
 from thali.product_classes.particles import Particles, joined
 from thali.product_classes.state import (
-    A,
     CLASS,
     CLASSES,
     CONCENTRATION,
@@ -18,6 +17,7 @@ from thali.product_classes.state import (
     SIGMA,
     SIGN,
     TOP,
+    A,
     State,
 )
 

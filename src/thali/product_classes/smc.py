@@ -58,8 +58,8 @@ def run_smc(
     path : {"lapse", "logit"}
         How a block of tasks enters: with a lapse that falls from 1, or with a logit that sharpens.
     schedule_of_u : list of lists of float, optional
-        `Fit.schedule_of_u` of an earlier run: its tempering points are taken instead of adapted ones, so that the groups
-        are independent and the evidence is unbiased.
+        `Fit.schedule_of_u` of an earlier run: its tempering points are taken instead of adapted ones, so that the
+        groups are independent and the evidence is unbiased.
 
     Returns
     -------
@@ -145,7 +145,10 @@ def _told_of_stop(run: Run, plan: "Plan") -> str:
         return f"Stopped before the final sweeps: the draws are the particles as they were. {more}"
     if plan.schedule == "all" and run.path == "lapse":
         return (
-            f"Stopped while the lapse was still {run.lapse_now:.2g}, on its way to {plan.lapse:g}: the draws are of a model "
-            f"with that lapse, and there is no evidence. {more}"
+            f"Stopped while the lapse was still {run.lapse_now:.2g}, on its way to {plan.lapse:g}: the draws are of a "
+            f"model with that lapse, and there is no evidence. {more}"
         )
-    return f"Stopped before all choices were taken in: those from block {run.block + 1} of {len(run.blocks)} on count little or not at all, and there is no evidence. {more}"
+    return (
+        f"Stopped before all choices had entered: those from block {run.block + 1} of {len(run.blocks)} on count "
+        f"little or not at all, and there is no evidence. {more}"
+    )

@@ -54,6 +54,7 @@ class Run:
 
     def __init__(self, problem: Problem, plan: "Plan", path: str, points, cores: int | None, random_seed):
         self.problem, self.plan, self.path, self.given = problem, plan, path, points
+        assert plan.particles is not None
         self.groups, self.particles = plan.groups, plan.particles
         self.host, *rngs = streams(random_seed, 1 + self.groups * self.particles)
         self.cloud = Cloud(problem, self.groups, rngs, plan.sampler, cores)
@@ -61,7 +62,9 @@ class Run:
         self.keeper = Keeper(problem, plan.beta)
         self.others = np.diff(problem.tasks.first_row) - 1
         self.blocks = blocks_of(problem, plan.schedule)
-        self.block, self.has_begun, self.u, self.retries = 0, False, 0.0, 0
+        self.block, self.has_begun, self.has_ended = 0, False, False
+        self.u, self.share, self.retries = 0.0, math.nan, 0
+        self.walk = self._walk(self.blocks[0])
         self.log_z = np.zeros(self.groups)
         self.rows: list[dict[str, Any]] = []
         self.points: list[list[float]] = []
@@ -277,10 +280,8 @@ class Run:
 
         self.cloud.each(look)
         places = [[group * self.particles + i for i in chosen] for group in range(self.groups)]
-        return [
-            [self.keeper.draw(self.cloud.states[i], group, fit[i], lapse) for i in row]
-            for group, row in enumerate(places)
-        ]
+        draw, states = self.keeper.draw, self.cloud.states
+        return [[draw(states[i], group, fit[i], lapse) for i in row] for group, row in enumerate(places)]
 
     def keep_everybody(self) -> None:
         """The particles as they are become the draws; people who have not come yet come from the prior."""

@@ -11,7 +11,7 @@ USABLE = 1.0  # standard deviation between groups up to which the evidence means
 
 
 def pooled(log_evidence: np.ndarray) -> tuple[float, float, float]:
-    """ln of the mean of the groups' estimates, its standard error by the delta method, and the sd of their logarithms."""
+    """ln of the mean of the groups' estimates, its standard error by the delta method, the sd of their logarithms."""
     groups = len(log_evidence)
     found = float(log_mean(log_evidence))
     if groups < 2 or found == -math.inf:
@@ -47,15 +47,15 @@ def told_of_chains(log_weights: np.ndarray) -> list[str]:
     """What there is to say about the evidence from the weights of annealed chains."""
     found, se, sd = pooled(log_weights)
     first = (
-        f"Log evidence {found:.2f} with a standard error of {se:.2f}, from the weights of {len(log_weights)} chains, whose "
-        f"logarithms have a standard deviation of {sd:.2f}."
+        f"Log evidence {found:.2f} with a standard error of {se:.2f}, from the weights of {len(log_weights)} chains, "
+        f"whose logarithms have a standard deviation of {sd:.2f}."
     )
     if sd <= USABLE:
         return [first]
     return [
         first,
-        f"Evidence not usable: the standard deviation between chains is above {USABLE:g}; take more sweeps_per_step, or "
-        "method='smc'.",
+        f"Evidence not usable: the standard deviation between chains is above {USABLE:g}; take more sweeps_per_step, "
+        "or method='smc'.",
     ]
 
 
@@ -66,6 +66,6 @@ def told_of_kept_lapses(people: Sequence[int], lapse: float) -> list[str]:
     named = ", ".join(str(n + 1) for n in people[:10]) + (", ..." if len(people) > 10 else "")
     word = "respondent" if len(people) == 1 else "respondents"
     return [
-        f"No utility of this model was found that satisfies all choices of {word} number {named}; a lapse of {lapse:.0e} "
-        "was kept there. Set lapse=0.02."
+        f"No utility of this model was found that satisfies all choices of {word} number {named}; a lapse of "
+        f"{lapse:.0e} was kept there. Set lapse=0.02."
     ]
