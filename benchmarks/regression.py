@@ -14,7 +14,7 @@
 FOLDER holds iris.csv, wine.csv, heart.csv, pima.csv, german_numeric.csv and lenses.csv (UCI; the class in the last
 column); without it 2 to 4 run on simulated data.
 
-Measured (numba 0.68, a busy machine, some two CPU minutes):
+Measured (numba 0.68, a busy machine, some fifteen CPU minutes, nearly all of them for 3):
 
     1. sums 3.5 (n = 1,000), 20 (100,000), 21 (1,000,000); Gibbs sweep 3.9, 9.5, 8.8 (34 ns a row)
     2.                 a = 1.1             a = 1
