@@ -57,7 +57,8 @@ class ProductClasses(Parameters):
     groups : int
         Chains, or groups of particles (2 or more).
     particles : int, optional
-        In each group of method="smc"; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at least).
+        In each group of method="smc"; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at
+        least).
     sweeps_per_step : int
         Sweeps between two steps of tempering.
     final_sweeps : int, optional

@@ -164,6 +164,8 @@ def copy_state(source: State, into: State | None = None) -> State:
         )
     classes, top = source.whole[CLASSES], source.whole[TOP]
     used = {"bits": classes, "classes": classes}
+    old: Any
+    new: Any
     for name, old, new in zip(State._fields, source, into, strict=True):
         if name != "features":
             new[: used.get(name, len(old))] = old[: used.get(name, len(old))]

@@ -44,7 +44,7 @@ def hierarchical_log_joint(tasks, beta, mean, covariance, df: float, scale: floa
 
     p = len(mean)
     total = float(invwishart.logpdf(covariance, df, scale * np.eye(p)))
-    total += float(multivariate_normal.logpdf(mean, np.zeros(p), mean_sd**2 * np.eye(p)))
+    total += float(multivariate_normal.logpdf(mean, np.zeros(p), mean_sd**2 * np.eye(p)))  # pyright: ignore
     for own, tastes in zip(tasks, beta, strict=True):
         total += float(multivariate_normal.logpdf(tastes, mean, covariance))
         total += sum(math.log(choice_probability(alternatives, chosen, tastes)) for alternatives, chosen in own)
