@@ -151,6 +151,7 @@ def grown(state: State) -> State:
         return np.concatenate([array, np.zeros_like(array)])
 
     features = Features(state.features.people, *map(twice, state.features[1:]))
+    features.slots[len(state.features.slots) :] = -1
     return state._replace(bits=twice(state.bits), classes=twice(state.classes), features=features)
 
 
