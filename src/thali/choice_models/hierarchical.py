@@ -171,8 +171,8 @@ class HierarchicalLogit(Parameters):
         over = ["chain", "draw"]
         self.coef_ = posterior["mean"].mean(over).to_series().rename("coef")
         tastes = posterior["beta"].mean(over)
-        names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
-        self.individual_ = pandas.DataFrame(tastes.values, *names)
+        people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
+        self.individual_ = pandas.DataFrame(tastes.values, people, names)
         self.log_likelihood_ = float(posterior["log_likelihood"].mean())
 
     def _warn(self, draws: int) -> None:

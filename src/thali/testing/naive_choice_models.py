@@ -1,6 +1,7 @@
 """The logit models of choice experiments once more, slow and obvious."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ def choice_probability(alternatives: np.ndarray, chosen: int, beta: np.ndarray) 
 
     Example
     -------
-    >>> choice_probability(np.array([[0.0], [1.0]]), 1, np.array([math.log(3.0)]))
+    >>> round(choice_probability(np.array([[0.0], [1.0]]), 1, np.array([math.log(3.0)])), 12)
     0.75
     """
     weights = [math.exp(float(x @ beta)) for x in alternatives]
@@ -40,12 +41,14 @@ def hierarchical_log_joint(tasks, beta, mean, covariance, df: float, scale: floa
     -------
     float
     """
-    from scipy.stats import invwishart, multivariate_normal
+    from scipy import stats
+
+    law: Any = stats.multivariate_normal  # its annotations know only a number for a covariance
 
     p = len(mean)
-    total = float(invwishart.logpdf(covariance, df, scale * np.eye(p)))
-    total += float(multivariate_normal.logpdf(mean, np.zeros(p), mean_sd**2 * np.eye(p)))
+    total = float(stats.invwishart.logpdf(covariance, df, scale * np.eye(p)))
+    total += float(law.logpdf(mean, np.zeros(p), mean_sd**2 * np.eye(p)))
     for own, tastes in zip(tasks, beta, strict=True):
-        total += float(multivariate_normal.logpdf(tastes, mean, covariance))
+        total += float(law.logpdf(tastes, mean, covariance))
         total += sum(math.log(choice_probability(alternatives, chosen, tastes)) for alternatives, chosen in own)
     return total
