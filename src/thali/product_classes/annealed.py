@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PILOT = 2  # steps after which the time of a run is foretold
 GROWTH = 1.6  # how much longer a sweep takes on the average than in these
+SHORT = 1.5  # seconds; nothing is said of a run that may be over by then
 
 
 def run_annealed(
@@ -85,10 +86,12 @@ class _Watch:
 
     def update(self, done: int) -> None:
         self.progress.update(done, self._status())
-        if not self.is_foretold and min(c.sweeps for c in self.chains) >= PILOT * self.chains[0].course.step:
+        passed = self.clock() - self.began
+        is_over = min(c.sweeps for c in self.chains) >= PILOT * self.chains[0].course.step
+        if not self.is_foretold and is_over and passed > SHORT:
             self.is_foretold = True
-            left = (self.clock() - self.began) * GROWTH * sum(c.total for c in self.chains) / done
-            self.progress.note(f"about {duration(left)} in all")
+            expected = passed * GROWTH * sum(c.total for c in self.chains) / done
+            self.progress.note(f"about {duration(expected)} in all")
         if not self.files.is_due():
             return
         if all(c.image is not None for c in self.chains):

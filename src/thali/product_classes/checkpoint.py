@@ -6,6 +6,7 @@ import json
 import os
 import time
 import warnings
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ def _read(path: Path, problem: Problem, settings: Mapping[str, Any]) -> dict[str
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
         head = json.loads(str(arrays.pop("thali_run")))
-    except (OSError, ValueError, KeyError, EOFError, TypeError) as fault:
+    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as fault:
         raise DataError(f"'{path}' is not a checkpoint of a fit of product classes.") from fault
     if head["schema"] != SCHEMA:
         raise DataError(f"'{path}' was written by another version of thali; begin anew with resume=None.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.product_classes.annealed import duration
+from thali.product_classes.annealed import SHORT, duration
 from thali.product_classes.checkpoint import Checkpoint
 from thali.product_classes.fit import Fit, of_equal_length
 from thali.product_classes.problem import Problem
@@ -101,15 +101,15 @@ class _Watch:
     def __init__(self, run: Run, plan: "Plan", progress):
         self.run, self.plan, self.progress = run, plan, progress
         self.began, self.is_foretold = monotonic(), len(run.rows) > 0
-        self.visits = 0.0
 
     def update(self, done: int) -> None:
         run = self.run
         self.progress.update(int(_PERCENT * run.share_done()), run.status())
-        if not self.is_foretold and len(run.rows) >= PILOT:
+        passed = monotonic() - self.began
+        if not self.is_foretold and len(run.rows) >= PILOT and passed > SHORT:
             self.is_foretold = True
-            left = (monotonic() - self.began) * GROWTH / max(run.share_done(), 1e-6)
-            self.progress.note(f"about {duration(left)} in all")
+            expected = passed * GROWTH / max(run.share_done(), 1e-6)
+            self.progress.note(f"about {duration(expected)} in all")
 
 
 def _fit_of(run: Run, plan: "Plan", interrupted: bool) -> Fit:
