@@ -152,7 +152,7 @@ class Estimates:
 
     def fitted(self) -> tuple[np.ndarray, np.ndarray]:
         """The probability that the first of each compared pair is chosen, and that the second is."""
-        q, rest = shares(*advantages(self.pose, self.weights, self.maximum.beta))
+        q, rest = shares(*advantages(self.pose, self.maximum.working, self.maximum.beta))
         return (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * rest + self.lapse / 2
 
     def residuals(self, kind: str) -> np.ndarray:
@@ -173,7 +173,7 @@ class Estimates:
 
     def probabilities(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """The probability that the first of each of these pairs of options is chosen, lapse included."""
-        own, other = (side @ self.weights for side in patterns(self.known.owners, first, second))
+        own, other = (side @ self.maximum.working for side in patterns(self.known.owners, first, second))
         return (1 - self.lapse) * shares(own, other)[0] + self.lapse / 2
 
     def table(self) -> "pandas.DataFrame":

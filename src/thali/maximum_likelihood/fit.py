@@ -1,13 +1,15 @@
 """Paired comparisons and known aspects in, estimates out."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
+from thali._quiet import is_quiet
 from thali._random import streams
 from thali.data.check import shorten
 from thali.data.pairs import PairedComparisons
-from thali.errors import DataError
+from thali.errors import DataError, EstimateWarning
 from thali.likelihoods.elimination import Elimination
 from thali.maximum_likelihood.aspects import KnownAspects, known_aspects
 from thali.maximum_likelihood.estimates import Estimates
@@ -45,7 +47,7 @@ def estimate(
     ArgumentError
         If the aspects are not known beforehand, or their weights could not be told apart by any choices.
     DataError
-        If the data are of another kind, do not tell the weights apart, or their likelihood has no maximum.
+        If the data are of another kind, or do not tell the weights apart.
 
     Example
     -------
@@ -55,7 +57,7 @@ def estimate(
     """
     known = checked_aspects(data, aspects, unique, lapse)
     check_identified(known, data)
-    return finite(at_maximum(data, known, lapse, starts, random_seed))
+    return at_maximum(data, known, lapse, starts, random_seed)
 
 
 def checked_aspects(data: PairedComparisons, aspects: Any, unique: bool, lapse: float) -> KnownAspects:
@@ -77,18 +79,22 @@ def at_maximum(
     random_seed=0,
     extra: np.ndarray | None = None,
 ) -> Estimates:
-    """The estimates, wherever the maximum lies: weights that shrink for ever are zero and noted as vanishing."""
+    """The estimates for aspects that are checked already."""
     pose = problem(data, known.owners, lapse, extra)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
     return Estimates(data, known, float(lapse), pose, maximise(pose, points))
 
 
-def finite(found: Estimates) -> Estimates:
-    """The estimates themselves; a DataError names the weights that shrink for ever."""
-    if not found.maximum.vanishing.any():
-        return found
-    names = [name for name, gone in zip(found.known.names, found.maximum.vanishing, strict=True) if gone]
-    raise DataError(
+def warn_of_vanishing(found: Estimates, stacklevel: int) -> None:
+    """Warn of weights that are reported as zero because the likelihood rises for ever while they shrink."""
+    gone = found.maximum.vanishing
+    if not gone.any() or is_quiet():
+        return
+    names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
+    warnings.warn(
         f"The likelihood has no maximum: it rises for ever while the weights of {shorten(names)} shrink relative to the "
-        "others, for some options were never chosen over the rest; leave these options out, or use method='mcmc'."
+        "others. They are reported as 0, without standard errors, and predictions are those of the limit; method='mcmc' "
+        "has a prior that keeps them finite.",
+        EstimateWarning,
+        stacklevel=stacklevel,
     )

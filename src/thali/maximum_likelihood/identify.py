@@ -56,8 +56,8 @@ def _check_connected(known: KnownAspects, data: PairedComparisons) -> None:
         groups = data.components()
         raise DataError(
             f"The options fall into {len(groups):,} groups never compared with each other, such as "
-            f"({shorten(groups[0])}) and ({shorten(groups[1])}), whose weights therefore have no common scale; fit each "
-            "with data.subset(labels), or use method='mcmc'."
+            f"({shorten(groups[0])}) and ({shorten(groups[1])}), whose weights therefore have no common scale; fit "
+            "each with data.subset(labels), or use method='mcmc'."
         )
 
 
@@ -90,4 +90,3 @@ def _loose(known: KnownAspects, first: np.ndarray, second: np.ndarray) -> list[s
     families.sort(key=len)
     loose = families[:-1] if len(families[-1]) > 1 else families
     return [known.names[k] for k in sorted(k for family in loose for k in family)]
-

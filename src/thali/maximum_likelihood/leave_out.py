@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.errors import DataError
 from thali.maximum_likelihood.estimates import Estimates
-from thali.maximum_likelihood.fit import at_maximum, finite
+from thali.maximum_likelihood.fit import at_maximum
 from thali.maximum_likelihood.identify import check_identified
 from thali.posterior.binomial import log_binomial
 
@@ -23,7 +23,7 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
         try:
             others = data.without_pair(a, b)
             check_identified(found.known, others)
-            fit = finite(at_maximum(others, found.known, found.lapse))
+            fit = at_maximum(others, found.known, found.lapse)
         except DataError as error:
             raise DataError(f"Without the pair {a!r}, {b!r}: {error}") from None
         predicted[pair] = fit.probabilities(np.array([i]), np.array([j]))[0]

@@ -13,12 +13,13 @@ _LOSS = 1e-7  # of the log-likelihood, that setting weights to zero may cost: wh
 
 
 class Maximum(NamedTuple):
-    """The best point found. Weights sum to 1."""
+    """The best point found."""
 
-    weights: np.ndarray
+    weights: np.ndarray  # they sum to 1; those that vanish are 0
+    working: np.ndarray  # the same up to a factor, but small where they vanish: their ratios decide choices, too
     beta: np.ndarray
     value: float  # log-likelihood without binomial coefficients
-    vanishing: np.ndarray  # bool: the likelihood has no maximum, and rises while these weights shrink for ever
+    vanishing: np.ndarray  # bool: the likelihood has no maximum, and rises for ever while these weights shrink
 
 
 def maximise(pose: Problem, starts: Iterable[np.ndarray]) -> Maximum:
@@ -50,7 +51,11 @@ def _from_start(pose: Problem, logs: np.ndarray) -> Maximum:
     for _ in range(len(logs)):  # a weight set to zero too early is set free again
         free = weights > 0.0
         with np.errstate(divide="ignore"):
-            logs, beta = polish(pose, np.log(weights), beta, free)
+            logs = np.log(weights)
+        # Weights that vanish would take all of a step; their ratios are polished apart from the others.
+        logs, beta = polish(pose, logs, beta, free & ~vanishing)
+        if vanishing.any():
+            logs, _ = polish(pose._replace(extra=pose.extra[:, :0]), logs, beta[:0], free & vanishing)
         weights = np.exp(logs)
         rising = ~free & (slope_at_zero(pose, weights, beta) * weights.sum() > _LOSS)
         if not rising.any() or vanishing.any():
@@ -59,9 +64,8 @@ def _from_start(pose: Problem, logs: np.ndarray) -> Maximum:
         logs, beta = climb(pose, logs, beta, free | rising)
         weights, vanishing = _boundary(pose, np.exp(logs), beta)
     value = float(terms(pose, weights, beta).sum())
-    if vanishing.any():
-        weights = np.where(vanishing, 0.0, weights)
-    return Maximum(weights / weights.sum(), beta, value, vanishing)
+    reported = np.where(vanishing, 0.0, weights)
+    return Maximum(reported / reported.sum(), weights, beta, value, vanishing)
 
 
 def _boundary(pose: Problem, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ class MaximumLikelihoodAnswers:
 
     def _maximise(self, data, random_seed):
         """Fit by maximum likelihood; the draws of an earlier fit are forgotten."""
-        from thali.maximum_likelihood.fit import estimate
+        from thali.maximum_likelihood.fit import estimate, warn_of_vanishing
 
         for name in ("alpha", "sampler", "tempering"):
             if getattr(self, name) is not None:
@@ -32,6 +32,7 @@ class MaximumLikelihoodAnswers:
         self.__dict__.pop("_summarised", None)
         self.estimates_ = found
         self.interrupted_ = False
+        warn_of_vanishing(found, stacklevel=4)
         return self
 
     def _keep(self, *draws) -> None:

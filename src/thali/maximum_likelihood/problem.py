@@ -12,7 +12,9 @@ DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kep
 class Problem(NamedTuple):
     r"""Choices in P pairs, explained by the weights of K aspects and the coefficients of M further columns.
 
-    .. math:: \operatorname{logit} q = \ln \sum_k w_k d_k - \ln \sum_k w_k e_k + x \beta, \qquad p = (1 - \varepsilon) q + \varepsilon / 2
+    .. math::
+        \operatorname{logit} q = \ln \sum_k w_k d_k - \ln \sum_k w_k e_k + x \beta, \qquad
+        p = (1 - \varepsilon) q + \varepsilon / 2
 
     d says which aspects the first of a pair owns alone, e those of the second.
     """

@@ -13,7 +13,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, repr=False, eq=False)
 class LikelihoodRatio(Printed):
-    """A likelihood-ratio test: `statistic` = twice the gain in log-likelihood, `df`, `p_value`; `.table` has both models."""
+    """A test: `statistic` = twice the gain in log-likelihood, `df`, `p_value`; `.table` has both models."""
 
     statistic: float
     df: int
@@ -53,7 +53,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     Example
     -------
     >>> import thali as th
-    >>> data, groups = th.datasets.celebrities(), {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}
+    >>> data = th.datasets.celebrities()
+    >>> groups = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}
     >>> tree = {who: [group] for group, members in groups.items() for who in members.split()}
     >>> btl, tree = (
     ...     th.EliminationByAspects(aspects, lapse=0.0, method="maximum-likelihood").fit(data)
@@ -66,7 +67,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     smaller        9        -143.039   78.2172  28
     larger        12        -119.014   30.1663  25
     <BLANKLINE>
-    Chi-square 48.0510 on 3 df, p = 2.081e-10
+    Chi-square 48.0510 on 3 df, p = 2.077e-10
     """
     small, large = (_estimates(model) for model in (smaller, larger))
     _check_nested(small, large)

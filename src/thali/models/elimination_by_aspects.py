@@ -41,8 +41,9 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
-        "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba estimates
-        them (which has lapse 0). Of the arguments of `fit` only data and random_seed (of the starts) then matter.
+        "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba
+        estimates them (which has lapse 0). Of the arguments of `fit` only data and random_seed (of the starts) then
+        matter.
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
         3), with a valid scan, for reproduction only: its truncation of new features
@@ -91,8 +92,8 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
     def _parts(self, data) -> dict:
         if one_of("method", self.method, ("mcmc", "maximum-likelihood")) != "mcmc":
             raise ArgumentError(
-                "This needs a model with method='mcmc'; one of method='maximum-likelihood' is fitted with fit(data) and "
-                "leaves pairs out with leave_one_out()."
+                "This needs a model with method='mcmc'; one of method='maximum-likelihood' is fitted with fit(data) "
+                "and leaves pairs out with leave_one_out()."
             )
         one_of("unique", self.unique, (True, False))
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))

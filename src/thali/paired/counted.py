@@ -17,7 +17,8 @@ def as_pairs(data: Any) -> PairedComparisons:
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
         return PairedComparisons(data)
     raise DataError(
-        f"This needs PairedComparisons, or a square table of counts (row chosen over column); got {type(data).__name__}."
+        f"This needs PairedComparisons, or a square table of counts (row chosen over column); got "
+        f"{type(data).__name__}."
     )
 
 
@@ -62,7 +63,9 @@ def complete(data: PairedComparisons, what: str) -> None:
     """Raise a DataError that names a pair if not all pairs were compared."""
     if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
         compared = set(zip(data.first.tolist(), data.second.tolist(), strict=True))
-        i, j = next((i, j) for i in range(data.n_options) for j in range(i + 1, data.n_options) if (i, j) not in compared)
+        i, j = next(
+            (i, j) for i in range(data.n_options) for j in range(i + 1, data.n_options) if (i, j) not in compared
+        )
         raise DataError(
             f"{what} needs every pair compared, and {data.labels[i]!r} was never compared with {data.labels[j]!r}; "
             "use subset(labels) of options that all were."

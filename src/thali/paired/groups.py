@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.data.check import plural
 from thali.errors import DataError
-from thali.maximum_likelihood.fit import estimate
+from thali.maximum_likelihood.fit import estimate, warn_of_vanishing
 from thali.paired.counted import as_groups, names_of, pooled
 from thali.paired.printed import Printed
 from thali.paired.tests_of_models import log_binomial_half, log_poisson, tests_table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class GroupTest(Printed):
-    """Tests of group differences: `.table` has the rows overall, model, group, effect, imbalance; `weights` by group."""
+    """Tests of group differences: `.table` has the rows overall, model, group, effect, imbalance; `weights`."""
 
     statistic: float
     df: int
@@ -64,7 +64,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
     >>> young, old = [[0, 7, 9], [3, 0, 6], [1, 4, 0]], [[0, 2, 3], [8, 0, 5], [7, 5, 0]]
     >>> test = group_test({"young": young, "old": old})
     >>> test.df, round(test.p_value, 4)
-    (2, 0.0003)
+    (2, 0.0013)
     """
     import pandas as pd
 
@@ -77,6 +77,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
             fits.append(estimate(data, aspects, unique))
         except DataError as error:
             raise DataError(f"In {name}: {error}") from None
+        warn_of_vanishing(fits[-1], stacklevel=3)
     wins, losses = (np.concatenate([getattr(data, side) for data in each]) for side in ("wins", "losses"))
     n, cells = wins + losses, np.concatenate([wins, losses])
     # What the pooled model says of the choices of each group, with the coefficients of the groups.

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import DataError
 from thali.maximum_likelihood.estimates import Estimates
-from thali.maximum_likelihood.fit import STARTS, checked_aspects, estimate, finite
+from thali.maximum_likelihood.fit import STARTS, checked_aspects, estimate, warn_of_vanishing
 from thali.maximum_likelihood.identify import check_identified
 from thali.maximum_likelihood.maximum import maximise, starting_points
 from thali.maximum_likelihood.problem import Problem, patterns
@@ -90,7 +90,7 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
     column = np.where(shown_first, -1.0, 1.0)[:, None]
     pose = Problem(wins, losses, *patterns(known.owners, first, second), column, 0.0)
     found = Estimates(both, known, 0.0, pose, maximise(pose, starting_points(pose, STARTS, np.random.default_rng(0))))
-    finite(found)
+    warn_of_vanishing(found, stacklevel=3)
     without = estimate(both, aspects, unique)
     order = float(np.exp(found.maximum.beta[0]))
     error = order * float(np.sqrt(found.joint_covariance[-1, -1]))

@@ -68,7 +68,7 @@ def transitivity(data: Any) -> Transitivity:
               violations  tests  error_ratio  mean_deviation  max_deviation
     weak               0     84            0               0              0
     moderate           0     84            0               0              0
-    strong            34     84     0.404762       0.0437406       0.132479
+    strong            34     84     0.404762       0.0565611       0.196581
     """
     import pandas as pd
 

@@ -79,6 +79,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     confirmed = float((triples["ratio"] > 1).mean())
     quantiles = np.quantile(triples["ratio"], [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
-    table = pd.DataFrame([quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"])
+    table = pd.DataFrame(
+        [quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"]
+    )
     note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {confirmed:.1%} of them."
     return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)
