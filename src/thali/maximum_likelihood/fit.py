@@ -92,9 +92,9 @@ def warn_of_vanishing(found: Estimates, stacklevel: int) -> None:
         return
     names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
     warnings.warn(
-        f"The likelihood has no maximum: it rises for ever while the weights of {shorten(names)} shrink relative to the "
-        "others. They are reported as 0, without standard errors, and predictions are those of the limit; method='mcmc' "
-        "has a prior that keeps them finite.",
+        f"The likelihood has no maximum: it rises for ever while the weights of {shorten(names)} shrink relative to "
+        "the others. They are reported as 0, without standard errors, and predictions are those of the limit; "
+        "method='mcmc' has a prior that keeps them finite.",
         EstimateWarning,
         stacklevel=stacklevel,
     )

@@ -48,6 +48,8 @@ class MaximumLikelihoodAnswers:
         return super()._fitted()  # type: ignore[misc]
 
     def __getattr__(self, name: str):
+        if isinstance(getattr(type(self), name, None), property):
+            self._maximum()  # a property that raised an AttributeError lands here; say again why
         if name == "posterior_" and "estimates_" in self.__dict__:
             self._fitted()
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
