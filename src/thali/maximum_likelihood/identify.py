@@ -28,7 +28,7 @@ def check_identified(known: KnownAspects, data: PairedComparisons) -> None:
     if not known.shared.shape[1] and known.unique:
         _check_connected(known, data)
         return
-    everywhere = known.owners.all(axis=0) | ~known.owners.any(axis=0)
+    everywhere = np.asarray(known.owners.all(axis=0) | ~known.owners.any(axis=0))
     if everywhere.any():
         idle = [name for name, idle in zip(known.names, everywhere, strict=True) if idle]
         raise ArgumentError(

@@ -29,6 +29,7 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
         predicted[pair] = fit.probabilities(np.array([i]), np.array([j]))[0]
     table = data.proportions().rename(columns={"proportion": "observed"})
     table["predicted"] = predicted
-    table["nll"] = -log_binomial(data.wins, data.losses, predicted)
-    table.attrs["nll"] = float(table["nll"].mean())
+    nll = -log_binomial(data.wins, data.losses, predicted)
+    table["nll"] = nll
+    table.attrs["nll"] = float(np.mean(nll))
     return table

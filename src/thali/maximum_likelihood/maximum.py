@@ -75,13 +75,13 @@ def _boundary(pose: Problem, weights: np.ndarray, beta: np.ndarray) -> tuple[np.
     any weight, only the ratio of what vanishes explains its choices: then there is no maximum.
     """
     before = terms(pose, weights, beta)
-    decided = sum(advantages(pose, weights, beta)) > 0.0
+    decided = np.add(*advantages(pose, weights, beta)) > 0.0
     tiny = np.flatnonzero(weights <= _TINY * weights.max())
     tiny = tiny[np.argsort(weights[tiny])]
     while len(tiny):
         zeroed = weights.copy()
         zeroed[tiny] = 0.0
-        lost = decided & (sum(advantages(pose, zeroed, beta)) == 0.0)
+        lost = decided & (np.add(*advantages(pose, zeroed, beta)) == 0.0)
         after = terms(pose, zeroed, beta)
         if (before - after)[~lost].sum() <= _LOSS:
             if not lost.any():

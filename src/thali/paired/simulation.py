@@ -78,7 +78,7 @@ def _table(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.nda
     try:
         table = np.asarray(source, float)
     except (TypeError, ValueError):
-        table = np.empty(0)
+        table = np.empty((0, 0))
     if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
         raise ArgumentError(
             "simulate needs EliminationByAspects fitted by maximum likelihood, or a square table of probabilities; got "

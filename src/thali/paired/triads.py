@@ -31,7 +31,7 @@ class CircularTriads(Printed):
 
     def _column(self, name: str) -> "float | pandas.Series":
         column = self.table[name]
-        return float(column.iloc[0]) if len(column) == 1 else column
+        return float(column.iloc[0]) if len(column) == 1 else column  # type: ignore[return-value]
 
     @property
     def circular(self) -> "float | pandas.Series":

@@ -77,8 +77,9 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     if not rows:
         raise DataError("No two options share an aspect that a third lacks, among those compared; nothing to test.")
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
-    confirmed = float((triples["ratio"] > 1).mean())
-    quantiles = np.quantile(triples["ratio"], [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
+    ratios = np.array([row[3] for row in rows])
+    confirmed = float(np.mean(ratios > 1))
+    quantiles = np.quantile(ratios, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
     table = pd.DataFrame(
         [quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"]
     )
