@@ -18,7 +18,7 @@ from thali.maximum_likelihood.maximum import maximise, starting_points
 from thali.maximum_likelihood.problem import problem
 from thali.priors.given import Given
 
-STARTS = 6
+STARTS = 10
 
 
 def estimate(

@@ -29,7 +29,7 @@ def maximise(pose: Problem, starts: Iterable[np.ndarray]) -> Maximum:
 
 
 def starting_points(pose: Problem, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Equal weights, weights by how often what owns them was chosen, and random ones.
+    """Equal weights, weights by how often what owns them was chosen, and random ones, near and far.
 
     One start is enough where every pair sets one aspect against one: the likelihood is then concave.
     """
@@ -40,7 +40,8 @@ def starting_points(pose: Problem, count: int, rng: np.random.Generator) -> list
     chosen = pose.first.T @ pose.wins + pose.second.T @ pose.losses
     rejected = pose.first.T @ pose.losses + pose.second.T @ pose.wins
     by_choice = np.log((chosen + 0.5) / (rejected + 0.5))
-    return [equal, by_choice, *(rng.normal(0.0, 1.0, (count - 2, pose.n_aspects)))]
+    spread = np.where(np.arange(count - 2) % 2, 1.0, 3.0)
+    return [equal, by_choice, *(spread[:, None] * rng.normal(size=(count - 2, pose.n_aspects)))]
 
 
 def _from_start(pose: Problem, logs: np.ndarray) -> Maximum:
