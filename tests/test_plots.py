@@ -40,7 +40,16 @@ def celebrities():
     return fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
 
 
-OTHERS = ("comparison", "decision", "overlap", "path", "similarity", "tree")  # which have tests of their own
+OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
+OTHERS = (
+    "comparison",
+    "decision",
+    "overlap",
+    "path",
+    "similarity",
+    "tree",
+    *OF_MAXIMA,
+)  # which have tests of their own
 OF_A_MODEL = [name for name in plots.__all__ if name not in OTHERS]
 CASES = {
     "four": lambda: fitted(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),

@@ -137,6 +137,8 @@ class LatentFeatureModel(Parameters):
                 f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. "
                 "Wrap a count matrix as PairedComparisons(counts), a matrix of similarities as Similarities(matrix)."
             )
+        if getattr(self, "method", None) == "maximum-likelihood":
+            return self._maximise(data, random_seed)  # type: ignore[attr-defined]
         parts = self._parts(data)
         task = self._task(data, draws, tune, thin)
         if not is_quiet():

@@ -12,6 +12,9 @@ comparison             the scores of left-out pairs, model against model
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
 tree                   a tree over options
+preference_tree        a preference tree, its branches as long as the weights
+residuals              how far observed choices lie from a maximum-likelihood fit
+utility_scale          utilities with error bars
 path                   weights of Plackett-Luce regression against the shape of their prior
 decision               which class is the most probable one where, for two covariates
 classes                classes of products: how many people share each, and how much it weighs
@@ -37,9 +40,12 @@ from thali.plots.overlap import overlap
 from thali.plots.path import path
 from thali.plots.people import people
 from thali.plots.predictions import choice_probabilities
+from thali.plots.preference_tree import preference_tree
+from thali.plots.residuals import residuals
 from thali.plots.similarity import similarity
 from thali.plots.traces import trace
 from thali.plots.tree import tree
+from thali.plots.utility_scale import utility_scale
 
 __all__ = [
     "attribute_importance",
@@ -57,7 +63,10 @@ __all__ = [
     "overlap",
     "path",
     "people",
+    "preference_tree",
+    "residuals",
     "similarity",
     "trace",
     "tree",
+    "utility_scale",
 ]
