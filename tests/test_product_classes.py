@@ -47,7 +47,7 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, told):
 def test_defaults_of_a_plan():
     annealed, smc = plan_of(thali.ProductClasses()), plan_of(thali.ProductClasses(method="smc"))
     assert (annealed.final_sweeps, smc.final_sweeps) == (600, 60)
-    assert (annealed.particles, smc.particles) == (1, 64)
+    assert (annealed.particles, smc.particles) == (1, None)  # None is settled by the number of people
     assert annealed.alpha is None and annealed.sampler == "recommended" and annealed.groups == 8
     assert plan_of(thali.ProductClasses(method="smc", final_sweeps=0)).final_sweeps == 0
 
