@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from thali.product_classes.arguments import Plan
 
 PILOT = 2  # steps after which the time of a run is foretold
-GROWTH = 1.6  # how much longer a sweep takes on the average than in these
+GROWTH = 2.0  # how much longer a sweep takes on the average than in these
 SHORT = 1.5  # seconds; nothing is said of a run that may be over by then
 
 
@@ -81,16 +81,18 @@ class _Watch:
         from time import monotonic
 
         self.chains, self.files, self.progress, self.clock = chains, files, progress, monotonic
-        self.began, self.done_before = monotonic(), sum(c.sweeps for c in chains)
-        self.is_foretold = self.done_before > 0
+        self.is_foretold = False
+        self.began, self.done = math.nan, 0  # once compiled code has been loaded
 
     def update(self, done: int) -> None:
         self.progress.update(done, self._status())
+        if math.isnan(self.began) and done:
+            self.began, self.done = self.clock(), done
         passed = self.clock() - self.began
         is_over = min(c.sweeps for c in self.chains) >= PILOT * self.chains[0].course.step
-        if not self.is_foretold and is_over and passed > SHORT:
+        if not self.is_foretold and is_over and passed > SHORT and done > self.done:
             self.is_foretold = True
-            expected = passed * GROWTH * sum(c.total for c in self.chains) / done
+            expected = passed * GROWTH * sum(c.total for c in self.chains) / (done - self.done)
             self.progress.note(f"about {duration(expected)} in all")
         if not self.files.is_due():
             return

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from thali.product_classes.arguments import Plan
 
 PILOT = 2  # steps after which the time of a run is foretold
-GROWTH = 1.6  # how much longer a sweep takes on the average than in these
+GROWTH = 1.3  # how much longer a sweep takes on the average than in these
 _PERCENT = 100
 MOST_PARTICLES, LEAST_PARTICLES, PARTICLES_OF_ALL = 64, 16, 6400  # in a group, where the user does not say
 
@@ -100,16 +100,20 @@ class _Watch:
 
     def __init__(self, run: Run, plan: "Plan", progress):
         self.run, self.plan, self.progress = run, plan, progress
-        self.began, self.is_foretold = monotonic(), len(run.rows) > 0
+        self.is_foretold = False
+        self.began, self.share = math.nan, 0.0  # once compiled code has been loaded
 
     def update(self, done: int) -> None:
-        run = self.run
-        self.progress.update(int(_PERCENT * run.share_done()), run.status())
+        run, share = self.run, self.run.share_done()
+        self.progress.update(int(_PERCENT * share), run.status())
+        if self.is_foretold or not run.rows:
+            return
+        if math.isnan(self.began):
+            self.began, self.share = monotonic(), share
         passed = monotonic() - self.began
-        if not self.is_foretold and len(run.rows) >= PILOT and passed > SHORT:
+        if len(run.rows) >= PILOT and passed > SHORT and share > self.share:
             self.is_foretold = True
-            expected = passed * GROWTH / max(run.share_done(), 1e-6)
-            self.progress.note(f"about {duration(expected)} in all")
+            self.progress.note(f"about {duration(passed * GROWTH / (share - self.share))} in all")
 
 
 def _fit_of(run: Run, plan: "Plan", interrupted: bool) -> Fit:

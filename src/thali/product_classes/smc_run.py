@@ -70,7 +70,7 @@ class Run:
         self.points: list[list[float]] = []
         self.with_lapse: set[int] = set()
         self.moves = np.zeros((len(MOVES), 2), np.int64)
-        self.acceptance = math.nan
+        self.acceptance, self.visits = math.nan, 0.0  # visits of people in a particle while tempering
         self.recorded = 0
         self.recordings = max(1, plan.final_sweeps // EVERY)
         self.kept: list[list[Particles]] = [[] for _ in range(self.groups)]
@@ -97,27 +97,22 @@ class Run:
         return 1.0 / (1.0 + PATHS["lapse"](0.0, self.others).cap)
 
     def share_done(self) -> float:
-        """About which share of the sweeps of people are done."""
+        """About which share of the visits of people is done."""
         n, people = self.plan.sweeps_per_step, self.problem.n_people
-        tempering = self._expected_steps() * n
-        if self.plan.schedule == "all":
-            steps = len(self.rows)
-            done = n * (steps if self.has_evidence else min(steps, steps / (steps + 1) * self._expected_steps()))
-            tempering = done if self.has_evidence else max(tempering, done)
-        else:
-            reached = people if self.has_evidence else self.blocks[self.block].people[0]
-            done = tempering * (reached / people) ** 2
-        final = self.plan.final_sweeps
-        return (done + final * self.recorded / self.recordings) / (tempering + final)
+        tempering = n * self._expected_visits()
+        done = self.visits if self.has_evidence else min(self.visits, 0.97 * tempering)
+        final = self.plan.final_sweeps * people
+        return (done + final * self.recorded / self.recordings) / ((done if self.has_evidence else tempering) + final)
 
-    def _expected_steps(self) -> float:
-        """Steps through all tasks, by what was seen: 20 at 200 nats of choice, 76 at 2,000."""
-        nats = float(np.log(self.others + 1.0).sum())
+    def _expected_visits(self) -> float:
+        """In each particle until all tasks have entered, with one sweep a step, by what was seen.
+
+        All at once there are 20 steps at 200 nats of choice, 76 at 2,000; a person alone takes some six.
+        """
+        people, tasks = self.problem.n_people, self.problem.n_tasks
         if self.plan.schedule == "all":
-            return 20.0 * (max(nats, 1.0) / 198.0) ** 0.58
-        people = self.problem.n_people
-        full = people if self.plan.schedule == "individual" else 1.25 * len(self.others)
-        return 0.5 * full + 6.0  # a step with half of the people costs half
+            return people * 20.0 * (max(float(np.log(self.others + 1.0).sum()), 1.0) / 198.0) ** 0.58
+        return people * (0.5 * people + 6.0 if self.plan.schedule == "individual" else 0.6 * tasks)
 
     def status(self) -> str:
         """Where it stands, in words."""
@@ -238,9 +233,11 @@ class Run:
         n = self.plan.sweeps_per_step
         if self.plan.schedule == "individual" and self.plan.sampler == "recommended":
             self.cloud.visit(self.target, block.people[0], n, watch)
+            self.visits += n
             if not is_last:
                 return
         self.cloud.sweep(self.target, n, watch)
+        self.visits += n * block.people[1]
 
     def _count(self) -> None:
         counts = self.cloud.counts()
@@ -301,7 +298,7 @@ class Run:
             "log_z": self.log_z,
             "moves": self.moves,
             "place": np.array([self.block, self.has_begun, self.retries, self.recorded]),
-            "reached": np.array([self.u, self.acceptance]),
+            "reached": np.array([self.u, self.acceptance, self.visits]),
             "with_lapse": np.array(sorted(self.with_lapse), np.int64),
             "points": np.array([u for points in self.points for u in points], float),
             "points_of_block": np.array([len(points) for points in self.points], np.int64),
@@ -321,7 +318,7 @@ class Run:
         self.target.sharpness[:] = arrays["sharpness"]
         self.log_z, self.moves = arrays["log_z"].copy(), arrays["moves"].copy()
         self.block, begun, self.retries, self.recorded = (int(x) for x in arrays["place"])
-        self.u, self.acceptance = (float(x) for x in arrays["reached"])
+        self.u, self.acceptance, self.visits = (float(x) for x in arrays["reached"])
         self.has_begun, self.has_ended = bool(begun), False
         if self.has_begun:
             self.walk = self._walk(self.blocks[self.block])
