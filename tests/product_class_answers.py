@@ -133,7 +133,8 @@ def functionals(draws: Particles) -> np.ndarray:
     first = person == 0
     name = draw * (draws.owned_class.max(initial=0) + 1) + draws.owned_class
     shared = first & np.isin(name, name[person == 1])
-    for row, which, weight in ((4, shared, 1.0), (5, first, draws.owned_sign), (9, first, np.exp(draws.owned_log_theta))):
+    values = np.exp(draws.owned_log_theta)
+    for row, which, weight in ((4, shared, 1.0), (5, first, draws.owned_sign), (9, first, values)):
         rows[row] = np.bincount(draw[which], np.broadcast_to(weight, len(draw))[which], count)
     ordered = np.repeat(np.arange(count), np.diff(draws.first_class))[draws.polarity >= 0]
     rows[6] = np.bincount(ordered, minlength=count)

@@ -57,7 +57,8 @@ def test_evidence_and_means_of_tiny_problems_closely(name, sampler):
 
 
 @pytest.mark.parametrize(
-    ("case", "worse"), [((5, 3, 2, 2.0, 1.0, 0.0), ()), ((5, 3, 2, 2.0, 1.0, 0.1), (0,)), ((20, 8, 2, 1.5, 2.0, 0.0), ())]
+    ("case", "worse"),
+    [((5, 3, 2, 2.0, 1.0, 0.0), ()), ((5, 3, 2, 2.0, 1.0, 0.1), (0,)), ((20, 8, 2, 1.5, 2.0, 0.0), ())],
 )
 def test_closed_forms(case, worse):
     """One attribute of two levels, any number of people: the evidence is a sum."""

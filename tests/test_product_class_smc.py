@@ -119,13 +119,13 @@ def test_cores_have_no_influence():
     assert fits[0].log_evidence == fits[1].log_evidence and fits[0].schedule_of_u == fits[1].schedule_of_u
 
 
-@pytest.mark.parametrize(("final", "particles", "draws"), [(0, 5, 5), (2, 5, 5), (7, 5, 10), (30, 5, 50), (60, 128, 512)])
+@pytest.mark.parametrize(
+    ("final", "particles", "draws"), [(0, 5, 5), (2, 5, 5), (7, 5, 10), (30, 5, 50), (60, 128, 512)]
+)
 def test_what_is_kept(final, particles, draws):
     """Every third of the final sweeps; of many particles a part each time, so that each is kept alike."""
     problem = problem_of(binary(2, 1, 2))
-    fit = run_smc(
-        problem, plan(groups=2, particles=particles, sweeps_per_step=1, final_sweeps=final), random_seed=1
-    )
+    fit = run_smc(problem, plan(groups=2, particles=particles, sweeps_per_step=1, final_sweeps=final), random_seed=1)
     assert fit.particles.n_draws == 2 * draws
     np.testing.assert_array_equal(fit.particles.group, np.repeat([0, 1], draws))
 

@@ -64,6 +64,7 @@ def run_annealed(
             chains = [Chain(problem, plan, course, rng, group, keeper) for group, rng in enumerate(rngs)]
             if files.found is not None:
                 _restore(chains, files.found)
+            chains[0].compile()
             progress.note("")
             run_in_threads(chains, cores, _Watch(chains, files, progress))
         except KeyboardInterrupt:

@@ -80,6 +80,10 @@ class Chain(Sliced):
     def is_done(self) -> bool:
         return self.sweeps >= self.total
 
+    def compile(self) -> None:
+        """Have the sweeps compiled, or loaded, without running one."""
+        sweep(self.rng, self.problem, self.target, self.state, self.work, 0, self.sampler)
+
     def run_slice(self) -> None:
         super().run_slice()
         if self.image_wanted:
