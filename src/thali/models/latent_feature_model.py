@@ -138,7 +138,8 @@ class LatentFeatureModel(Parameters):
                 "Wrap a count matrix as PairedComparisons(counts), a matrix of similarities as Similarities(matrix)."
             )
         if getattr(self, "method", None) == "maximum-likelihood":
-            return self._maximise(data, random_seed)  # type: ignore[attr-defined]
+            self._maximise(data, random_seed)  # type: ignore[attr-defined]
+            return self
         parts = self._parts(data)
         task = self._task(data, draws, tune, thin)
         if not is_quiet():
