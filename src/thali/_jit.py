@@ -86,7 +86,8 @@ def _digest_of_library() -> str:
     digest = hashlib.sha256()
     root = Path(__file__).parent
     folders = (root / "mcmc", root / "priors", root / "likelihoods")
-    for path in sorted([root / "_jit.py", *(p for folder in folders for p in folder.rglob("*.py"))]):
+    shared = [root / "_jit.py", root / "regression" / "pl_state.py"]
+    for path in sorted([*shared, *(p for folder in folders for p in folder.rglob("*.py"))]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
