@@ -12,7 +12,8 @@
 
 Measured (numba 0.68, a busy machine, some five CPU minutes without compilation):
 
-MEASURED
+    all of camera (332 people): log score -.745 against -.749 (hierarchical) and -1.218 (multinomial); the difference to the
+    former is +.004 (standard error .012); hit rate .728 against .711 and .462; 95 CPU seconds against 36 and .1
 """
 
 import sys

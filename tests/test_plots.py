@@ -41,6 +41,7 @@ def celebrities():
 
 
 OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
+OF_EXPERIMENTS = ("attribute_importance", "classes", "evidence_path", "level_effects", "market_shares", "people")
 OTHERS = (
     "comparison",
     "decision",
@@ -49,6 +50,7 @@ OTHERS = (
     "similarity",
     "tree",
     *OF_MAXIMA,
+    *OF_EXPERIMENTS,
 )  # which have tests of their own
 OF_A_MODEL = [name for name in plots.__all__ if name not in OTHERS]
 CASES = {

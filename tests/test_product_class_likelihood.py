@@ -9,7 +9,7 @@ from scipy import integrate, special, stats
 
 from thali.product_classes.bounds import bound_feature, draw_eps, log_fit, shapes_of
 from thali.product_classes.choices import log_likelihood, write_hits
-from thali.product_classes.gamma import log_gamma_between, log_mass, log_tails
+from thali.product_classes.gamma import log_gamma_between, mass, tails
 from thali.product_classes.likelihood import sum_features
 from thali.product_classes.problem import problem_of, target_of
 from thali.product_classes.state import MUTE, PERSON, SIGN, TOP, A, copy_state, workspace
@@ -45,7 +45,7 @@ def test_likelihood_of_every_choice_is_the_naive_one(sharpness, lapse, words):
     target = target_of(problem, lapse, sharpness)
     rng, hits = np.random.default_rng(12), np.zeros(problem.n_tasks)
     tiny = ties = 0
-    for draw in range(60):
+    for draw in range(30):
         state = draw_state(rng, problem, shapes_from_prior=True)
         if draw % 2 and math.isinf(sharpness):
             make_tiny(state)
@@ -61,7 +61,7 @@ def test_likelihood_of_every_choice_is_the_naive_one(sharpness, lapse, words):
             assert total == pytest.approx(expected, abs=1e-9)
         else:
             assert ((hits >= 0) & (hits <= 1)).all() and hits.max() > 0
-    assert words == 3 or (ties > 20 and (tiny > 20 or not math.isinf(sharpness)))
+    assert words == 3 or (ties > 10 and (tiny > 10 or not math.isinf(sharpness)))
 
 
 def make_tiny(state):
@@ -73,12 +73,9 @@ def make_tiny(state):
     features.value[:top] = features.theta[:top, None] + np.exp(features.log_eps[:top])
 
 
-@pytest.mark.parametrize("sharpness", [math.inf, 1.5])
-@pytest.mark.parametrize("tiny", [False, True])
+@pytest.mark.parametrize(("sharpness", "tiny"), [(math.inf, False), (math.inf, True), (1.5, False)])
 def test_fit_of_a_feature_integrates_its_stable_noise_out(sharpness, tiny):
     """Against the naive likelihood at equally likely ε: each of two bounds may then be half a point off."""
-    if tiny and not math.isinf(sharpness):
-        pytest.skip("a logit sees nothing of tiny values")
     problem = problem_of(DATA, MONOTONE, alpha=4.0)
     target = target_of(problem, 0.0, sharpness)
     rng, checked, bounded = np.random.default_rng(13), 0, 0
@@ -177,15 +174,12 @@ def test_tails_of_the_gamma_distribution(h):
     x = np.concatenate([np.geomspace(1e-250, 1e-3, 12), np.linspace(0.01, 4 * h + 30, 80)])
     next_h = math.lgamma(h + 1)
     for value in x.tolist():
-        below, above = log_tails(h, next_h, math.log(value))
-        p, q = special.gammainc(h, value), special.gammaincc(h, value)
-        if p > 1e-290:
-            assert below == pytest.approx(math.log(p), rel=1e-9, abs=1e-11)
-        if q > 1e-290:
-            # Below the mode the upper tail is 1 minus the lower, so rounding is relative to 1 there.
-            assert above == pytest.approx(math.log(q), rel=1e-9, abs=1e-11 + 4e-16 / q)
+        below, above = tails(h, next_h, math.log(value))
+        # One tail comes as a series or a fraction, the other as 1 minus it.
+        assert below == pytest.approx(special.gammainc(h, value), rel=1e-9, abs=1e-15 if value > h else 1e-300)
+        assert above == pytest.approx(special.gammaincc(h, value), rel=1e-9, abs=1e-15 if value < h + 6 else 1e-300)
     # Where numbers end, the lower tail is x^h / Γ(h + 1).
-    assert log_tails(h, next_h, -3000.0)[0] == pytest.approx(-3000.0 * h - next_h, rel=1e-12)
+    assert tails(h, next_h, -100.0 / h)[0] == pytest.approx(math.exp(-100.0 - next_h), rel=1e-9)
 
 
 @pytest.mark.parametrize("h", [0.03, 0.6, 1.0, 4.0, 50.0])
@@ -197,12 +191,12 @@ def test_interval_and_draws_within_it(h, interval):
     low = math.log(low) if low > 0 else -math.inf
     high = math.log(high) if high < math.inf else math.inf
     probability = (1.0 if math.isinf(interval[1]) else interval[1]) - max(interval[0], 0.0)
-    mass = log_mass(h, math.lgamma(h + 1), low, high)
-    assert mass == pytest.approx(math.log(probability), rel=1e-6, abs=1e-6)
+    inside = mass(h, math.lgamma(h + 1), low, high)
+    assert inside == pytest.approx(probability, rel=1e-6)
     rng = np.random.default_rng(15)
     draws = np.array([log_gamma_between(rng, h, low, high) for _ in range(1500)])
     assert draws.min() >= low and draws.max() <= high
-    reference = np.exp([log_mass(h, math.lgamma(h + 1), low, y) - mass for y in draws])
+    reference = np.array([mass(h, math.lgamma(h + 1), low, y) for y in draws]) / inside
     assert stats.kstest(reference, "uniform").pvalue > 1e-4
 
 

@@ -99,9 +99,9 @@ def product_choices(
     ChoiceExperiment(20 respondents, 120 tasks, 360 alternatives)
       price: 100 < 200 < 300 < 400
       brand: Aika, Bora, Cilo, Dane
-      type: box, bag, tin
+      type: bag, box, tin
       quality: low < fair < high
-      lamp: no < yes
+      lamp: no, yes
     >>> made.owners.shape
     (20, 6)
     """
@@ -120,7 +120,7 @@ def product_choices(
         utility += (1 if kind.liked else -1) * value * owners[person, k] * holds
     by_task = utility.reshape(people * tasks, -1)
     frame["choice"] = (by_task == by_task.max(axis=1, keepdims=True)).ravel()
-    data = ChoiceExperiment.from_frame(frame, levels={name: list(levels) for name, levels in LEVELS.items()})
+    data = ChoiceExperiment.from_frame(frame, levels={"quality": list(LEVELS["quality"])})
     return ProductChoices(data, dict(MONOTONE), dict(KINDS), owners)
 
 

@@ -7,7 +7,7 @@ not undo them. The likelihood of θ is then the probability that ε falls betwee
 import math
 
 from thali._jit import part, scalar
-from thali.product_classes.gamma import log_gamma_between, log_gamma_draw, log_mass
+from thali.product_classes.gamma import log_gamma_between, log_gamma_draw, mass
 from thali.product_classes.likelihood import TINY, exact_difference, soft_hit, times
 from thali.product_classes.state import SIGMA, A
 
@@ -152,23 +152,25 @@ def log_fit_of_bound(
     tasks, target, sums, bounds, row, n, difference, at, sign, log_eps, eps_row, log_theta, h, next_h, count
 ):
     """See `log_fit`."""
-    total = 0.0
+    total, product = 0.0, 1.0
     theta = math.exp(log_theta)
     for i in range(count):
         tau = bounds.bound[i]
         if bounds.kind[tau] == SOFT:
             c, end, sharpness = place_of(tasks, target, n, tau)
             value = sign * (theta + math.exp(log_eps[eps_row, tau]))
-            total += math.log(soft_hit(sums, row, c, end, sharpness, value, difference, at))
-            continue
-        low, high = limits(bounds, tau, theta, log_theta)
-        if high == -math.inf:
+            p = soft_hit(sums, row, c, end, sharpness, value, difference, at)
+        else:
+            low, high = limits(bounds, tau, theta, log_theta)
+            if high == -math.inf:
+                return -math.inf
+            if low == -math.inf and high == math.inf:
+                continue
+            p = mass(h, next_h, low, high)
+        if p <= 0.0:
             return -math.inf
-        if low != -math.inf or high != math.inf:
-            total += log_mass(h, next_h, low, high)
-            if total == -math.inf:
-                return total
-    return total
+        total, product = times(total, product, p)
+    return total if product == 1.0 else total + math.log(product)
 
 
 @scalar

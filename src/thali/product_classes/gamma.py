@@ -9,23 +9,24 @@ import math
 from thali._jit import part, scalar
 from thali.regression.pl_state import log_gamma_draw
 
-_SMALL = 2.5e-16  # relative size of the last term of a series
+_SMALL = 1e-15  # relative size of the last term of a series
 
 
 @part
-def log_tails(h, log_gamma_next, y):
-    """ln P(Y < y) and ln P(Y > y) of the logarithm of a Gamma(h, 1) variable; log_gamma_next is ln Γ(h + 1)."""
+def tails(h, next_h, y):
+    """P(Y < y) and P(Y > y) of the logarithm of a Gamma(h, 1) variable; next_h is ln Γ(h + 1)."""
     x = math.exp(y)
-    if x < h + 1.0:
+    density = math.exp(h * y - x - next_h)
+    if x < h + 6.0:  # further out the fraction needs few steps, and 1 minus the series would lose digits
         total, term, i = 1.0, 1.0, h
         while term > _SMALL * total:
             i += 1.0
             term *= x / i
             total += term
-        log_below = h * y - x - log_gamma_next + math.log(total)
-        return min(log_below, 0.0), math.log(-math.expm1(log_below)) if log_below < 0.0 else -math.inf
-    if x > 1e300:
-        return 0.0, -math.inf
+        below = min(density * total, 1.0)
+        return below, 1.0 - below
+    if density == 0.0:
+        return 1.0, 0.0
     # Lentz's continued fraction of the upper tail.
     b = x + 1.0 - h
     c, d = 1e300, 1.0 / b
@@ -36,36 +37,24 @@ def log_tails(h, log_gamma_next, y):
         d = 1.0 / (step * d + b)
         c = b + step / c
         total *= c * d
-        if abs(c * d - 1.0) < 4e-16:
+        if abs(c * d - 1.0) < _SMALL:
             break
-    log_above = h * y - x - (log_gamma_next - math.log(h)) + math.log(total)
-    return math.log1p(-math.exp(min(log_above, 0.0))), min(log_above, 0.0)
+    above = min(density * h * total, 1.0)
+    return 1.0 - above, above
 
 
 @scalar
-def log_mass(h, log_gamma_next, low, high):
-    """ln P(low < Y < high); both are on the scale of logarithms and may be infinite."""
+def mass(h, next_h, low, high):
+    """P(low < Y < high); both are on the scale of logarithms and may be infinite."""
     if low == -math.inf:
-        if high == math.inf:
-            return 0.0
-        return log_tails(h, log_gamma_next, high)[0]
-    below, above = log_tails(h, log_gamma_next, low)
+        return 1.0 if high == math.inf else tails(h, next_h, high)[0]
+    below, above = tails(h, next_h, low)
     if high == math.inf:
         return above
     if high <= low:
-        return -math.inf
-    below_high, above_high = log_tails(h, log_gamma_next, high)
-    if below < -0.7:  # the nearer tail, so that little cancels
-        return below_high + log_complement(below - below_high)
-    return above + log_complement(above_high - above)
-
-
-@scalar
-def log_complement(x):
-    """ln(1 − e^x) for x <= 0."""
-    if x >= 0.0:
-        return -math.inf
-    return math.log(-math.expm1(x))
+        return 0.0
+    below_high, above_high = tails(h, next_h, high)
+    return max(below_high - below if below < 0.5 else above - above_high, 0.0)
 
 
 @part

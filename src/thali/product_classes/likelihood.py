@@ -45,11 +45,16 @@ def n_comparisons(tasks, n):
 def add_feature(tasks, features, sums, row, n, f):
     """Add the value of feature f to the differences of its owner n."""
     sign = 1.0 - 2.0 * features.slots[f, SIGN]
-    first = tasks.first_row[tasks.first_task[n]] - tasks.first_task[n]
-    for c in range(n_comparisons(tasks, n)):
-        d = features.difference[f, c]
-        sums.total[row, c] += sign * d * features.value[f, tasks.of_comparison[first + c]]
-        sums.apart[row, c] += d & 1
+    first, c = tasks.first_task[n], 0
+    for t in range(first, tasks.first_task[n + 1]):
+        end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
+        if features.separates[f, t - first] != 0:
+            value = sign * features.value[f, t - first]
+            for i in range(c, end):
+                d = features.difference[f, i]
+                sums.total[row, i] += value * d
+                sums.apart[row, i] += d & 1
+        c = end
 
 
 @part

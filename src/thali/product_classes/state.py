@@ -163,15 +163,10 @@ def copy_state(source: State, into: State | None = None) -> State:
             features=Features(*(array.copy() for array in source.features)),
         )
     classes, top = source.whole[CLASSES], source.whole[TOP]
-    used = {"bits": classes, "classes": classes}
-    old: Any
-    new: Any
-    for name, old, new in zip(State._fields, source, into, strict=True):
-        if name != "features":
-            new[: used.get(name, len(old))] = old[: used.get(name, len(old))]
-    into.features.people[:] = source.features.people
-    for old, new in zip(source.features[1:], into.features[1:], strict=True):
-        new[:top] = old[:top]
+    used = [len(source.real), len(source.whole), classes, classes, len(source.features.people)]
+    used += [top] * (len(Features._fields) - 1) + [len(source.lapsed), len(source.counts)]
+    for end, old, new in zip(used, _flat(source), _flat(into), strict=True):
+        new[:end] = old[:end]
     return into
 
 

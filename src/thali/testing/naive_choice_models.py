@@ -12,7 +12,7 @@ def choice_probability(alternatives: np.ndarray, chosen: int, beta: np.ndarray) 
 
     Example
     -------
-    >>> choice_probability(np.array([[0.0], [1.0]]), 1, np.array([math.log(3.0)]))
+    >>> round(choice_probability(np.array([[0.0], [1.0]]), 1, np.array([math.log(3.0)])), 12)
     0.75
     """
     weights = [math.exp(float(x @ beta)) for x in alternatives]
