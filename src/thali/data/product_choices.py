@@ -65,8 +65,8 @@ def product_choices(
     r"""Choices of people each of whom cares about some of six classes of products.
 
     .. math::
-        u_{nt}(x) = \sum_k z_{nk} (\pm)\, (\theta_{nk} + \epsilon_{nkt})\, 1(x \in \Lambda_k) + \text{noise} \cdot
-        \text{Gumbel}, \qquad \theta \sim \text{Gamma}(.6), \ \epsilon \sim \text{Gamma}(.4)
+        u_{nt}(x) = \sum_k z_{nk} (\pm)\, v_{nk}\, 1(x \in \Lambda_k) + \text{noise} \cdot \text{Gumbel}, \qquad
+        v_{nk} \sim \text{Gamma}(2, 1)
 
     Products have a price (4 levels), a brand (4), a type (3), a quality (3) and a lamp (yes or no), all levels being
     equally frequent; three of the classes combine two attributes. Each person owns each class
@@ -112,14 +112,15 @@ def product_choices(
     frame = _table(people, tasks, whole("alternatives", alternatives, 2), rng)
     owners = rng.random((people, len(KINDS))) < [kind.share for kind in KINDS.values()]
     person = frame["respondent"].to_numpy() - 1
-    occasion = person * tasks + frame["task"].to_numpy() - 1
     utility = noise * rng.gumbel(size=len(frame))
     for k, kind in enumerate(KINDS.values()):
-        value = rng.gamma(0.6, size=people)[person] + rng.gamma(0.4, size=people * tasks)[occasion]
+        value = rng.gamma(2.0, size=people)[person]
         holds = np.all([frame[name].isin(levels) for name, levels in kind.levels.items()], axis=0)
         utility += (1 if kind.liked else -1) * value * owners[person, k] * holds
     by_task = utility.reshape(people * tasks, -1)
-    frame["choice"] = (by_task == by_task.max(axis=1, keepdims=True)).ravel()
+    is_best = by_task == by_task.max(axis=1, keepdims=True)
+    best = (is_best * (1.0 + rng.random(by_task.shape))).argmax(axis=1)  # of equally good ones any
+    frame["choice"] = (np.arange(alternatives) == best[:, None]).ravel()
     data = ChoiceExperiment.from_frame(frame, levels={"quality": list(LEVELS["quality"])})
     return ProductChoices(data, dict(MONOTONE), dict(KINDS), owners)
 
