@@ -77,8 +77,8 @@ def classes(settings: Settings) -> Reproduction:
         "explains all data; ties are split evenly instead. Its classes may hold all levels of an attribute, its signs "
         "and polarities contradict each other, and singletons are deleted without a look at the likelihood.",
         "The models are compared as they are by default; to find classes takes longer: "
-        f"{40 * size.sweeps_per_step:,} + {size.final_sweeps:,} sweeps of {size.groups} chains. A class is found where a "
-        "class with exactly its levels exists and is owned; weak interactions are spread over many neighbouring classes, "
+        f"{40 * size.sweeps_per_step:,} + {size.final_sweeps:,} sweeps of {size.groups} chains. A class is found where "
+        "one with exactly its levels exists and is owned; weak interactions are spread over many neighbouring classes, "
         "which predict alike.",
         "The other program's figures are those of other data of this design.",
     ]
