@@ -249,3 +249,11 @@ def test_parameters_as_scikit_learn_has_them():
     ]
     assert repr(type(model)(**model.get_params())) == repr(model)
     assert model.set_params(lapse=0.1).lapse == 0.1
+
+
+def test_a_fit_without_final_sweeps_is_judged_all_the_same():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        settings = {"method": "smc", "groups": 2, "particles": 4, "sweeps_per_step": 1, "final_sweeps": 0}
+        model = thali.ProductClasses(**settings).fit(experiment(), random_seed=1, progressbar=False)
+    assert "final_sweeps=" in model.verdict()[1]

@@ -312,7 +312,7 @@ class ProductClasses(Parameters):
 
         def longer(advice: re.Match) -> str:
             times = int(advice[1]) / max(int(advice[2] or advice[1]), 1)
-            return f"fit again with final_sweeps={_two_digits(now * times)} (now {now})"
+            return f"fit again with final_sweeps={_two_digits(max(now * times, 60.0))} (now {now})"
 
         advice = r"fit again with draws=(\d+)(?: \(now (\d+)\))?(?:, and raise tune likewise)?"
         return ok, re.sub(advice, longer, sentence).replace("take chains=4", "take groups=8")
