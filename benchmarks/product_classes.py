@@ -10,9 +10,23 @@
 
 `--small` runs a part of each.
 
-Measured (numba 0.68, a busy machine, some five CPU minutes without compilation):
+Measured (numba 0.68, a busy machine, some three CPU minutes without compilation):
 
-MEASURED
+    camera           CPU s    log score    hit rate    log score minus that of the hierarchical logit (standard error)
+    classes           28      -.714        .738        +.029 (.012); of the draws +.001, +.036, +.050
+    hierarchical      11      -.743        .719
+    multinomial        0      -1.198       .475        -.455 (.025)
+
+    simulated
+    classes           3.5     -.757        .640        +.134 (.020); of the draws +.187, +.118, +.096
+    hierarchical      3.7     -.891        .593
+    multinomial        0      -.925        .550        -.034 (.025)
+
+    Visits a second: 300,000 of 12 people with 8 tasks of 3 (2 classes each), 48,000 with 32 tasks, 67,000 with 8
+    alternatives, 100,000 with 29 levels in place of 16, 174,000 of 100 people; 33,000 on camera (11 classes each).
+    All of camera, 332 people and 12 tasks, takes 95 CPU seconds: -.745 against -.749 of the hierarchical logit.
+
+    Aimed at, on camera: 120 CPU seconds at most, and a difference of -.03 at least; simulated: .08 better than both.
 """
 
 import sys

@@ -112,6 +112,13 @@ def test_a_fixed_start_has_no_evidence():
     assert "log_evidence" not in fit.trace and "only chains with start='prior'" in fit.told[0]
 
 
+def test_a_single_chain_has_no_error():
+    problem, how = problem_and_plan(TP1, {}, 2.0, 1.0, "annealed", groups=1, final_sweeps=8)
+    fit = run_annealed(problem, how, random_seed=1)
+    assert math.isfinite(fit.log_evidence) and math.isnan(fit.log_evidence_se)
+    assert "unknown error" in fit.told[0] and len(fit.told) == 1
+
+
 def test_the_last_lapse_stays_where_choices_are_not_satisfied():
     """Without lapse in the model, whoever's choices the chain satisfies loses it, and the others once they are."""
     data = binary(12, 2, 2, worse=(1, 2, 4, 7))
