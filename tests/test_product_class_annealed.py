@@ -113,6 +113,27 @@ def test_a_fixed_start_has_no_evidence():
     assert "log_evidence" not in fit.trace and "only chains with start='prior'" in fit.told[0]
 
 
+@pytest.mark.parametrize("start", ["fixed", "prior"])
+def test_where_chains_start(start):
+    """At a = 2 and σ = .6; or, where weights must have the evidence as their mean, anywhere in the prior."""
+    problem, how = problem_and_plan(TP1, {}, 2.0, 1.0, "annealed", start=start)
+    rngs = np.random.default_rng(1).spawn(200)
+    chains = [Chain(problem, how, Course(problem, how), rng, 0, Keeper(problem, 1.0)) for rng in rngs]
+    a, sigma, _ = np.array([chain.state.real for chain in chains]).T
+    if start == "fixed":
+        assert set(a) == {2.0} and set(sigma) == {0.6}
+    else:
+        assert abs(a.mean() - 1.0) < 4 / math.sqrt(200) and abs(sigma.mean() - 0.5) < 4 / math.sqrt(12 * 200)
+        assert all(chain.log_weight == pytest.approx(-4 * math.log(3.0)) for chain in chains)
+
+
+def test_a_single_chain_has_no_error():
+    problem, how = problem_and_plan(TP1, {}, 2.0, 1.0, "annealed", groups=1, final_sweeps=8)
+    fit = run_annealed(problem, how, random_seed=1)
+    assert math.isfinite(fit.log_evidence) and math.isnan(fit.log_evidence_se)
+    assert "unknown error" in fit.told[0] and len(fit.told) == 1
+
+
 def test_the_last_lapse_stays_where_choices_are_not_satisfied():
     """Without lapse in the model, whoever's choices the chain satisfies loses it, and the others once they are."""
     data = binary(12, 2, 2, worse=(1, 2, 4, 7))

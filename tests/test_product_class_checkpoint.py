@@ -30,7 +30,8 @@ KILLED = """
 import json, os, signal, sys, tempfile
 sys.path[:0] = json.loads(sys.argv[2])
 from product_class_answers import problem_and_plan
-from product_class_cases import TP1
+from product_class_cases import Experiment
+import numpy as np
 import thali._threads
 from thali.product_classes import annealed, checkpoint, smc
 
@@ -38,7 +39,10 @@ engine, settings, kills = json.loads(sys.argv[1])
 thali._threads.SLICE = 0.005
 checkpoint.LEAST, checkpoint.SHARE = 0.0, 1e9
 run = annealed.run_annealed if engine == "annealed" else smc.run_smc
-problem, how = problem_and_plan(TP1, {"x0": "increasing"}, None, 1.3, engine, **settings)
+rng = np.random.default_rng(1)
+people = [[(rng.integers([3, 2, 3], size=(3, 3)).tolist(), 0) for _ in range(4)] for _ in range(6)]
+data = Experiment([3, 2, 3], people)
+problem, how = problem_and_plan(data, {"x0": "increasing"}, None, 1.3, engine, **settings)
 
 def seen(fit):
     arrays = {name: value for name, value in fit.particles._asdict().items()}
@@ -77,8 +81,8 @@ print("the same", len(kills), "times")
 """
 
 RUNS = {
-    "smc": ("smc", {"groups": 2, "particles": 6, "final_sweeps": 24}, [1, 2, 3, 6, 8]),
-    "smc by task": ("smc", {"groups": 2, "particles": 6, "schedule": "observation", "final_sweeps": 18}, [4, 7, 8]),
+    "smc": ("smc", {"groups": 2, "particles": 6, "sweeps_per_step": 2, "final_sweeps": 24}, [1, 2, 3, 4, 9]),
+    "smc by task": ("smc", {"groups": 2, "particles": 6, "schedule": "observation", "sweeps_per_step": 2}, [3, 12, 22]),
     "annealed": ("annealed", {"groups": 3, "sweeps_per_step": 50, "final_sweeps": 2000}, [2, 3, 4, 5]),
 }
 

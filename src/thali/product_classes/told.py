@@ -46,6 +46,8 @@ def told_of_particles(log_evidence: np.ndarray, steps: int, particles: int) -> l
 def told_of_chains(log_weights: np.ndarray) -> list[str]:
     """What there is to say about the evidence from the weights of annealed chains."""
     found, se, sd = pooled(log_weights)
+    if len(log_weights) < 2:
+        return [f"Log evidence {found:.2f} from the weight of one chain, with an unknown error; take more groups."]
     first = (
         f"Log evidence {found:.2f} with a standard error of {se:.2f}, from the weights of {len(log_weights)} chains, "
         f"whose logarithms have a standard deviation of {sd:.2f}."
