@@ -5,8 +5,12 @@
 1. Camera (332 people, 16 tasks of four cameras and none; the file `choices.csv` of the data): three draws of 100
    people, their first 12 tasks to fit, their last 4 to predict; every model as it is by default. Log scores are means
    over tasks; differences are to the hierarchical logit, standard errors over people. Left out without the file.
-2. Simulated people who own six classes (50 people, 10 + 4 tasks of three products, five attributes, Gumbel noise).
-3. Visits of one person in one chain a CPU second, by tasks, alternatives, levels and people.
+2. People simulated by `th.datasets.product_choices` (50 people, 10 + 4 tasks of three products, five attributes, noise
+   of scale .6).
+3. Visits of one person in one chain a CPU second, the moves of classes that belong to them included, by tasks,
+   alternatives, levels and people; and how many times as long the visits alone take in two plain forms of the same code,
+   with the same draws (`plain_visits.py`): everything from levels and logarithms; the same, but for memberships and
+   values that are kept beside the features.
 
 `--small` runs a part of each.
 
@@ -20,11 +24,17 @@ Measured (numba 0.68, a busy machine, some five CPU minutes without compilation)
        classes            95     -.745      .728       +.004 (.012)
        hierarchical       36     -.749      .711
        multinomial        .1     -1.218     .462       -.469 (.025)
-    2. classes            3.6    -.757      .640       +.134 (.020)
-       hierarchical       3.5    -.891      .593
-       multinomial        .0     -.925      .550       -.034 (.025)
-    3. visits a CPU second: 12 people, 8 tasks of 3 320,000; 32 tasks 52,000; 8 alternatives 75,000; 29 levels 100,000;
-       100 people 170,000; camera 40,000 (56 classes, 11 a person)
+    2. classes            3.3    -.773      .623       +.117 (.023)
+       hierarchical       3.6    -.890      .598
+       multinomial        .0     -.943      .545       -.053 (.027)
+
+                                   visits/s   classes, each   plain   plain with memberships and values kept
+    3. 12 people, 8 tasks of 3     150,000    11, 8           4.1     2.9
+       32 tasks                    40,000     17, 5           4.2     2.6
+       8 alternatives              108,000    7, 3            3.7     2.4
+       29 levels                   120,000    12, 4           5.4     3.6
+       100 people                  98,000     28, 6           4.1     2.8
+       camera, 100 people          40,000     54, 11          8.5     4.1
 """
 
 import sys
@@ -33,6 +43,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import plain_visits
 
 import thali as th
 from thali.errors import ThaliWarning
@@ -42,38 +53,22 @@ from thali.product_classes.sweep import draw_state, sweep
 
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")
 CAMERA = {"price": "decreasing"} | dict.fromkeys(BETTER, "increasing")
-SIMULATED = {"price": "increasing", "quality": "increasing"}
-LEVELS = {"price": 4, "brand": 4, "type": 3, "quality": 3, "feature": 2}
-TRUTH = [  # attribute -> levels that belong to the class, whether it is liked, share of owners
-    ({"price": (2, 3)}, 1, 0.8),
-    ({"brand": (0, 1)}, 1, 0.5),
-    ({"type": (2,)}, -1, 0.4),
-    ({"quality": (2,), "feature": (1,)}, 1, 0.5),
-    ({"price": (3,), "brand": (2, 3)}, 1, 0.4),
-    ({"price": (0,), "quality": (0,)}, -1, 0.6),
-]
-NOISE = 0.3
+SIMULATED = {"price": "decreasing", "quality": "increasing"}
+NOISE = 0.6
+BLOCKS = 5  # of visits that are also written plainly
 
 
-def simulated(people: int, tasks: int, seed: int, alternatives: int = 3, levels=None) -> "th.ChoiceExperiment":
-    """Choices of people who own the classes of TRUTH, with lasting values."""
-    rng = np.random.default_rng(seed)
-    levels = levels or LEVELS
-    shape = (people, tasks, alternatives)
-    table = {name: rng.integers(n, size=shape) for name, n in levels.items()}
-    utility = rng.gumbel(scale=NOISE, size=shape)
-    for members, sign, share in TRUTH:
-        inside = np.logical_and.reduce([np.isin(table[name], chosen) for name, chosen in members.items()])
-        value = (rng.random(people) < share) * rng.gamma(2.0, 0.5, people)
-        utility += sign * value[:, None, None] * inside
-    n, t, j = np.indices(shape).reshape(3, -1)
-    frame = pd.DataFrame(
-        {"id": n, "task": t, "alt": j, "choice": (utility.argmax(axis=2)[..., None] == j.reshape(shape)).ravel()}
-    )
-    for name, values in table.items():
-        frame[name] = values.ravel()
-    given = {name: list(range(count)) for name, count in levels.items()}
-    return th.ChoiceExperiment.from_frame(frame.astype({"choice": int}), levels=given)
+def simulated(people: int, tasks: int, seed: int, alternatives: int = 3, wide: bool = False) -> "th.ChoiceExperiment":
+    """Simulated choices by classes; `wide`: brands and types in two variants each and a colour, which nobody heeds."""
+    made = th.datasets.product_choices(people, tasks, alternatives=alternatives, noise=NOISE, random_seed=seed)
+    if not wide:
+        return made.data
+    frame, rng = made.data.to_frame(), np.random.default_rng(seed)
+    for name in ("brand", "type"):
+        frame[name] = frame[name].astype(str) + rng.choice([" 1", " 2"], len(frame))
+    frame["colour"] = rng.choice(list("abcdef"), len(frame))
+    levels = {name: list(made.data.levels[name]) for name in ("quality", "lamp")}
+    return th.ChoiceExperiment.from_frame(frame, levels=levels)
 
 
 def scores(p: np.ndarray, test: "th.ChoiceExperiment") -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +126,7 @@ def recovery(people: int, draws: int, **settings) -> None:
 
 
 def speed(name: str, problem, sweeps: int) -> None:
-    """Visits a CPU second of a chain at a lapse of .02, once it has come down."""
+    """Visits a CPU second of a chain at a lapse of .02, once it has come down; times of visits written plainly."""
     rng, target = np.random.default_rng(1), target_of(problem, 0.5)
     state = draw_state(rng, problem)
     work = workspace(problem, state)
@@ -143,21 +138,27 @@ def speed(name: str, problem, sweeps: int) -> None:
     state, work = sweep(rng, problem, target, state, work, sweeps)
     seconds = time.process_time() - begin
     owned = state.features.people[:, 1].mean()
-    print(f"  {name:32}{problem.n_people * sweeps / seconds:10,.0f}{state.whole[0]:8}{owned:8.1f}")
+    spent: dict[str, float] = dict.fromkeys(plain_visits.KINDS, 0.0)
+    for _ in range(BLOCKS):
+        found, rng, state = plain_visits.seconds(rng, problem, target, state, max(1, sweeps // 10))
+        spent = {kind: spent[kind] + found[kind] for kind in spent}
+        state, work = sweep(rng, problem, target, state, workspace(problem, state), 5)
+    ratios = "".join(f"{spent[kind] / spent['library']:9.1f}" for kind in plain_visits.KINDS[1:])
+    print(f"  {name:36}{problem.n_people * sweeps / seconds:10,.0f}{state.whole[0]:8}{owned:8.1f}{ratios}")
 
 
 def speeds(path: str | None, sweeps: int) -> None:
-    print(f"visits a CPU second\n  {'':32}{'visits/s':>10}{'classes':>8}{'each':>8}")
-    wide = LEVELS | {"brand": 8, "type": 6, "colour": 6}
+    columns = f"{'visits/s':>10}{'classes':>8}{'each':>8}{'plain':>9}{'kept':>9}"
+    print(f"visits a CPU second; plain / library and plain with comparisons kept / library\n  {'':36}{columns}")
     cases = {
-        "12 people, 8 tasks of 3, 16 levels": (12, 8, 3, LEVELS),
-        "32 tasks": (12, 32, 3, LEVELS),
-        "8 alternatives": (12, 8, 8, LEVELS),
-        "29 levels": (12, 8, 3, wide),
-        "100 people": (100, 8, 3, LEVELS),
+        "12 people, 8 tasks of 3, 16 levels": (12, 8, 3, False),
+        "32 tasks": (12, 32, 3, False),
+        "8 alternatives": (12, 8, 8, False),
+        "29 levels": (12, 8, 3, True),
+        "100 people": (100, 8, 3, False),
     }
-    for name, (people, tasks, alternatives, levels) in cases.items():
-        data = simulated(people, tasks, 3, alternatives, levels)
+    for name, (people, tasks, alternatives, wide) in cases.items():
+        data = simulated(people, tasks, 3, alternatives, wide)
         speed(name, problem_of(data, SIMULATED), max(sweeps, sweeps * 50 // people))
     if path:
         data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
@@ -171,7 +172,8 @@ def main(words: list[str]) -> None:
     path = next((word for word in words if not word.startswith("--")), None)
     warnings.simplefilter("ignore", ThaliWarning)
     settings = {"groups": 2, "sweeps_per_step": 1, "final_sweeps": 40} if small else {}
-    compared(*simulated(5, 6, 1).split(tasks=2), SIMULATED, 0, groups=2, sweeps_per_step=1, final_sweeps=8)  # compiles
+    train, test = simulated(5, 6, 1).split(tasks=2)
+    compared(train, test, SIMULATED, 0, groups=2, sweeps_per_step=1, final_sweeps=8)  # compiles
     if path:
         camera(path, 1 if small else 3, **settings)
     recovery(20 if small else 50, 1 if small else 3, **settings)

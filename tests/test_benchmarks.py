@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali.product_classes.problem import problem_of, target_of
+from thali.product_classes.state import workspace
+from thali.product_classes.sweep import draw_state, sweep
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
@@ -74,3 +77,17 @@ def test_the_exponent_of_a_power_law(benchmark):
     assert scaling.exponent([1, 10, 1000], [3.0, 300.0, 3e6]) == pytest.approx(2.0)
     data = scaling.random_data(40, 300, np.random.default_rng(1))
     assert (data.n_options, data.n_pairs, data.n_comparisons) == (40, 300, 1200)
+
+
+def test_visits_written_plainly_do_the_same_and_take_more_than_twice_as_long(benchmark):
+    plain_visits = benchmark("plain_visits")
+    made = th.datasets.product_choices(40, 10, random_seed=1)
+    problem = problem_of(made.data, made.monotone)
+    rng, target = np.random.default_rng(1), target_of(problem)
+    state = draw_state(rng, problem)
+    work = workspace(problem, state)
+    for u in np.geomspace(0.02, 49.0, 200):
+        target.delta[:] = 1.0 / (1.0 + u)
+        state, work = sweep(rng, problem, target, state, work, 1)
+    spent, _, _ = plain_visits.seconds(rng, problem, target, state, 20, repeats=3)  # and all ends are alike
+    assert spent["plain"] > 2.0 * spent["library"]
