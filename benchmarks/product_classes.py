@@ -8,9 +8,9 @@
 2. People simulated by `th.datasets.product_choices` (50 people, 10 + 4 tasks of three products, five attributes, noise
    of scale .6).
 3. Visits of one person in one chain a CPU second, the moves of classes that belong to them included, by tasks,
-   alternatives, levels and people; and how many times as long the visits alone take in two plain forms of the same code,
-   with the same draws (`plain_visits.py`): everything from levels and logarithms; the same, but for memberships and
-   values that are kept beside the features.
+   alternatives, levels and people; and how many times as long the visits alone take in two plain forms of the same
+   code, with the same draws (`plain_visits.py`): everything from levels and logarithms; the same, but for memberships
+   and values that are kept beside the features.
 
 `--small` runs a part of each.
 

@@ -6,9 +6,17 @@ import numpy as np
 
 from thali._jit import allocating
 from thali._random import streams
-from thali.product_classes.choosing import alike, difference, draw_values, holds, scale_values, separating
+from thali.product_classes.choosing import alike, difference, draw_values, scale_values, separating
 from thali.product_classes.class_table import standard_error
 from thali.product_classes.design_rows import row_with, thinned
+from thali.product_classes.owned import (
+    fill_inside,
+    owned_by,
+    room_for_known,
+    shape_of_passing,
+    spread_over_people,
+    table_of_people,
+)
 from thali.product_classes.parallel import in_threads
 
 if TYPE_CHECKING:
@@ -38,12 +46,9 @@ def add_effects(rng, draws, d, codes, rows, inside_attribute, first, second, of_
     inside = np.empty((room, most), np.bool_)
     chosen = np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
-    shape = (1.0 - draws.sigma[d]) * draws.a[d]
+    shape = shape_of_passing(draws, d)
     for person in range(people):
-        begin = draws.first_owned[d * people + person]
-        end = draws.first_owned[d * people + person + 1]
-        n = end - begin
-        sign, log_theta = draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
+        begin, n, sign, log_theta = owned_by(draws, d, person)
         for _ in range(repeats):
             for i in range(attributes):
                 levels = draws.offset[i + 1] - draws.offset[i]
@@ -54,10 +59,7 @@ def add_effects(rng, draws, d, codes, rows, inside_attribute, first, second, of_
                         if i == inside_attribute and level == 0:
                             variant[level, j] = -1
                     variant[level, i] = level
-                for o in range(n):
-                    c = draws.first_class[d] + draws.owned_class[begin + o]
-                    for level in range(levels):
-                        inside[o, level] = holds(draws.active, draws.member, c, draws.offset, variant, level)
+                fill_inside(draws, d, begin, n, variant, levels, inside)
                 matter = separating(inside, n, 0, levels, chosen)
                 draw_values(rng, log_theta, shape, chosen, matter, log_value)
                 scale_values(log_value, matter, value)
@@ -116,12 +118,11 @@ def level_effects(
     named = [(study.attributes[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
     if people:
         columns = pd.MultiIndex.from_tuples(named, names=["attribute", "level", "over"])
-        return pd.DataFrame(of_people, pd.Index(study.respondents, name="respondent"), columns)
+        return table_of_people(study, of_people, columns)
     of_draws = by_draw / (2.0 * repeats * draws.n_respondents)
     groups = draws.group[kept]
     by_group = np.stack([of_draws[groups == g].mean(axis=0) for g in np.unique(groups)], axis=-1)
     low, high = np.quantile(of_draws, TAILS, axis=0)
-    people_low, people_high = np.quantile(of_people, TAILS, axis=0)
     table = pd.DataFrame(named, columns=["attribute", "level", "over"])
     return table.assign(
         **{
@@ -129,8 +130,7 @@ def level_effects(
             INTERVAL_COLUMNS[0]: low,
             INTERVAL_COLUMNS[1]: high,
             "se": standard_error(by_group),
-            "people_lb": people_low,
-            "people_ub": people_high,
+            **spread_over_people(of_people),
         }
     )
 
@@ -140,7 +140,7 @@ def _counted(draws, study, pairs, kept, repeats, cores, random_seed) -> tuple[np
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     of_attribute = np.searchsorted(attribute, np.arange(len(study.attributes) + 1)).astype(np.int64)
     rngs = streams(random_seed, len(kept))
-    room = int(np.diff(draws.first_owned).max(initial=0)) + 1
+    room = room_for_known(draws)
     people = draws.n_respondents
     pieces = min(_PIECES, len(kept))
     by_piece = np.zeros((pieces, people, len(pairs)), np.int64)

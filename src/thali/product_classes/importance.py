@@ -9,6 +9,14 @@ from thali._random import streams
 from thali.product_classes.choosing import add_winners, draw_values, holds
 from thali.product_classes.class_table import standard_error
 from thali.product_classes.design_rows import row_with, thinned
+from thali.product_classes.owned import (
+    fill_inside,
+    owned_by,
+    room_for_known,
+    shape_of_passing,
+    spread_over_people,
+    table_of_people,
+)
 from thali.product_classes.parallel import in_threads
 
 if TYPE_CHECKING:
@@ -30,7 +38,6 @@ def add_importance(
     The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
     the values of an occasion are the same for all.
     """
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     attributes = codes.shape[1]
     width = own.shape[0]
     inside, without = np.empty((room, width), np.bool_), np.empty((room, width), np.bool_)
@@ -43,15 +50,9 @@ def add_importance(
             common[row, i] = codes[own[row], i]
     for place in range(kept.shape[0]):
         d, g = kept[place], group[place]
-        begin = draws.first_owned[d * people + person]
-        end = draws.first_owned[d * people + person + 1]
-        n = end - begin
-        sign, log_theta = draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
-        shape = (1.0 - draws.sigma[d]) * draws.a[d]
-        for o in range(n):
-            c = draws.first_class[d] + draws.owned_class[begin + o]
-            for row in range(width):
-                inside[o, row] = holds(draws.active, draws.member, c, draws.offset, common, row)
+        begin, n, sign, log_theta = owned_by(draws, d, person)
+        shape = shape_of_passing(draws, d)
+        fill_inside(draws, d, begin, n, common, width, inside)
         for t in range(first_row.shape[0] - 1):
             first, last = first_row[t], first_row[t + 1]
             for _ in range(repeats):
@@ -105,14 +106,12 @@ def attribute_importance(
     """
     import pandas as pd
 
-    from thali.posterior.interval import TAILS
-
     number, attributes = draws.n_respondents, len(study.attributes)
     kept = thinned(draws.group, MOST_DRAWS)
     numbers, group = np.unique(draws.group[kept], return_inverse=True)
     repeats = max(1, -(-_OCCASIONS // len(kept)))
     rngs = streams(random_seed, number)
-    room = int(np.diff(draws.first_owned).max(initial=0)) + 1
+    room = room_for_known(draws)
     pooled, by_group = np.zeros((number, attributes)), np.zeros((number, attributes, len(numbers)))
     tasks = np.zeros(number)
 
@@ -130,16 +129,14 @@ def attribute_importance(
     in_threads(work, number, cores)
     felt = 1.0 - draws.lapse
     if people:
-        return pd.DataFrame(felt * pooled, pd.Index(study.respondents, name="respondent"), list(study.attributes))
+        return table_of_people(study, felt * pooled, list(study.attributes))
     weight = tasks / tasks.sum()
-    low, high = felt * np.quantile(pooled, TAILS, axis=0)
     table = pd.DataFrame(
         {
             "attribute": study.attributes,
             "importance": felt * weight @ pooled,
             "se": felt * standard_error(np.tensordot(weight, by_group, axes=1)),
-            "people_lb": low,
-            "people_ub": high,
+            **spread_over_people(felt * pooled),
         }
     )
     return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)

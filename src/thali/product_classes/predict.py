@@ -8,6 +8,7 @@ from thali._jit import allocating
 from thali._random import streams
 from thali.product_classes.choosing import add_winners, draw_values, holds, separating
 from thali.product_classes.new_people import draw_new_row, room_for_new
+from thali.product_classes.owned import owned_by, room_for_known, shape_of_passing
 from thali.product_classes.parallel import in_threads
 
 if TYPE_CHECKING:
@@ -23,20 +24,16 @@ def add_known(rng, draws, person, codes, row_product, first_row, repeats, room, 
 
     Row number r is product `row_product[r]` of `codes`; task t has the rows first_row[t], ..., first_row[t + 1] - 1.
     """
-    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     inside = np.empty((room, row_product.shape[0]), np.bool_)
     chosen = np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
     for d in range(draws.a.shape[0]):
-        begin = draws.first_owned[d * people + person]
-        end = draws.first_owned[d * people + person + 1]
-        n = end - begin
+        begin, n, sign, log_theta = owned_by(draws, d, person)
         for o in range(n):
             c = draws.first_class[d] + draws.owned_class[begin + o]
             for row in range(row_product.shape[0]):
                 inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row_product[row])
-        shape = (1.0 - draws.sigma[d]) * draws.a[d]
-        sign, log_theta = draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
+        shape = shape_of_passing(draws, d)
         for t in range(first_row.shape[0] - 1):
             first, last = first_row[t], first_row[t + 1]
             matter = separating(inside, n, first, last, chosen)
@@ -59,7 +56,7 @@ def add_new(rng, draws, codes, row_product, first_row, repeats, room, total):
     active = np.empty((1, draws.monotone.shape[0]), np.bool_)
     member = np.empty((1, draws.member.shape[1]), np.bool_)
     for d in range(draws.a.shape[0]):
-        shape = (1.0 - draws.sigma[d]) * draws.a[d]
+        shape = shape_of_passing(draws, d)
         for _ in range(repeats):
             n = draw_new_row(rng, draws, d, people, codes, held, sign, log_theta, order, active, member)
             for o in range(n):
@@ -144,7 +141,7 @@ def choice_probabilities(
     repeats = repeats or max(LEAST_REPEATS, -(-LEAST_OCCASIONS // count))
     rngs = streams(random_seed, len(people))
     known = (draws.first_owned.shape[0] - 1) // count
-    room_known = int(np.diff(draws.first_owned).max(initial=0)) + 1
+    room_known = room_for_known(draws)
     room_new = room_for_new(draws, known)
     total = np.zeros(len(row_product))
 

@@ -9,9 +9,10 @@ from thali._jit import allocating
 from thali._random import streams
 from thali.data.check import as_label, suggest
 from thali.errors import ArgumentError, DataError
-from thali.product_classes.choosing import add_winners, draw_values, holds, separating
+from thali.product_classes.choosing import add_winners, draw_values, separating
 from thali.product_classes.class_table import standard_error
 from thali.product_classes.new_people import draw_new_row, room_for_new
+from thali.product_classes.owned import fill_inside, owned_by, room_for_known, shape_of_passing
 from thali.product_classes.parallel import in_threads
 
 if TYPE_CHECKING:
@@ -40,18 +41,14 @@ def add_shares(rng, draws, d, new_people, codes, first_row, repeats, room, total
     log_value, value = np.empty(room), np.empty(room)
     active = np.empty((1, draws.monotone.shape[0]), np.bool_)
     member = np.empty((1, draws.member.shape[1]), np.bool_)
-    shape = (1.0 - draws.sigma[d]) * draws.a[d]
+    shape = shape_of_passing(draws, d)
     for person in range(new_people if new_people else people):
         if new_people:
             n = draw_new_row(rng, draws, d, people, codes, inside, sign, log_theta, order, active, member)
         else:
-            begin = draws.first_owned[d * people + person]
-            n = draws.first_owned[d * people + person + 1] - begin
-            for o in range(n):
-                c = draws.first_class[d] + draws.owned_class[begin + o]
-                sign[o], log_theta[o] = draws.owned_sign[begin + o], draws.owned_log_theta[begin + o]
-                for row in range(rows):
-                    inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row)
+            begin, n, own_sign, own_log_theta = owned_by(draws, d, person)
+            sign[:n], log_theta[:n] = own_sign, own_log_theta
+            fill_inside(draws, d, begin, n, codes, rows, inside)
         matter = separating(inside, n, 0, rows, chosen)
         for _ in range(repeats):
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
@@ -82,8 +79,7 @@ def share_draws(
     first_row = np.concatenate([[0], np.cumsum([len(market) for market in markets])]).astype(np.int64)
     people = _NEW_PEOPLE if new else draws.n_respondents
     repeats = max(1, -(-_OCCASIONS // people))
-    known_room = int(np.diff(draws.first_owned).max(initial=0)) + 1
-    room = room_for_new(draws, draws.n_respondents) if new else known_room
+    room = room_for_new(draws, draws.n_respondents) if new else room_for_known(draws)
     rngs = streams(random_seed, draws.n_draws)
     total = np.zeros((draws.n_draws, len(codes)))
 
