@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 from product_class_cases import TP1, TP3, random_experiment, unpacked, worst_to_best
+from scipy.special import digamma, polygamma
 from test_product_class_posterior import possible_state
 
 from thali.product_classes.choices import log_likelihood, write_hits
 from thali.product_classes.joint import PAPER, RECOMMENDED, average
 from thali.product_classes.problem import problem_of, target_of
+from thali.product_classes.scale import rescale
 from thali.product_classes.state import (
     ACTIVE,
     CLASS,
@@ -231,3 +233,35 @@ def test_visits_of_one_person_leave_the_others_values_alone():
     assert visits(rng, problem, target, state, workspace(problem, state), 4, 6) == 6
     after = [[x.log_theta for x in own] for own in unpacked(problem, state)[1]]
     assert before[:4] == after[:4] and before[4] != after[4] and len(after) == 5
+
+
+def test_the_sum_of_a_persons_values_is_drawn_from_its_prior():
+    """Of hard choices: a gamma variable; its shape counts θ of every class owned, and ε where products are separated."""
+    problem = problem_of(DATA, MIXED, alpha=3.0)
+    rng, target = np.random.default_rng(40), target_of(problem, 0.05)
+    state = draw_state(rng, problem)
+    n = int(np.argmax([len(own) > 1 for own in unpacked(problem, state)[1]]))
+    slots = np.flatnonzero(state.features.slots[: state.whole[TOP], PERSON] == n)
+    tasks = len(tasks_of(problem, n))
+    separates = state.features.separates[slots, :tasks] != 0
+    assert len(slots) > 1 and 0 < separates.sum() < separates.size
+    a, sigma = 1.4, 0.3
+    state.real[:2] = a, sigma
+
+    def values():
+        f = state.features
+        return np.concatenate([f.log_theta[slots], f.log_eps[slots, :tasks][separates]])
+
+    shape = len(slots) * sigma * a + separates.sum() * (1 - sigma) * a
+    before, logs = values(), []
+    for _ in range(2000):
+        rescale(rng, problem, target, state, n)
+        logs.append(np.logaddexp.reduce(values()))
+    after = values()
+    np.testing.assert_allclose(after - after[0], before - before[0], rtol=0.0, atol=1e-9)
+    error = math.sqrt(polygamma(1, shape) / len(logs))
+    assert abs(np.mean(logs) - digamma(shape)) < 4 * error
+    np.testing.assert_allclose(state.features.theta[slots], np.exp(after[: len(slots)]), rtol=1e-9)
+    state.lapsed[:] = 0
+    rescale(rng, problem, target_of(problem, 0.05, 2.0), state, n)  # a logit knows the scale
+    np.testing.assert_array_equal(values(), after)
