@@ -236,7 +236,7 @@ def test_visits_of_one_person_leave_the_others_values_alone():
 
 
 def test_the_sum_of_a_persons_values_is_drawn_from_its_prior():
-    """Of hard choices: a gamma variable; its shape counts θ of all classes owned, and ε where products are separated."""
+    """Of hard choices: a gamma variable whose shape counts θ of classes owned, and ε where products are separated."""
     problem = problem_of(DATA, MIXED, alpha=3.0)
     rng, target = np.random.default_rng(40), target_of(problem, 0.05)
     state = draw_state(rng, problem)
