@@ -1,7 +1,8 @@
-"""How Python here becomes machine code: four decorators, and the only importer of numba.
+"""How Python here becomes machine code: five decorators, and the only importer of numba.
 
 - `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes`
   is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
+- `routine` marks a long leaf, which is called instead of compiled into every caller.
 - `generic` makes a verb: a function that priors or likelihoods answer. `verb.register(Class)` gives the answer of one
   class of model, `verb.register(object)` that of every class which has none of its own.
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
@@ -34,6 +35,7 @@ _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
 scalar = register_jitable(**_INLINE)
 lanes = register_jitable(**_SUM)
+routine = register_jitable(error_model="numpy")
 
 
 _ANSWERS: list[dict[type, Any]] = []  # of every verb
