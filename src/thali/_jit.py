@@ -225,7 +225,7 @@ def _cache_files() -> tuple[list[str], list[Path]]:
     from importlib import import_module
     from pkgutil import iter_modules
 
-    for folder in ("mcmc", "regression"):  # importing a module brings its kernels into the registry
+    for folder in ("likelihoods", "mcmc", "regression"):  # importing a module brings its kernels into the registry
         package = import_module(f"{__package__}.{folder}")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -5,8 +5,8 @@ but the log-likelihood of each set is kept, so that nothing drifts.
 """
 
 from thali._jit import routine, scalar
+from thali.data.check import shorten
 from thali.data.choices import Choices
-from thali.data.check import plural, shorten
 from thali.errors import DataError
 from thali.likelihoods.sets import (
     ALL,
@@ -58,15 +58,6 @@ def check_sets(data: Choices, owns, lapse: float) -> None:
                         "of it and more, so that the choice is impossible with lapse=0; set lapse above 0 or "
                         "unique=True."
                     )
-
-
-def too_many(data: Choices) -> DataError:
-    """What to say when elimination reaches more sets than there is room for."""
-    size = int(data.sizes.max())
-    return DataError(
-        f"Elimination from a set of {plural(size, 'option')} comes to more sets than can be kept (65,536, by 4,096 "
-        "patterns); leave options out of the largest sets, or fix a smaller alpha."
-    )
 
 
 @verbs.sees_full.register(Sets)

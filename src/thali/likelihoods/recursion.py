@@ -9,9 +9,7 @@ from thali.errors import ArgumentError
 MOST_SETS = 1_000_000  # reached by elimination from one set; each takes some 200 bytes
 
 
-def elimination_probabilities(
-    options: Sequence, aspects: Mapping, weights: Mapping, lapse: float = 0.0
-) -> np.ndarray:
+def elimination_probabilities(options: Sequence, aspects: Mapping, weights: Mapping, lapse: float = 0.0) -> np.ndarray:
     r"""The probability of each option to be chosen out of a set: aspects eliminate until one option is left.
 
     .. math::

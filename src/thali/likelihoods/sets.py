@@ -18,7 +18,10 @@ DENSE = 10  # members up to which all 2^10 masks have a place of their own
 LARGEST = 63  # members of a set: bits of a mask
 MOST_PATTERNS = 4096  # aspects that some members of a set have and others lack, the unique ones included
 MOST_NODES = 1 << 16  # masks that elimination may come to from a larger set
-TOO_MANY = "elimination comes to more sets than there is room for"
+TOO_MANY = (
+    "Elimination comes to more smaller sets of options than there is room for (65,536, by 4,096 aspects); leave "
+    "options out of the largest sets."
+)
 SLOTS = 1 << 17  # of the hash table that finds them
 LEAST = 1e-300  # stands for a probability of 0, so that its logarithm is a number
 ALL, OF_OPTION, SHARED, CUT, WITHIN, BETWEEN = range(6)  # which sets a change concerns: see `concerns`
@@ -275,4 +278,3 @@ def total_of(c):
     for v in range(c.value.shape[0]):
         total += c.value[v]
     return total
-

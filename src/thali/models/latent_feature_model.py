@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._quiet import is_quiet
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
+from thali.errors import ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
 from thali.models.engine import as_prior, build_task, run
 from thali.models.parameters import Parameters
 
@@ -101,7 +101,7 @@ class LatentFeatureModel(Parameters):
 
         Parameters
         ----------
-        data : PairedComparisons or Similarities
+        data : PairedComparisons, Choices or Similarities
         draws, tune : int
             States kept in each chain, and states discarded before them while step sizes adapt.
         chains : int
@@ -141,7 +141,12 @@ class LatentFeatureModel(Parameters):
         task = self._task(data, draws, tune, thin)
         if not is_quiet():
             data.warn_if_unusual(stacklevel=3)
-        chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
+        try:
+            chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
+        except OverflowError as error:  # of the scratch space for large sets of options
+            if not hasattr(data, "sizes"):
+                raise
+            raise DataError(f"{error} The largest set has {data.sizes.max()} options.") from None
         self._keep(chain_draws, data, task, parts)
         self.interrupted_ = interrupted
         if is_quiet():
@@ -187,7 +192,8 @@ class LatentFeatureModel(Parameters):
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
 
         Rows: n_features, alpha (if learned), log_likelihood (of the whole data, no constant left out), and for choices
-        choice_probability[a, b] of every compared pair (up to 60 options), for similarities sigma (if learned),
+        choice_probability[a, b] of every compared pair (up to 60 options) or set_probability[a | a, b, ...] of every
+        member of every set (up to 2,000 of them), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
         probability above .2.
 
@@ -255,30 +261,57 @@ class LatentFeatureModel(Parameters):
 
         return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
 
-    def predict_proba(self, pairs) -> np.ndarray:
-        """Posterior mean probability that a is chosen over b, lapse included.
+    def ranks(self) -> "pandas.DataFrame":
+        """The posterior of each option's rank by utility, the weight of all its aspects.
 
-        Parameters
-        ----------
-        pairs : list of (a, b)
-            Labels of options.
+        .. math:: U_i = u_i + \\sum_k w_k f_{ik}
+
+        Of two options the one with the higher utility is chosen over the other more often than not.
 
         Returns
         -------
-        ndarray, shape (number of pairs,)
+        pandas.DataFrame
+            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and rank_high (its 89 %
+            interval), and p_1, p_2, ..., the probability of each rank. `thali.plots.ranks` draws the table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to similarities.
+        """
+        from thali.posterior.kind import of_choices
+        from thali.posterior.ranks import ranks_table
+
+        return ranks_table(of_choices(self._fitted(), "ranks"))
+
+    def predict_proba(self, sets) -> "np.ndarray | list[np.ndarray]":
+        """Posterior mean choice probabilities, lapse included.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b. Of larger sets, or `Choices`: for each set the
+            probabilities of its members, in their order.
 
         Raises
         ------
         ArgumentError
-            If a label is unknown, or an entry is not a pair of different options.
+            If a label is unknown, or an entry is not two different options or more.
         """
         from thali.posterior.columns import columns_of
         from thali.posterior.kind import of_choices
-        from thali.posterior.probabilities import mean_probabilities
+        from thali.posterior.predict import predicted
 
         tree = of_choices(self._fitted(), "predict_proba")
-        first, second = _positions(pairs, [str(x) for x in tree["posterior"].dataset["option"].values])
-        return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
+        labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+        return predicted(columns_of(tree), labels, sets, float(tree["constant_data"].dataset["lapse"]))
 
     def check(self, random_seed=None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
@@ -311,9 +344,9 @@ class LatentFeatureModel(Parameters):
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
         from thali.posterior.check import check_table
-        from thali.posterior.kind import of_choices
+        from thali.posterior.kind import of_pairs
 
-        return check_table(of_choices(self._fitted(), "check"), random_seed)
+        return check_table(of_pairs(self._fitted(), "check"), random_seed)
 
     def save(self, path) -> None:
         """Write the model and its posterior to one netCDF file; `thali.load` reads it back.
@@ -337,25 +370,3 @@ class LatentFeatureModel(Parameters):
         from thali.models.saved import describe
 
         return describe(self)
-
-
-def _positions(pairs, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the labels of pairs."""
-    where = {label: position for position, label in enumerate(labels)}
-    first, second = [], []
-    for number, pair in enumerate(pairs):
-        entries = list(pair) if isinstance(pair, tuple | list | np.ndarray) else [pair]
-        if len(entries) != 2:
-            raise ArgumentError(f"Entry {number} is {pair!r}; give pairs of labels, (a, b).")
-        a, b = (str(entry) for entry in entries)
-        for label in (a, b):
-            if label not in where:
-                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
-                raise ArgumentError(
-                    f"Pair {number} names {label!r}, which is not an option of the data; options are {known}."
-                )
-        if a == b:
-            raise ArgumentError(f"Pair {number} compares {a!r} with itself; give two different options.")
-        first.append(where[a])
-        second.append(where[b])
-    return np.array(first, np.int64), np.array(second, np.int64)

@@ -9,6 +9,7 @@ trace                  how the chains moved
 choice_probabilities   predicted against observed proportions
 check                  which observed proportions the model misses
 comparison             the scores of left-out pairs, model against model
+ranks                  the probability of each rank of each option
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
 tree                   a tree over options
@@ -25,6 +26,7 @@ from thali.plots.feature_samples import feature_samples
 from thali.plots.overlap import overlap
 from thali.plots.path import path
 from thali.plots.predictions import choice_probabilities
+from thali.plots.ranks import ranks
 from thali.plots.similarity import similarity
 from thali.plots.traces import trace
 from thali.plots.tree import tree
@@ -39,6 +41,7 @@ __all__ = [
     "n_features",
     "overlap",
     "path",
+    "ranks",
     "similarity",
     "trace",
     "tree",

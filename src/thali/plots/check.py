@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import ArgumentError
 from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.check import check_table
-from thali.posterior.kind import of_choices
+from thali.posterior.kind import of_pairs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
     everything = model
     if hasattr(model, "posterior_"):
-        everything = check_table(of_choices(model.posterior_, "plots.check"), random_seed)
+        everything = check_table(of_pairs(model.posterior_, "plots.check"), random_seed)
     table = everything.head(max_pairs)
     options = list(dict.fromkeys([*everything["a"], *everything["b"]]))
     shown = dict(zip(options, short(options), strict=True))

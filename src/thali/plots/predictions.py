@@ -7,7 +7,7 @@ import numpy as np
 from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.columns import columns_of
 from thali.posterior.interval import INTERVAL, TAILS
-from thali.posterior.kind import of_choices
+from thali.posterior.kind import of_pairs
 from thali.posterior.probabilities import probability_draws
 from thali.posterior.store import MOST_PAIRS
 
@@ -47,7 +47,7 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> choice_probabilities(model).get_ylabel()
     'observed proportion'
     """
-    tree = of_choices(model.posterior_, "plots.choice_probabilities")
+    tree = of_pairs(model.posterior_, "plots.choice_probabilities")
     observed_data, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
     wins = observed_data["wins"].values
     comparisons = wins + observed_data["losses"].values

@@ -39,7 +39,8 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     -------
     dict of arrays (chain, draw)
         `n_features`, `alpha` if it was learned, and `log_likelihood`; of choices `choice_probability[a, b]` of every
-        compared pair, up to 60 options; of similarities `sigma` if it was learned, `constant` if there is one, and
+        compared pair, up to 60 options, or `set_probability[a | a, b, ...]` of every member of every set that was
+        offered; of similarities `sigma` if it was learned, `constant` if there is one, and
         `presence[a, b, ...]` of every feature of two objects or more with probability above .2.
 
     Example
@@ -65,6 +66,13 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
         members = probable[probable.map(len) > 1].tolist()  # those of a single object are drawn from the prior
         for owners, present in zip(members, presence_of(tree, members), strict=True):
             quantities[f"presence[{', '.join(owners)}]"] = present
+    elif "wins" not in tree["observed_data"].dataset:
+        if "set_probability" in posterior:
+            chosen = posterior["set_probability"]
+            for place, (a, offered) in enumerate(
+                zip(chosen["alternative"].values, chosen["offered"].values, strict=True)
+            ):
+                quantities[f"set_probability[{a} | {offered}]"] = chosen.values[..., place]
     elif n_options <= MOST_OPTIONS:
         pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
         compared = posterior["choice_probability"].isel(pair=pairs)
