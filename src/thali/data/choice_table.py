@@ -222,7 +222,7 @@ def flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
     if wrong.any():
         row = int(wrong.argmax())
         raise DataError(
-            f"Column {name!r} must hold 1 (yes) or 0 (no); row {frame.index[row]} holds {values.iloc[row]!r}."
+            f"Column {name!r} must hold 1 (yes) or 0 (no); row {frame.index[row]} holds {as_label(values.iloc[row])!r}."
         )
     return yes
 

@@ -87,7 +87,7 @@ def _cache_at(sets, caches, t):
 
 
 @routine
-def change(sets, c, b, kind, i, k, other, d, keep):
+def evaluate_change(sets, c, b, kind, i, k, other, d, keep):
     """Make a change in the bag, compare the sets that it concerns with the cache, and take the change back.
 
     One routine for all verbs, because whatever calls it is compiled together with a copy of it.
@@ -160,72 +160,72 @@ def swap_rows(b, k, other):
 
 @verbs.delta_own.register(Sets)
 def _delta_own(sets, c, b, i, d):
-    return change(sets, c, b, OWN, i, 0, 0, d, False)
+    return evaluate_change(sets, c, b, OWN, i, 0, 0, d, False)
 
 
 @verbs.apply_own.register(Sets)
 def _apply_own(sets, c, b, i, d):
-    change(sets, c, b, OWN, i, 0, 0, d, True)
+    evaluate_change(sets, c, b, OWN, i, 0, 0, d, True)
 
 
 @verbs.delta_member.register(Sets)
 def _delta_member(sets, c, b, k, i, d):
-    return change(sets, c, b, MEMBER, i, k, 0, d, False)
+    return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
 
 
 @verbs.apply_member.register(Sets)
 def _apply_member(sets, c, b, k, i, d):
-    change(sets, c, b, MEMBER, i, k, 0, d, True)
+    evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
 
 
 @verbs.delta_weight.register(Sets)
 def _delta_weight(sets, c, b, k, m, d):
-    return change(sets, c, b, WEIGHT, 0, k, 0, d, False)
+    return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
 
 
 @verbs.apply_weight.register(Sets)
 def _apply_weight(sets, c, b, k, m, d):
-    change(sets, c, b, WEIGHT, 0, k, 0, d, True)
+    evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 
 @verbs.delta_carve.register(Sets)
 def _delta_carve(sets, c, b, k, m, d):
-    return change(sets, c, b, CARVE, 0, k, 0, d, False)
+    return evaluate_change(sets, c, b, CARVE, 0, k, 0, d, False)
 
 
 @verbs.apply_carve.register(Sets)
 def _apply_carve(sets, c, b, k, m, d):
-    change(sets, c, b, CARVE, 0, k, 0, d, True)
+    evaluate_change(sets, c, b, CARVE, 0, k, 0, d, True)
 
 
 @verbs.delta_pool.register(Sets)
 def _delta_pool(sets, c, b, i, k, d):
-    return change(sets, c, b, POOL, i, k, 0, d, False)
+    return evaluate_change(sets, c, b, POOL, i, k, 0, d, False)
 
 
 @verbs.apply_pool.register(Sets)
 def _apply_pool(sets, c, b, i, k, d):
-    change(sets, c, b, POOL, i, k, 0, d, True)
+    evaluate_change(sets, c, b, POOL, i, k, 0, d, True)
 
 
 @verbs.delta_block.register(Sets)
 def _delta_block(sets, c, b, i, size, code, paid):
-    return change(sets, c, b, BLOCK, i, size, code, paid, False)
+    return evaluate_change(sets, c, b, BLOCK, i, size, code, paid, False)
 
 
 @verbs.apply_block.register(Sets)
 def _apply_block(sets, c, b, i, size, code, paid):
-    change(sets, c, b, BLOCK, i, size, code, paid, True)
+    evaluate_change(sets, c, b, BLOCK, i, size, code, paid, True)
 
 
 @verbs.delta_transfer.register(Sets)
 def _delta_transfer(sets, c, b, k, other, d):
-    return change(sets, c, b, TRANSFER, 0, k, other, d, False)
+    return evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, False)
 
 
 @verbs.apply_transfer.register(Sets)
 def _apply_transfer(sets, c, b, k, other, d):
-    change(sets, c, b, TRANSFER, 0, k, other, d, True)
+    evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, True)
 
 
 @verbs.apply_scale.register(Sets)
@@ -235,7 +235,7 @@ def _apply_scale(sets, c, b, factor):
 
 @verbs.rebuild.register(Sets)
 def _rebuild(sets, c, b):
-    change(sets, c, b, NOTHING, 0, 0, 0, 0.0, True)
+    evaluate_change(sets, c, b, NOTHING, 0, 0, 0, 0.0, True)
 
 
 @verbs.log_likelihood.register(Sets)

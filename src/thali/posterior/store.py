@@ -82,8 +82,8 @@ def to_datatree(
     -------
     xarray.DataTree
         Groups `posterior`, `log_likelihood` (of each pair or set), `observed_data`, `constant_data` and `sample_stats`.
-        Above 2,000 pairs of options there is no group `log_likelihood` and nothing of each pair and draw, and the owners
-        of features are kept as index lists (`feature_size`, `owners`) instead of `features`.
+        Above 2,000 pairs of options there is no group `log_likelihood` and nothing of each pair and draw, and the
+        owners of features are kept as index lists (`feature_size`, `owners`) instead of `features`.
 
     Raises
     ------
