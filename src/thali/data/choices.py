@@ -261,7 +261,7 @@ class Choices:
         return self._freeze(rows.labels, rows.respondents, *aggregated(rows))
 
     def _freeze(self, labels: tuple[str, ...], respondents: tuple[str, ...], *arrays: np.ndarray) -> "Choices":
-        named = dict(zip(_ARRAYS, arrays, strict=True))
+        named: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))
         named["counts"] = np.bincount(named["choice"], weights=named["times"], minlength=named["members"].size)
         for name, value in {"labels": labels, "respondents": respondents, **named}.items():
             if isinstance(value, np.ndarray):

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+LEAST_DRAWN = 0.005  # less probable ranks stay white
+
+
 def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the probability of each rank of each option, the best option at the top.
 
-    The darker a cell, the more probable; dot and line are the posterior mean of the rank and its interval. The rank is
-    that of the utility, the weight of all aspects of an option: of two options the one with the higher utility is the
-    one that is chosen over the other more often.
+    The darker a cell, the more probable; white is below .005. Dot and line are the posterior mean of the rank and its
+    interval. The rank is that of the utility, the weight of all aspects of an option: of two options the one with the
+    higher utility is the one that is chosen over the other more often.
 
     Parameters
     ----------
@@ -44,10 +47,11 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     n = len(labels)
     if ax is None:
         cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
-        (ax,) = new_axes(1.6 + label_width(labels) + cell * n, 1.0 + cell * n)
+        (ax,) = new_axes(1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
+    drawn = np.ma.masked_less(probability, LEAST_DRAWN)
     image = ax.imshow(
-        probability,
+        drawn,
         cmap=SHADES,
         vmin=0.0,
         vmax=max(float(probability.max()), 1e-9),
@@ -60,7 +64,8 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.hlines(rows, low, high, color="black", linewidth=1.0, zorder=3)
     ax.scatter(mean, rows, s=16, color="black", edgecolor="white", linewidth=0.8, zorder=4)
     size = 10 if n <= 24 else 6
-    for text in ax.set_yticks(rows, labels, fontsize=size) or ax.get_yticklabels():
+    ax.set_yticks(rows, labels, fontsize=size)
+    for text in ax.get_yticklabels():
         text.set_parse_math(False)
     ax.set_xticks(np.unique(np.linspace(1, n, min(n, 10)).round()))
     ax.set_xlabel(f"rank (mean and {INTERVAL:.0%} interval)")
