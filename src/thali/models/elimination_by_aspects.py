@@ -22,8 +22,8 @@ class EliminationByAspects(LatentFeatureModel):
         A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
 
     where f says who owns which aspect, w are the aspects' weights and u those of the unique aspects. All weights are
-    Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the other
-    eliminates options: see `thali.likelihoods.elimination_probabilities`.
+    Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the
+    other eliminates options: see `thali.likelihoods.elimination_probabilities`.
 
     Parameters
     ----------
