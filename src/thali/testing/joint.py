@@ -208,18 +208,18 @@ def simulate_choices(rng: np.random.Generator, sets, bag) -> None:
     columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
     owners = np.vstack([np.eye(n, dtype=bool), bag.Z[:columns, :n] > 0.0])
     weights = np.concatenate([bag.s[:n], bag.w[:columns]])
-    with np.errstate(divide="ignore"):
-        for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
-            owned = owners[:, sets.member[start:stop]]
-            times = int(round(sets.count[start:stop].sum()))
-            left = np.ones((times, stop - start), bool)
-            order = np.argsort(rng.standard_exponential((times, weights.size)) / weights, axis=1)
-            for step in range(weights.size):
-                fewer = left & owned[order[:, step]]
-                left = np.where(fewer.any(1, keepdims=True), fewer, left)
-            left[rng.random(times) < sets.lapse] = True
-            chosen = np.argmax(left * rng.random(left.shape), axis=1)
-            sets.count[start:stop] = np.bincount(chosen, minlength=stop - start)
+    owners, weights = owners[weights > 0.0], weights[weights > 0.0]
+    for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
+        owned = owners[:, sets.member[start:stop]]
+        times = int(round(sets.count[start:stop].sum()))
+        left = np.ones((times, stop - start), bool)
+        order = np.argsort(rng.standard_exponential((times, weights.size)) / weights, axis=1)
+        for step in range(weights.size):
+            fewer = left & owned[order[:, step]]
+            left = np.where(fewer.any(1, keepdims=True), fewer, left)
+        left[rng.random(times) < sets.lapse] = True
+        chosen = np.argmax(left * rng.random(left.shape), axis=1)
+        sets.count[start:stop] = np.bincount(chosen, minlength=stop - start)
 
 
 def simulate_pairs(rng: np.random.Generator, pairs, cache) -> None:
