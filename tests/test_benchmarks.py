@@ -24,14 +24,15 @@ def benchmark(monkeypatch):
             "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
         ),  # compiles three samplers
         ("numpyro_finite", "thali / NumPyro"),
-        ("regression", "effective draws a CPU second"),
+        ("numpyro_logit", "thali / NumPyro"),
+        ("regression", "draws a CPU second at a = 1, default / plain sweep"),
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
         ("start_up", "import thali"),
     ],
 )
 def test_the_smallest_size_runs(benchmark, capsys, name, said):
-    if name == "numpyro_finite":
+    if name.startswith("numpyro"):
         pytest.importorskip("numpyro")
     benchmark(name).main(small=True)
     assert said in capsys.readouterr().out

@@ -70,6 +70,7 @@ def fit(data, draws, thin):
     return th.EliminationByAspects().fit(data, draws=draws, tune=500, thin=thin, random_seed=2006, progressbar=False)
 
 
+@pytest.mark.long
 def test_celebrities_two_million_sweeps():
     model = fit(th.datasets.celebrities(), 25_000, 20)
     check(model, CELEBRITIES, COPIES)

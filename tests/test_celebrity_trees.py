@@ -18,7 +18,8 @@ def draws_of(model, name):
     return model.posterior_["posterior"][name].values.astype(float)
 
 
-@pytest.mark.parametrize("leaf_length", [0.1, pytest.param(0.5, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("leaf_length", [0.1, 0.5])
 def test_two_million_sweeps(leaf_length):
     tree = th.Tree.from_groups(PROFESSIONS, leaf_length)
     model = th.EliminationByAspects(tree)

@@ -153,7 +153,6 @@ def test_the_estimate_that_was_asked_for(run, fake, folder):
 TYPED = {
     "aspects": ["--aspects", "ibp"],
     "unique": ["--unique"],
-    "lapse": ["--lapse", "0.01"],
     "features": ["--features", "ibp"],
     "sigma": ["--sigma", "1"],
     "weight_prior": ["--weight-prior", "1,10"],

@@ -10,7 +10,7 @@ import pytest
 import thali
 from thali.cli.covariates import Observations, read_observations
 from thali.cli.cross_validation import STOPPED, Scores, cross_validate, fold_of_rows
-from thali.cli.models import CHOICES, KINDS, PLACKETT_LUCE, SIMILARITIES, SPARSE_LOGIT
+from thali.cli.models import CHOICES, KINDS, PLACKETT_LUCE, PRODUCT_CLASSES, SIMILARITIES, SPARSE_LOGIT
 from thali.cli.report_classes import cross_validation, importance
 from thali.errors import DataError
 from thali.posterior import store
@@ -376,8 +376,28 @@ TYPED = {
     "method": ["--method", "map"],
     "folds": ["--folds", "0"],
     "target": ["--target", "kind"],
+    "respondent": ["--respondent", "id"],
+    "task": ["--task", "task"],
+    "alternative": ["--alternative", "alt"],
+    "chosen": ["--chosen", "choice"],
+    "attributes": ["--attributes", "price"],
+    "levels": ["--levels", "price=1,2"],
+    "none": ["--none", "none"],
+    "bins": ["--bins", "price=2"],
+    "monotone": ["--monotone", "price=decreasing"],
+    "groups": ["--groups", "2"],
+    "particles": ["--particles", "2"],
+    "final_sweeps": ["--final-sweeps", "2"],
+    "checkpoint": ["--checkpoint", "state.npz"],
+    "market": ["--market", "market.csv"],
 }
-NAMED = {CHOICES: "celebrities", SIMILARITIES: "numbers", PLACKETT_LUCE: "plants.csv", SPARSE_LOGIT: "plants.csv"}
+NAMED = {
+    CHOICES: "celebrities",
+    SIMILARITIES: "numbers",
+    PLACKETT_LUCE: "plants.csv",
+    SPARSE_LOGIT: "plants.csv",
+    PRODUCT_CLASSES: "plants.csv",
+}
 
 
 def test_every_option_that_some_models_lack_is_tried_below():

@@ -253,6 +253,7 @@ def test_celebrities_in_miniature(monkeypatch, folder):
     assert all(draw() is not None for draw in found.pictures.values())
 
 
+@pytest.mark.long
 def test_scan_order():
     found = paper.scan_order(Settings("small", 1, progressbar=False))
     (table,) = found.tables.values()

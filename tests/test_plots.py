@@ -40,7 +40,18 @@ def celebrities():
     return fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
 
 
-OTHERS = ("comparison", "decision", "overlap", "path", "similarity", "tree")  # which have tests of their own
+OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
+OF_EXPERIMENTS = ("attribute_importance", "classes", "evidence_path", "level_effects", "market_shares", "people")
+OTHERS = (
+    "comparison",
+    "decision",
+    "overlap",
+    "path",
+    "similarity",
+    "tree",
+    *OF_MAXIMA,
+    *OF_EXPERIMENTS,
+)  # which have tests of their own
 OF_A_MODEL = [name for name in plots.__all__ if name not in OTHERS]
 CASES = {
     "four": lambda: fitted(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),

@@ -2,7 +2,11 @@
 
 - `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes`
   is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
+<<<<<<< HEAD
 - `routine` marks a long leaf, which is called instead of compiled into every caller.
+=======
+  `part` is the same for what is long or called from many places: it is compiled once and called.
+>>>>>>> main
 - `generic` makes a verb: a function that priors or likelihoods answer. `verb.register(Class)` gives the answer of one
   class of model, `verb.register(object)` that of every class which has none of its own.
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
@@ -34,6 +38,7 @@ _INLINE: Any = {"error_model": "numpy", "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
 scalar = register_jitable(**_INLINE)
+part = register_jitable(error_model="numpy")
 lanes = register_jitable(**_SUM)
 routine = register_jitable(error_model="numpy")
 
@@ -86,7 +91,8 @@ def _digest_of_library() -> str:
     digest = hashlib.sha256()
     root = Path(__file__).parent
     folders = (root / "mcmc", root / "priors", root / "likelihoods")
-    for path in sorted([root / "_jit.py", *(p for folder in folders for p in folder.rglob("*.py"))]):
+    shared = [root / "_jit.py", root / "regression" / "pl_state.py"]
+    for path in sorted([*shared, *(p for folder in folders for p in folder.rglob("*.py"))]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
@@ -225,7 +231,12 @@ def _cache_files() -> tuple[list[str], list[Path]]:
     from importlib import import_module
     from pkgutil import iter_modules
 
+<<<<<<< HEAD
     for folder in ("likelihoods", "mcmc", "regression"):  # importing a module brings its kernels into the registry
+=======
+    # importing a module brings its kernels into the registry
+    for folder in ("mcmc", "regression", "product_classes", "choice_models"):
+>>>>>>> main
         package = import_module(f"{__package__}.{folder}")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

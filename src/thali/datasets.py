@@ -9,6 +9,8 @@ import numpy as np
 from thali._random import streams
 from thali.data.check import shorten, suggest
 from thali.data.pairs import PairedComparisons
+from thali.data.product_choices import ProductChoices as ProductChoices
+from thali.data.product_choices import product_choices as product_choices
 from thali.data.similarity import Similarities
 from thali.errors import ArgumentError, DataError
 from thali.models.arguments import positive, whole

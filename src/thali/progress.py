@@ -76,19 +76,21 @@ class Progress:
             if self._display is not None:
                 self._display.show(self._done, text)
 
-    def update(self, done: int) -> None:
+    def update(self, done: int, status: str = "") -> None:
         """Say how many steps are done; call it from the main thread only.
 
         Parameters
         ----------
         done : int
             Steps done since the beginning, 0 to `total`.
+        status : str
+            What else to show beside them.
         """
         with self._lock:
             self._done = done
             self._note = ""
             if self._display is not None:
-                self._display.show(done, "")
+                self._display.show(done, "", status)
 
     def _open(self) -> None:
         with self._lock:
@@ -135,8 +137,9 @@ class _Bar:
         self._bar.tasks[0].start_time = began
         self._bar.start()
 
-    def show(self, done: int, note: str) -> None:
-        description = f"{self._description}: {note}" if note else self._description
+    def show(self, done: int, note: str, status: str = "") -> None:
+        said = note or status
+        description = f"{self._description}: {said}" if said else self._description
         # A note is drawn at once: what it announces may keep the bar's own thread from running.
         self._bar.update(self._task, completed=done, description=description, refresh=bool(note))
 
@@ -153,16 +156,18 @@ class _Lines:
         self._unit = unit
         self._began = began
         self._done = 0
+        self._status = ""
         self._said = ""
         self._say(f"{description} ...")
 
-    def show(self, done: int, note: str) -> None:
-        self._done = done
+    def show(self, done: int, note: str, status: str = "") -> None:
+        self._done, self._status = done, status
         if note and note != self._said:
             self._say(f"{self._description}: {note}")
             self._said = note
         elif time.monotonic() - self._last >= _SILENCE:
-            self._say(f"{self._description}: {self._how_far()}")
+            more = f"; {self._status}" if self._status else ""
+            self._say(f"{self._description}: {self._how_far()}{more}")
 
     def close(self) -> None:
         seconds = time.monotonic() - self._began

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from thali.cli.boundary import plain_messages
+from thali.cli.several import SpreadCommand
 
 # What several commands take.
 Unique = Annotated[bool, typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides.")]
@@ -21,6 +22,11 @@ Lapse = Annotated[float, typer.Option(help="Probability of a blind choice, in [0
 Alpha = Annotated[
     float | None,
     typer.Option(help="Concentration of the prior on aspects or features, above 0.", show_default="learned"),
+]
+
+Column = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Experiments: the column of that name.", show_default="recognised"),
 ]
 
 app = typer.Typer(
@@ -66,7 +72,7 @@ def _options(
     """Latent-feature models of choice and of similarity, and classifiers with a posterior."""
 
 
-@app.command()
+@app.command(cls=SpreadCommand)
 def fit(
     context: typer.Context,
     data: Annotated[
@@ -74,8 +80,9 @@ def fit(
         typer.Argument(
             metavar="DATA",
             help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
-            " column, or one comparison a line), of similarities (a symmetric square, or one pair a line), or of"
-            " covariates and classes (one observation a line; see --target); or the name of a bundled data set.",
+            " column, or one comparison a line), of similarities (a symmetric square, or one pair a line), of"
+            " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
+            " of a task a line; see --monotone); or the name of a bundled data set.",
             show_default=False,
         ),
     ],
@@ -83,8 +90,8 @@ def fit(
         str | None,
         typer.Option(
             help="elimination-by-aspects for comparisons, additive-clustering (or additive) for similarities,"
-            " plackett-luce or sparse-logit for covariates and classes.",
-            show_default="what the data look like; with --target plackett-luce",
+            " plackett-luce or sparse-logit for covariates and classes, product-classes for choice experiments.",
+            show_default="what the data look like; with --target plackett-luce, with --monotone product-classes",
         ),
     ] = None,
     target: Annotated[
@@ -98,9 +105,9 @@ def fit(
     method: Annotated[
         str | None,
         typer.Option(
-            help="Classes: how the model is fitted. gibbs, map or variational for plackett-luce, polya-gamma or"
-            " holmes-held for sparse-logit.",
-            show_default="gibbs, polya-gamma",
+            help="How the model is fitted. gibbs, map or variational for plackett-luce, polya-gamma or holmes-held for"
+            " sparse-logit, annealed or smc (for the evidence) for product-classes.",
+            show_default="gibbs, polya-gamma, annealed",
         ),
     ] = None,
     a: Annotated[
@@ -125,6 +132,74 @@ def fit(
             help="Classes: parts of the cross-validation, the same for all models unless --seed differs; 0: none.",
         ),
     ] = 5,
+    respondent: Column = None,
+    task: Column = None,
+    alternative: Column = None,
+    chosen: Column = None,
+    attributes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN,...",
+            help="Experiments: the columns that describe the products.",
+            show_default="all others",
+        ),
+    ] = None,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=A,B,...",
+            help="Experiments: the levels of an attribute from worst to best; may be given several times.",
+            show_default="by size, by the alphabet",
+        ),
+    ] = None,
+    none: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL|COLUMN|COLUMN=VALUE",
+            help="Experiments: the no-choice option. Its label among the alternatives, a column with 1 in its rows, or"
+            " a column and what it holds in its rows.",
+            show_default="there is none",
+        ),
+    ] = None,
+    bins: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=K|NAME=A,B,...",
+            help="Experiments: put an attribute of many numbers into K bins, or cut it at A, B, ...",
+            show_default=False,
+        ),
+    ] = None,
+    monotone: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=increasing|decreasing ...",
+            help="Experiments: attributes of which more is better, or less is; several may follow each other.",
+            show_default="all are free",
+        ),
+    ] = None,
+    groups: Annotated[int, typer.Option(help="product-classes: chains, or with --method smc groups of particles.")] = 8,
+    particles: Annotated[
+        int | None,
+        typer.Option(help="product-classes with --method smc: particles in each group.", show_default="64"),
+    ] = None,
+    final_sweeps: Annotated[
+        int | None,
+        typer.Option(help="product-classes: sweeps that draws are kept from.", show_default="600; smc 60"),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="product-classes: keep the state there after every step; the same command goes on from it.",
+        ),
+    ] = None,
+    market: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="product-classes: a table of products, one a line, whose market shares are predicted.",
+        ),
+    ] = None,
     aspects: Annotated[
         str,
         typer.Option(
@@ -134,7 +209,10 @@ def fit(
         ),
     ] = "ibp",
     unique: Unique = True,
-    lapse: Lapse = 0.01,
+    lapse: Annotated[
+        float,
+        typer.Option(help="Probability of a blind choice, in [0, 1).", show_default="0.01; product-classes 0.02"),
+    ] = 0.01,
     features: Annotated[
         str,
         typer.Option(
@@ -217,7 +295,7 @@ def fit(
         typer.Option(metavar="DIR", help="Write posterior.nc (of draws), the tables and the pictures there."),
     ] = None,
 ) -> None:
-    """Fit a model to comparisons, to similarities, or to covariates and classes, and print what was found."""
+    """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
     with plain_messages():
         from thali.cli.fitting import run_fit
 
@@ -242,6 +320,20 @@ def fit(
                 a=a,
                 transform=transform,
                 folds=folds,
+                respondent=respondent,
+                task=task,
+                alternative=alternative,
+                chosen=chosen,
+                attributes=attributes,
+                levels=levels,
+                none=none,
+                bins=bins,
+                monotone=monotone,
+                groups=groups,
+                particles=particles,
+                final_sweeps=final_sweeps,
+                checkpoint=checkpoint,
+                market=market,
             ),
             given=_typed(context),
             tree=tree,

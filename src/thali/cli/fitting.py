@@ -6,7 +6,15 @@ import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
 from thali.cli.loading import kind_of_data, load_data
-from thali.cli.models import CLASSIFIERS, PLACKETT_LUCE, SIMILARITIES, Kind, kind_named, refuse_options_of_others
+from thali.cli.models import (
+    CLASSIFIERS,
+    PLACKETT_LUCE,
+    PRODUCT_CLASSES,
+    SIMILARITIES,
+    Kind,
+    kind_named,
+    refuse_options_of_others,
+)
 from thali.errors import ArgumentError
 
 PAPER = {
@@ -33,7 +41,8 @@ def run_fit(
     data_name : str
         A bundled data set or a file.
     model_name : str or None
-        As for `models.kind_named`; None is the model for these data, or Plackett-Luce where `--target` was typed.
+        As for `models.kind_named`; None is the model for these data, or Plackett-Luce where `--target` was typed, or
+        product classes where `--monotone` or `--respondent` was.
     settings : dict
         The options of all models, as the command line has them.
     given : set of str
@@ -56,7 +65,7 @@ def run_fit(
     """
     from thali.cli.files import check_folder, write_results
 
-    named = kind_named(model_name) if model_name is not None else PLACKETT_LUCE if "target" in given else None
+    named = _named(model_name, given)
     if out is not None:
         check_folder(out)
     kind = named or kind_of_data(data_name)
@@ -65,6 +74,10 @@ def run_fit(
         from thali.cli.classifying import run_classifier
 
         return run_classifier(data_name, kind, settings, given, budget, out)
+    if kind is PRODUCT_CLASSES:
+        from thali.cli.experiments import run_experiment
+
+        return run_experiment(data_name, settings, given, budget, out)
     if settings["symmetrize"] not in (None, "mean"):
         raise ArgumentError(f"`--symmetrize` must be mean; got {settings['symmetrize']!r}.")
     data, recognised = load_data(data_name, kind, settings["symmetrize"])
@@ -87,6 +100,15 @@ def run_fit(
         print(answer.text)
     if model.interrupted_:
         raise typer.Exit(INTERRUPTED)
+
+
+def _named(model_name: str | None, given: set[str]) -> Kind | None:
+    """The model that was named, by its name or by an option that tells what the data are."""
+    if model_name is not None:
+        return kind_named(model_name)
+    if "target" in given:
+        return PLACKETT_LUCE
+    return PRODUCT_CLASSES if {"monotone", "respondent"} & given else None
 
 
 def _side(kind: Kind):

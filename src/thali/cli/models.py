@@ -19,9 +19,12 @@ class Kind(NamedTuple):
         return self.names[0]
 
 
+# Options of `thali fit` that take several values, with or without being repeated: name=value.
+SEVERAL = ("monotone", "levels", "bins")
+
 _LATENT = ("alpha", "tempering", "tree", "leaf_length", "sampler")
 _CLASSES = ("target", "method", "folds")
-CHOICES = Kind(("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique", "lapse"), _LATENT)
+CHOICES = Kind(("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique"), (*_LATENT, "lapse"))
 SIMILARITIES = Kind(
     ("additive-clustering", "additive"),
     "similarities",
@@ -32,7 +35,15 @@ SIMILARITIES = Kind(
 PLACKETT_LUCE = Kind(("plackett-luce",), "covariates and classes", "", ("a", "transform"), (*_CLASSES, "sampler"))
 SPARSE_LOGIT = Kind(("sparse-logit",), "covariates and classes", "", (), _CLASSES)
 CLASSIFIERS = (PLACKETT_LUCE, SPARSE_LOGIT)
-KINDS = (CHOICES, SIMILARITIES, *CLASSIFIERS)
+_TABLE = ("respondent", "task", "alternative", "chosen", "attributes", "levels", "none", "bins")
+PRODUCT_CLASSES = Kind(
+    ("product-classes",),
+    "choice experiments",
+    "",
+    (*_TABLE, "monotone", "groups", "particles", "final_sweeps", "checkpoint", "market"),
+    ("alpha", "lapse", "method"),
+)
+KINDS = (CHOICES, SIMILARITIES, *CLASSIFIERS, PRODUCT_CLASSES)
 
 
 def kind_named(name: str) -> Kind:
@@ -79,9 +90,9 @@ def refuse_options_of_others(kind: Kind, given: set[str], data_name: str | None 
 
     Example
     -------
-    >>> refuse_options_of_others(SIMILARITIES, {"draws", "lapse"})
+    >>> refuse_options_of_others(SIMILARITIES, {"draws", "a"})
     Traceback (most recent call last):
-    thali.errors.ArgumentError: `--lapse` belongs to elimination-by-aspects, not to additive-clustering; leave it out.
+    thali.errors.ArgumentError: `--a` belongs to plackett-luce, not to additive-clustering; leave it out.
     """
     for other in KINDS:
         for option in (*other.options, *other.shared):
@@ -98,6 +109,8 @@ def _instead(kind: Kind, other: Kind, option: str, data_name: str | None) -> str
         return f"not to {kind}; {mended}"
     if other in CLASSIFIERS:
         mended += ", or name the column of classes with `--target`"
+    elif other is PRODUCT_CLASSES:
+        mended += f", or say --model {other} if they are {other.data}"
     elif kind is CHOICES:
         mended += f", or say --model {other.names[-1]} if they are {other.data}"
     return f"but {data_name} reads as {kind.data}; {mended}"

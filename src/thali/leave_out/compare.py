@@ -1,4 +1,4 @@
-"""`thali.compare`: every model, fitted without one pair at a time, predicts the pair that was left out."""
+"""`thali.compare`: every model predicts what it was fitted without, such as each pair in turn."""
 
 import json
 import os
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali.data.check import shorten
+from thali.data.experiment import ChoiceExperiment
 from thali.data.pairs import PairedComparisons
 from thali.errors import (
     ArgumentError,
@@ -19,6 +20,7 @@ from thali.errors import (
 )
 from thali.leave_out.fit import LeftOutFit, clone, run
 from thali.leave_out.kept import Kept, data_digest, fit_key
+from thali.leave_out.naming import named_models
 from thali.leave_out.table import REFERENCES, comparison_table, unconverged
 from thali.leave_out.workers import run_all
 from thali.models.arguments import one_of, whole
@@ -34,24 +36,30 @@ _MOST_NAMED = 5
 
 def compare(
     models: Mapping[str, Any] | Iterable[tuple[str, Any]],
-    data: PairedComparisons,
-    leave_out: str = "pair",
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
+    data: "PairedComparisons | ChoiceExperiment",
+    leave_out: str | None = None,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
     thin: int | None = None,
     cores: int | None = None,
     random_seed=None,
     progressbar: bool = True,
     checkpoint=None,
+    hold_out: int | None = None,
+    folds: int | None = None,
 ) -> "pandas.DataFrame":
-    r"""Compare models by what they predict for each pair of options when they have not seen it.
+    r"""Compare models by what they predict for choices that they have not seen.
 
-    Every model is fitted once for each compared pair, without it, and predicts it:
+    Of paired comparisons, every model is fitted once for each compared pair, without it, and predicts it:
 
     .. math::
         \text{nll} = -\frac{1}{P} \sum_{i<j} \ln \text{Binomial}(x_{ij} \mid n_{ij}, \bar p_{ij}^{(-ij)}), \qquad
         \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
+
+    Of a choice experiment, every model is fitted without some tasks, or some respondents, and predicts their choices;
+    the log score is the mean of ln p(chosen) over tasks, and standard errors are over respondents. See
+    `thali.leave_out.experiments.compare_experiment` for the table that this returns.
 
     The fits are independent tasks of joblib: inside ``joblib.parallel_config("dask")`` and the like they run on a
     cluster. The same seed gives the same table wherever they run.
@@ -59,13 +67,16 @@ def compare(
     Parameters
     ----------
     models : mapping from name to model, or list of (name, model)
-        Models of thali for paired comparisons; they are left as they are. "BASE" and "EMP" are taken.
-    data : PairedComparisons
+        Models of thali for paired comparisons, or anything with ``fit(data, random_seed=)`` and ``predict_proba(data)``
+        for choice experiments; they are left as they are. "BASE" and "EMP" are taken.
+    data : PairedComparisons or ChoiceExperiment
         With two compared pairs or more.
-    leave_out : {"pair"}
-        What is left out at a time: all comparisons of a pair.
-    draws, tune, chains, thin : int
-        Of every fit, as in `fit`.
+    leave_out : {"pair", "task", "respondent"}, optional
+        What is left out at a time: all comparisons of a pair; of a choice experiment, tasks of everybody (the default),
+        or respondents.
+    draws, tune, chains, thin : int, optional
+        Of every fit, as in `fit`. None: 1000, 1000, 4 and the model's own of paired comparisons; the model's own of
+        choice experiments.
     cores : int, optional
         Fits run at once; None means as many as there are processors, or the whole of the cluster that
         ``joblib.parallel_config`` names.
@@ -74,6 +85,11 @@ def compare(
     checkpoint : str or path, optional
         A file that keeps every finished fit. The same call with the same file goes on from there; models may have been
         added since.
+    hold_out : int, optional
+        Of choice experiments: how many tasks of every respondent, the last ones, or how many respondents, drawn by the
+        seed, are left out. None: a quarter of the tasks, a fifth of the respondents.
+    folds : int of 2 or more, optional
+        Of choice experiments, instead of `hold_out`: so many parts, drawn by the seed, are left out in turn.
 
     Returns
     -------
@@ -126,13 +142,26 @@ def compare(
     >>> [float(x) for x in table["nll"].round(1)]
     [17.6, 12.2, 4.7, 2.9]
     """
-    one_of("leave_out", leave_out, ("pair",))
+    if isinstance(data, ChoiceExperiment):
+        from thali.leave_out.experiments import compare_experiment
+
+        budget = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
+        rest = (cores, random_seed, progressbar, checkpoint)
+        return compare_experiment(models, data, leave_out, hold_out, folds, budget, *rest)
+    one_of("leave_out", "pair" if leave_out is None else leave_out, ("pair",))
+    if hold_out is not None or folds is not None:
+        raise ArgumentError(
+            "hold_out and folds are for choice experiments; of paired comparisons every pair is left out."
+        )
+    draws, tune, chains = (
+        usual if given is None else given for given, usual in ((draws, 1000), (tune, 1000), (chains, 4))
+    )
     if not isinstance(data, PairedComparisons):
         raise DataError(
             f"compare with leave_out='pair' needs PairedComparisons; got {type(data).__name__}. "
             "Wrap a count matrix as PairedComparisons(counts)."
         )
-    named = _named(models)
+    named = named_models(models, REFERENCES, _refuse_others)
     budget: dict[str, int | None] = {
         "draws": whole("draws", draws, 1),
         "tune": whole("tune", tune, 0),
@@ -177,33 +206,12 @@ def compare(
     return table
 
 
-def _named(models) -> dict[str, Any]:
-    """The models by name, each name once."""
-    try:
-        items = list(models.items()) if isinstance(models, Mapping) else [(name, model) for name, model in models]
-    except (TypeError, ValueError):
+def _refuse_others(name: str, model) -> None:
+    """Refuse what is no model of thali for paired comparisons."""
+    if isinstance(model, type) or not all(hasattr(model, part) for part in ("fit", "get_params", "_task")):
         raise ArgumentError(
-            f"models must be a mapping from name to model, or a list of (name, model); got {type(models).__name__}."
-        ) from None
-    if not items:
-        raise ArgumentError(
-            "models is empty; give at least one model, such as {'BTL': EliminationByAspects('unique')}."
+            f"{name!r} must be a model of thali for paired comparisons, such as EliminationByAspects(); got {model!r}."
         )
-    named: dict[str, Any] = {}
-    for name, model in items:
-        if not isinstance(name, str) or not name.strip():
-            raise ArgumentError(f"The name of a model must be a text that is not empty; got {name!r}.")
-        if name in REFERENCES:
-            raise ArgumentError(f"{name!r} names a reference row of the table; choose another name for the model.")
-        if name in named:
-            raise ArgumentError(f"Two models are named {name!r}; give each a name of its own.")
-        if isinstance(model, type) or not all(hasattr(model, part) for part in ("fit", "get_params", "_task")):
-            raise ArgumentError(
-                f"{name!r} must be a model of thali for paired comparisons, such as EliminationByAspects(); "
-                f"got {model!r}."
-            )
-        named[name] = model
-    return named
 
 
 def _prepared(name: str, model, data: PairedComparisons, draws, tune, thin):

@@ -1,5 +1,6 @@
 """One left-out fit: a model fitted without one pair, and its score for that pair."""
 
+import copy
 import os
 import signal
 import threading
@@ -40,7 +41,7 @@ def run(task: LeftOutFit) -> dict:
     data, budget = task.data, task.budget
     model = clone(task.model)  # the task's own may be in use by another thread
     try:
-        with _deaf_to_ctrl_c(task.home), quietly():  # of convergence and connection the comparison speaks as a whole
+        with deaf_to_ctrl_c(task.home), quietly():  # of convergence and connection the comparison speaks as a whole
             model.fit(data.without_pair(*task.options), random_seed=task.seed, cores=1, progressbar=False, **budget)
         if model.interrupted_:
             raise KeyboardInterrupt
@@ -55,12 +56,14 @@ def run(task: LeftOutFit) -> dict:
 
 
 def clone(model):
-    """A model of the same class with the same parameters, not fitted."""
+    """A model of the same class with the same parameters, not fitted; a copy of one that does not tell them."""
+    if not hasattr(model, "get_params"):
+        return copy.deepcopy(model)
     return type(model)(**model.get_params())
 
 
 @contextmanager
-def _deaf_to_ctrl_c(home: int):
+def deaf_to_ctrl_c(home: int):
     """In a worker process Ctrl-C is for the process that asks: it keeps what is finished and ends its workers."""
     if os.getpid() == home or threading.current_thread() is not threading.main_thread():
         yield

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from thali._random import root
+from thali.data.experiment import ChoiceExperiment
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError, IncompleteWarning
 
@@ -99,6 +100,14 @@ def data_digest(data: PairedComparisons) -> str:
     """A text that other data do not share."""
     digest = hashlib.sha256(json.dumps(data.labels).encode())
     for array in (data.first, data.second, data.wins, data.losses):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def experiment_digest(data: ChoiceExperiment) -> str:
+    """A text that other choice experiments do not share."""
+    digest = hashlib.sha256(json.dumps([data.scheme.to_dict(), data.respondents]).encode())
+    for array in (data.first_task, data.first_row, data.chosen, data.products[data.row_product]):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

@@ -1,6 +1,7 @@
 """The table of a comparison, and what it establishes in plain sentences."""
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,6 +146,10 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     >>> print(sentences(table)[1])
     Established by 36 pairs: BTL predicts better than even (by 7.53, standard error 1.31).
     """
+    if "hits" in table.attrs:
+        from thali.leave_out.experiment_table import sentences_of_tasks
+
+        return sentences_of_tasks(table)
     if not {"pairs", "best", "predictions"} <= set(table.attrs):
         raise ArgumentError("The table lacks its attrs; pass the data frame that compare() returned, unchanged.")
     best, n = table.attrs["best"], int(table["pairs"].iloc[0])
@@ -161,32 +166,62 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
 
 def _orders(table, n: int) -> list[str]:
     """The orders of two models that the pairs establish, and those that they do not."""
-    from scipy.special import stdtrit
-
     ranked = [name for name in table["nll"].dropna().sort_values(kind="stable").index if name not in REFERENCES]
     pairs = table.attrs["pairs"][ranked].dropna()
+
+    def difference(a: str, b: str) -> tuple[float, float] | None:
+        if not np.isfinite(pairs[[a, b]]).all(axis=None):
+            return None
+        found = pairs[b] - pairs[a]
+        return found.mean(), found.std() / math.sqrt(n)
+
+    return orders(ranked, difference, n, "pair")
+
+
+def orders(
+    ranked: list[str], difference: Callable[[str, str], tuple[float, float] | None], n: int, unit: str
+) -> list[str]:
+    """The orders of two models that n units establish, and those that they do not.
+
+    Parameters
+    ----------
+    ranked : list of str
+        Models, the best first.
+    difference : callable
+        By how much the first of two models is better, and the standard error; None where a score is infinite.
+    n : int
+        Independent units, such as pairs or respondents.
+    unit : str
+        What they are, in the singular.
+
+    Returns
+    -------
+    list of str
+    """
+    from scipy.special import stdtrit
+
     couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
     if len(couples) > _MOST_ORDERS:  # neighbours, and the best against the others
         couples = [(a, b) for a, b in couples if a == ranked[0] or ranked.index(b) == ranked.index(a) + 1]
     if not couples:
         return []
     if n < 2:
-        return ["One pair establishes no order."]
+        return [f"One {unit} establishes no order."]
     established, open_ = [], []
     enough = float(stdtrit(n - 1, ESTABLISHED))
     for a, b in couples:
-        if not np.isfinite(pairs[[a, b]]).all(axis=None):
+        found = difference(a, b)
+        if found is None:
             open_.append(f"{a} and {b} (an infinite score: a choice that was made had probability 0)")
             continue
-        difference = pairs[b] - pairs[a]
-        mean, error = difference.mean(), difference.std() / math.sqrt(n)
+        mean, error = found
         by = f"(by {mean:.2f}, standard error {error:.2f})"
         if mean >= enough * error and mean > 0:
             established.append(f"{a} predicts better than {b} {by}")
         else:
             open_.append(f"{a} and {b} {by}")
-    said = [f"Established by {n} pairs: {'; '.join(established)}."] if established else []
-    return said + ([f"Not established by {n} pairs is the order of {'; '.join(open_)}."] if open_ else [])
+    said = [f"Established by {n} {unit}s: {'; '.join(established)}."] if established else []
+    return said + ([f"Not established by {n} {unit}s is the order of {'; '.join(open_)}."] if open_ else [])
 
 
 def _worst(table) -> list[str]:

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.errors import ArgumentError
 from thali.likelihoods.elimination import Elimination
+from thali.maximum_likelihood.model import MaximumLikelihoodAnswers
 from thali.models.arguments import one_of
 from thali.models.feature_argument import names_of, prior_of
 from thali.models.latent_feature_model import LatentFeatureModel
@@ -12,8 +14,13 @@ if TYPE_CHECKING:
     import pandas
 
 
+<<<<<<< HEAD
 class EliminationByAspects(LatentFeatureModel):
     r"""Infer the aspects behind choices between options, two or more at a time.
+=======
+class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
+    r"""Infer the aspects behind choices between pairs of options.
+>>>>>>> main
 
     Option i is chosen over option j with probability
 
@@ -39,7 +46,10 @@ class EliminationByAspects(LatentFeatureModel):
         Probability epsilon of choosing at random.
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
-    method : {"mcmc"}
+    method : {"mcmc", "maximum-likelihood"}
+        "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba
+        estimates them (which has lapse 0). Of the arguments of `fit` only data and random_seed (of the starts) then
+        matter.
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
         3), with a valid scan, for reproduction only: its truncation of new features
@@ -51,10 +61,16 @@ class EliminationByAspects(LatentFeatureModel):
         After `fit`: the draws in the ArviZ schema.
     interrupted_ : bool
         Whether Ctrl-C ended the fit early.
+    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
+        After maximum likelihood: the weights (they sum to 1; unique aspects first) and their standard errors; the
+        utility of each option, the sum of the weights of its aspects (normalised), with its covariance.
+    log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
+        After maximum likelihood, binomial coefficients included; the deviance G² is against the saturated model.
 
     References
     ----------
-    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5.
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Wickelmaier & Schmid (2004) for the estimates
+    by maximum likelihood.
 
     Examples
     --------
@@ -63,6 +79,9 @@ class EliminationByAspects(LatentFeatureModel):
     >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
     >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
     True
+    >>> model = th.EliminationByAspects(aspects="unique", lapse=0.0, method="maximum-likelihood")
+    >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
+    {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
     """
 
     def __init__(
@@ -77,7 +96,11 @@ class EliminationByAspects(LatentFeatureModel):
         self.tempering = tempering
 
     def _parts(self, data) -> dict:
-        one_of("method", self.method, ("mcmc",))
+        if one_of("method", self.method, ("mcmc", "maximum-likelihood")) != "mcmc":
+            raise ArgumentError(
+                "This needs a model with method='mcmc'; one of method='maximum-likelihood' is fitted with fit(data) "
+                "and leaves pairs out with leave_one_out()."
+            )
         one_of("unique", self.unique, (True, False))
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         likelihood = Elimination(self.lapse, unique=bool(self.unique))

@@ -87,3 +87,13 @@ def _matrix_of_mapping(argument: str, features: Mapping, labels: tuple[str, ...]
             )
     columns = list(dict.fromkeys(feature for label in labels for feature in named[label]))
     return np.array([[column in named[label] for column in columns] for label in labels], bool).reshape(len(labels), -1)
+
+
+def column_names(features, labels: tuple[str, ...], count: int) -> list[str]:
+    """The names of the columns of a matrix of known features, in their order."""
+    if isinstance(features, Mapping):
+        named = {str(label): _listed(owned) for label, owned in features.items()}
+        return [str(feature) for feature in dict.fromkeys(feature for label in labels for feature in named[label])]
+    if hasattr(features, "reindex"):
+        return [str(column) for column in features.columns]
+    return [f"aspect {k + 1}" for k in range(count)]

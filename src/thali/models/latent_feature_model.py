@@ -137,6 +137,9 @@ class LatentFeatureModel(Parameters):
                 f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. "
                 "Wrap a count matrix as PairedComparisons(counts), a matrix of similarities as Similarities(matrix)."
             )
+        if getattr(self, "method", None) == "maximum-likelihood":
+            self._maximise(data, random_seed)  # type: ignore[attr-defined]
+            return self
         parts = self._parts(data)
         task = self._task(data, draws, tune, thin)
         if not is_quiet():

@@ -97,10 +97,11 @@ def load(path):
     from thali.models.additive_clustering import AdditiveClustering
     from thali.models.elimination_by_aspects import EliminationByAspects
     from thali.models.latent_feature_model import LatentFeatureModel
+    from thali.models.product_classes import ProductClasses
     from thali.posterior import store
 
     tree = store.load(path)
-    classes = {c.__name__: c for c in (AdditiveClustering, EliminationByAspects, LatentFeatureModel)}
+    classes = {c.__name__: c for c in (AdditiveClustering, EliminationByAspects, LatentFeatureModel, ProductClasses)}
     if "thali_model" not in tree.attrs:
         raise DataError(
             f"{path} holds draws without a model, as `thali fit` writes them for classifiers; open it with "
@@ -110,6 +111,9 @@ def load(path):
     if saved["class"] not in classes:
         raise DataError(f"{path} holds a {saved['class']}, which this version of thali does not know; update thali.")
     model = classes[saved["class"]](**{name: _parsed(v) for name, v in saved["parameters"].items()})
+    if isinstance(model, ProductClasses):
+        model._restore(tree)
+        return model
     model.posterior_ = tree
     model.interrupted_ = False
     return model

@@ -1,6 +1,7 @@
 """A tree over options, from its root to its leaves."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -39,13 +40,34 @@ def tree(tree: "Tree", ax: "Axes | None" = None) -> "Axes":
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['tea', 'coffee', 'milk', 'juice']
     """
+    ax, _ = draw(tree, tree.depths, ax)
+    ax.set(xlim=(-0.01, 1.005), xlabel="distance from the root")
+    ax.set_xticks(np.linspace(0, 1, 5), ["0", "0.25", "0.5", "0.75", "1"])
+    return ax
+
+
+class Branches(Protocol):
+    """Nodes as those of a `Tree`: the leaves first, every node before its parent, the root last."""
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def parents(self) -> np.ndarray: ...
+
+    @property
+    def n_leaves(self) -> int: ...
+
+
+def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, np.ndarray]":
+    """Draw branches with every node at its depth; returned are the axes and the heights of the nodes."""
     from matplotlib.collections import LineCollection
 
     below = children(tree.parents.tolist())
     order = postorder(below)
     leaves = [node for node in order if not below[node]]
     n = len(leaves)
-    x, y = tree.depths, np.zeros(len(order))
+    x, y = depths, np.zeros(len(order))
     y[leaves] = np.arange(n)
     for node in order:
         if below[node]:
@@ -59,8 +81,8 @@ def tree(tree: "Tree", ax: "Axes | None" = None) -> "Axes":
     forks = [[(x[node], y[at[0]]), (x[node], y[at[-1]])] for node, at in enumerate(below) if len(at) > 1]
     lines = np.array([*edges, *forks])
     ax.add_collection(LineCollection(list(lines), colors="0.25", linewidths=1.2 if n <= 100 else 0.7))
-    ax.set(xlim=(-0.01, 1.005), ylim=(n - 0.4, -0.6), xlabel="distance from the root")
-    ax.set_xticks(np.linspace(0, 1, 5), ["0", "0.25", "0.5", "0.75", "1"])
+    deepest = float(x.max())
+    ax.set(xlim=(-0.01 * deepest, 1.005 * deepest), ylim=(n - 0.4, -0.6))
 
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
     step = int(np.ceil(1.2 * _SMALLEST / room))
@@ -74,10 +96,10 @@ def tree(tree: "Tree", ax: "Axes | None" = None) -> "Axes":
         if own:
             ax.figure.canvas.figure.draw_without_rendering()  # only now is it known how long an edge is on paper
         _name_nodes(ax, tree, x, y, lines)
-    return ax
+    return ax, y
 
 
-def _name_nodes(ax: "Axes", tree: "Tree", x: np.ndarray, y: np.ndarray, lines: np.ndarray) -> None:
+def _name_nodes(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray, lines: np.ndarray) -> None:
     """Write the names of inner nodes above the edges that lead to them, or else below, where they touch nothing."""
     gap = _GAP * ax.figure.dpi / 72
     drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)

@@ -26,7 +26,7 @@ from thali.regression.pl_state import (
     normalise,
 )
 
-LONGEST = 10  # leapfrog steps of a trajectory
+LONGEST = 15  # leapfrog steps of a trajectory; with 6, 10 or 20 there were fewer effective draws a second
 _WINDOWS = (0.1, 0.2, 0.35, 0.6, 0.9)  # shares of tuning after which the mass is set from the draws since the last
 _TARGET = 0.65  # acceptance probability aimed at
 _TIME, _AVERAGE, _CENTRE, _ERROR, _SEEN, ACCEPTANCE = range(6)  # in Motion.real

@@ -8,6 +8,7 @@ phylogenetic_2008.py     Miller, Griffiths & Jordan (2008): pibp-blocks
 plackett_luce_2012.py    Archambeau & Caron (2012): plackett-luce-table2, plackett-luce-colon
 plackett_luce_2012_mixing.py  their Table 3: plackett-luce-table3
 plackett_luce_2012_iris.py    their pictures of iris: plackett-luce-fig2, plackett-luce-fig4
+product_classes_2017.py  Daviet & McCausland (2017), a draft: product-classes
 
 `catalogue()` lists the entries and `find(name)` gives one; `thali reproduce NAME` runs it from the command line.
 """
@@ -28,6 +29,7 @@ _PAPERS = (
     "plackett_luce_2012",
     "plackett_luce_2012_mixing",
     "plackett_luce_2012_iris",
+    "product_classes_2017",
 )
 
 
@@ -50,6 +52,7 @@ def catalogue() -> list[Entry]:
     plackett-luce-table3
     plackett-luce-fig2
     plackett-luce-fig4
+    product-classes
     """
     return [entry for paper in _PAPERS for entry in import_module(f"thali.reproduce.{paper}").ENTRIES]
 

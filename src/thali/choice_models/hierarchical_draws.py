@@ -1,0 +1,145 @@
+"""Draws of the hierarchical logit: as a tree in the ArviZ schema, and averaged into predictions."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._random import root
+from thali.choice_models.logit import probabilities
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.choice_models.hierarchical_chain import Chain
+
+NEW_PEOPLE = 4  # new people drawn for each draw of the population
+_BLOCK = 2**21  # utilities computed at a time
+
+_DESCRIPTIONS = {
+    "mean": "mean taste in the population",
+    "covariance": "covariance of tastes in the population",
+    "beta": "tastes of a respondent",
+    "log_likelihood": "whole data set given everybody's tastes, natural logarithm",
+}
+
+
+def to_datatree(
+    chains: Sequence["Chain"], respondents: Sequence[str], names: Sequence[str], scale: np.ndarray, attrs: dict
+) -> "xarray.DataTree":
+    """The draws of all chains, in the units of the attributes.
+
+    Parameters
+    ----------
+    chains : sequence of Chain
+        Those that were interrupted at different lengths are cut to keep the most draws.
+    respondents : sequence of str (N,)
+    names : sequence of str (p,)
+        Of the coefficients.
+    scale : array (p,)
+        By which the columns were divided.
+    attrs : dict
+        Added to the attributes of the tree.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups posterior (mean, covariance, beta, log_likelihood) and sample_stats (acceptance_rate).
+    """
+    import xarray as xr
+
+    from thali.posterior.store import origin
+
+    lengths = [chain.kept for chain in chains]
+    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d))
+    kept = [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws]
+
+    def stacked(name: str) -> np.ndarray:
+        return np.stack([getattr(chain.record, name)[:draws] for chain in kept])
+
+    by = ("chain", "draw")
+    variables = {
+        "mean": ((*by, "coefficient"), stacked("mean") / scale),
+        "covariance": ((*by, "coefficient", "coefficient_other"), stacked("covariance") / np.outer(scale, scale)),
+        "beta": ((*by, "respondent", "coefficient"), stacked("beta") / scale),
+        "log_likelihood": (by, stacked("log_likelihood")),
+    }
+    numbered = {"chain": np.arange(len(kept)), "draw": np.arange(draws)}
+    labelled = {"coefficient": list(names), "coefficient_other": list(names), "respondent": list(respondents)}
+    posterior = xr.Dataset(variables, {**numbered, **labelled})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": numbered["chain"]})
+    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": rates})
+    tree.attrs = {**origin(), **attrs}
+    return tree
+
+
+def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """What the summary has rows of: mean and sd of every coefficient in the population, and log_likelihood.
+
+    Returns
+    -------
+    dict of arrays (chain, draw)
+    """
+    posterior = tree["posterior"].dataset
+    names = posterior["coefficient"].values
+    means, variances = posterior["mean"].values, np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
+    quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(names)}
+    quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(names)}
+    return quantities | {"log_likelihood": posterior["log_likelihood"].values}
+
+
+def mean_probabilities(
+    tree: "xarray.DataTree", matrix: np.ndarray, task_of_row: np.ndarray, respondent_of_row: np.ndarray, random_seed
+) -> np.ndarray:
+    r"""Posterior mean of choice probabilities: over the draws of a known person's tastes, over new people otherwise.
+
+    .. math::
+        \bar p_n = \frac1S \sum_s p(\beta_n^{(s)}), \qquad
+        \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad
+        \beta^{(s,r)} \sim N(\mu^{(s)}, \Sigma^{(s)})
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+    matrix : array (rows, p)
+    task_of_row : int array (rows,)
+    respondent_of_row : int array (rows,)
+        -1: a new person.
+    random_seed
+        Of the new people.
+
+    Returns
+    -------
+    array (rows,)
+    """
+    posterior = tree["posterior"].dataset
+    result = np.empty(len(matrix))
+    for person in np.unique(respondent_of_row):
+        rows = np.flatnonzero(respondent_of_row == person)
+        if person < 0:
+            tastes = new_people(posterior["mean"].values, posterior["covariance"].values, random_seed)
+        else:
+            tastes = posterior["beta"].values[:, :, person].reshape(-1, matrix.shape[1])
+        result[rows] = _averaged(matrix[rows], task_of_row[rows], tastes)
+    return result
+
+
+def new_people(means: np.ndarray, covariances: np.ndarray, random_seed) -> np.ndarray:
+    """Tastes of people drawn from the population of each draw, shape (draws x NEW_PEOPLE, p)."""
+    p = means.shape[-1]
+    factors = np.linalg.cholesky(covariances.reshape(-1, p, p))
+    noise = np.random.default_rng(root(random_seed)).normal(size=(NEW_PEOPLE, len(factors), p))
+    return (means.reshape(-1, p) + np.einsum("sij,rsj->rsi", factors, noise)).reshape(-1, p)
+
+
+def _averaged(matrix: np.ndarray, task_of_row: np.ndarray, tastes: np.ndarray) -> np.ndarray:
+    """Probabilities averaged over tastes, some whole tasks at a time."""
+    tasks, number = np.unique(task_of_row, return_inverse=True)
+    result = np.empty(len(matrix))
+    step = max(1, _BLOCK // (len(tastes) * max(1, int(np.bincount(number).max()))))
+    for first in range(0, len(tasks), step):
+        rows = np.flatnonzero((number >= first) & (number < first + step))
+        result[rows] = probabilities(matrix[rows] @ tastes.T, number[rows]).mean(axis=1)
+    return result

@@ -1,0 +1,387 @@
+"""Choice experiments: what people chose among products that are described by attributes."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.check import plural
+from thali.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from thali.data.experiment_frame import Choices
+    from thali.data.experiment_scheme import Encoded, Scheme
+
+_ARRAYS = ("first_task", "first_row", "chosen", "row_product", "products", "task_labels", "alternative_labels")
+
+
+class ChoiceExperiment:
+    r"""Tasks in which people chose one of several products, each described by levels of attributes.
+
+    .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
+
+    Made by `from_frame`; nothing can be changed after construction. Levels stand in their natural order, so that
+    "increasing" means that later is better. With a no-choice option there is an attribute "inside" before the others,
+    with the levels "none" and "inside": the no-choice option lacks every other attribute.
+
+    Attributes
+    ----------
+    respondents : tuple of str
+        In order of first appearance.
+    attributes : tuple of str
+    levels : dict of tuples of str
+        Attribute -> its levels in natural order.
+    n_respondents, n_tasks, n_alternatives : int
+        Alternatives are counted over all tasks: the rows of the table.
+    first_task : int64 array (n_respondents + 1,)
+        Tasks of respondent n: first_task[n] to first_task[n + 1] - 1.
+    first_row : int64 array (n_tasks + 1,)
+        Rows of task t: first_row[t] to first_row[t + 1] - 1.
+    chosen : int64 array (n_tasks,)
+        Which row of its task was chosen, counted from 0.
+    row_product : int64 array (n_alternatives,)
+        Which of the products each row is.
+    products : int64 array (products, attributes)
+        Level numbers from 0, all rows different; -1: the product lacks the attribute.
+    task_labels : array of str (n_tasks,)
+    alternative_labels : array of str (n_alternatives,)
+    has_none : bool
+    scheme : Scheme
+        How rows of a table become products.
+
+    References
+    ----------
+    Louviere, Hensher & Swait (2000), Stated choice methods.
+
+    Example
+    -------
+    >>> import pandas as pd
+    >>> rows = {"id": [1, 1, 1, 1], "task": [1, 1, 2, 2], "choice": [1, 0, 0, 1],
+    ...         "price": [90, 150, 90, 150], "zoom": ["no", "yes", "no", "yes"]}
+    >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> data
+    ChoiceExperiment(1 respondent, 2 tasks, 4 alternatives)
+      price: 90 < 150
+      zoom: no, yes
+    >>> data.products[data.row_product].tolist()
+    [[0, 0], [1, 1], [0, 0], [1, 1]]
+    """
+
+    respondents: tuple[str, ...]
+    scheme: "Scheme"
+    first_task: np.ndarray
+    first_row: np.ndarray
+    chosen: np.ndarray
+    row_product: np.ndarray
+    products: np.ndarray
+    task_labels: np.ndarray
+    alternative_labels: np.ndarray
+
+    def __init__(self, *parts, **named) -> None:
+        raise TypeError("Choice experiments are made from data frames by ChoiceExperiment.from_frame(frame).")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: "pd.DataFrame",
+        respondent: str | None = None,
+        task: str | None = None,
+        alternative: str | None = None,
+        chosen: str | None = None,
+        attributes: Iterable[str] | None = None,
+        levels: Mapping[str, Iterable] | None = None,
+        none: Any = None,
+        bins: Mapping[str, Any] | None = None,
+        inside: bool = True,
+        *,
+        missing: Any = None,
+    ) -> "ChoiceExperiment":
+        """A choice experiment from a long table: one row for each alternative of each task.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A task is all rows of the same respondent and task, wherever they stand. Choice sets may differ in size.
+        respondent, task, alternative, chosen : str, optional
+            Columns. None: recognised by their names (id, respondent, person, panel; task, obsID, question, chid,
+            scenario; alt, alternative; choice, chosen, selected, y; and the like). Without a column of alternatives
+            they are numbered. `chosen` holds 1 (or True) for the chosen alternative and 0 for the others.
+        attributes : list of str, optional
+            Columns that describe the products; None: all others.
+        levels : dict of lists, optional
+            Attribute -> its levels from worst to best, those included that do not occur but may be asked about. None:
+            the order of a categorical column, else numbers by size, texts by the alphabet.
+        none : optional
+            The no-choice option: its label in the column of alternatives, or the name of a column with 1 in its rows,
+            or {column: value}. Whatever its rows hold besides is not read.
+        bins : dict, optional
+            Attribute of many numbers -> how many bins, bounded by quantiles, or their cut points. A value at a cut
+            point lies below it.
+        inside : bool
+            Whether a no-choice option brings the attribute "inside" with it.
+        missing : optional
+            Word, or list of words, by which a cell says that the product lacks the attribute; or {attribute: word}. NaN
+            declares empty cells.
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If a column is absent or could be one of several; a label or a cell is missing; a level is not declared; an
+            attribute has one level; a task has no choice or several, a single alternative, or an alternative twice; a
+            respondent has no task; or no row is the no-choice option that was declared.
+        ArgumentError
+            If an argument is not of the kind above.
+
+        Warns
+        -----
+        DataWarning
+            If an attribute has many levels.
+
+        Example
+        -------
+        >>> import pandas as pd
+        >>> rows = {"id": [1, 1, 1], "task": [1, 1, 1], "choice": [0, 0, 1], "brand": ["A", "B", "none"]}
+        >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows), none={"brand": "none"})
+        >>> data.attributes, data.products[data.row_product].tolist()
+        (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
+        """
+        from thali.data.experiment_frame import choices_of
+
+        if not isinstance(inside, bool):
+            raise ArgumentError(f"inside must be True or False; got {inside!r}.")
+        columns = (respondent, task, alternative, chosen)
+        return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside))
+
+    @classmethod
+    def _of(cls, found: "Choices") -> "ChoiceExperiment":
+        products, row_product = np.unique(found.products_of_rows, axis=0, return_inverse=True)
+        arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
+        arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
+        return _restore(found.scheme, found.respondents, *arrays, found.task_labels, found.alternative_labels)
+
+    def __setattr__(self, name: str, value: Any = None) -> None:
+        raise AttributeError("A ChoiceExperiment cannot be changed; build a new one.")
+
+    __delattr__ = __setattr__
+
+    def __reduce__(self):
+        # NumPy does not pickle the read-only flag, so the copy is frozen anew.
+        return _restore, (self.scheme, self.respondents, *(getattr(self, name) for name in _ARRAYS))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ChoiceExperiment):
+            return NotImplemented
+        return (self.scheme, self.respondents) == (other.scheme, other.respondents) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        none = ", no-choice option" if self.has_none else ""
+        people, tasks = plural(self.n_respondents, "respondent"), plural(self.n_tasks, "task")
+        return f"{people}, {tasks}, {plural(self.n_alternatives, 'alternative')}{none}"
+
+    def __repr__(self) -> str:
+        return "\n  ".join([f"ChoiceExperiment({self})", *self.scheme.described()])
+
+    def describe(self) -> str:
+        """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
+
+        Returns
+        -------
+        str
+            A line, and one for each attribute; levels in alphabetical order stand between commas.
+        """
+        return "\n".join([str(self), *self.scheme.described()])
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes, "inside" first if there is one."""
+        return self.scheme.names
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """Attribute -> its levels in natural order."""
+        return self.scheme.levels
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """Attribute -> how its levels came by their order: given, categories, numbers, bins or alphabet."""
+        from thali.data.experiment_levels import ALPHABET
+        from thali.data.experiment_scheme import INSIDE
+
+        inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
+        return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
+
+    @property
+    def cut_points(self) -> dict[str, tuple[float, ...]]:
+        """Binned attribute -> where its bins end."""
+        return {attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts}
+
+    @property
+    def n_respondents(self) -> int:
+        """Number of people."""
+        return len(self.respondents)
+
+    @property
+    def n_tasks(self) -> int:
+        """Number of tasks of all people."""
+        return len(self.chosen)
+
+    @property
+    def n_alternatives(self) -> int:
+        """Number of alternatives in all tasks."""
+        return len(self.row_product)
+
+    @property
+    def has_none(self) -> bool:
+        """Whether there is a no-choice option."""
+        return bool(self.scheme.none)
+
+    @property
+    def respondent_of_task(self) -> np.ndarray:
+        """Number of the respondent of every task, shape (n_tasks,)."""
+        return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
+
+    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> "Encoded":
+        """New tasks by the columns and levels of these data.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            A table with the same columns; that of the choice is not read. Without a column of respondents everybody is
+            new; without one of tasks each respondent has one.
+
+        Returns
+        -------
+        task_of_row : int64 array (rows,)
+            In order of first appearance.
+        respondent_of_row : int64 array (rows,)
+            Among `respondents`; -1: a new person.
+        products : int64 array (rows, attributes)
+            Level numbers; -1: missing. Rows stand in the order given.
+
+        Raises
+        ------
+        DataError
+            If a column is absent, a cell is missing, a level is not declared, or an alternative is listed twice.
+
+        Example
+        -------
+        >>> import pandas as pd
+        >>> rows = {"id": [1, 1], "task": [1, 1], "choice": [1, 0], "price": [90, 150]}
+        >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
+        >>> data.encode(pd.DataFrame({"price": [150, 90]})).products.tolist()
+        [[1], [0]]
+        """
+        return self.scheme.encode(new, self.respondents)
+
+    def take(self, tasks: Any) -> "ChoiceExperiment":
+        """The data of some tasks alone; attributes and levels stay, respondents without a task go.
+
+        Parameters
+        ----------
+        tasks : bool array (n_tasks,), or numbers of tasks
+
+        Returns
+        -------
+        ChoiceExperiment
+
+        Raises
+        ------
+        DataError
+            If no task is left.
+        """
+        wanted = np.zeros(self.n_tasks, dtype=bool)
+        wanted[np.asarray(tasks)] = True
+        if not wanted.any():
+            raise DataError("No task is left; choose at least one.")
+        sizes = np.diff(self.first_row)
+        rows = np.repeat(wanted, sizes)
+        counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
+        kept, row_product = np.unique(self.row_product[rows], return_inverse=True)
+        return _restore(
+            self.scheme,
+            tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
+            np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64),
+            self.chosen[wanted],
+            row_product.astype(np.int64),
+            self.products[kept],
+            self.task_labels[wanted],
+            self.alternative_labels[rows],
+        )
+
+    def split(
+        self, tasks: Any = None, respondents: Any = None, random_seed=None
+    ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:
+        """Data to fit, and data to predict.
+
+        Parameters
+        ----------
+        tasks : int or bool array (n_tasks,), optional
+            The last so many tasks of every respondent are to be predicted, or so many random ones where there is a
+            seed; or the tasks that the array marks.
+        respondents : int or list of labels, optional
+            So many random respondents, or those listed, are to be predicted.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        train, test : ChoiceExperiment
+
+        Raises
+        ------
+        ArgumentError
+            Unless exactly one of `tasks` and `respondents` is given, of a kind above.
+        DataError
+            If a respondent has too few tasks, or nobody is left.
+
+        Example
+        -------
+        >>> import pandas as pd
+        >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0] * 4, "price": [90, 150] * 4}
+        >>> train, test = ChoiceExperiment.from_frame(pd.DataFrame(rows)).split(tasks=1)
+        >>> train.task_labels.tolist(), test.task_labels.tolist()
+        (['1', '1'], ['2', '2'])
+        """
+        if (tasks is None) == (respondents is None):
+            raise ArgumentError("Give either tasks= or respondents=: what is to be predicted.")
+        from thali.data.experiment_split import held_people, held_tasks
+
+        if respondents is None:
+            held = held_tasks(self, tasks, random_seed)
+        else:
+            held = held_people(self, respondents, random_seed)
+        return self.take(~held), self.take(held)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """The data as a long table, which `from_frame` reads with the same arguments (`bins` excepted).
+
+        Returns
+        -------
+        DataFrame
+            One row an alternative, under the names that the columns had; attributes are categorical, in their natural
+            order. Binned attributes hold the names of their bins.
+        """
+        from thali.data.experiment_table import long_table
+
+        return long_table(self)
+
+
+def _restore(scheme: "Scheme", respondents: tuple[str, ...], *arrays: np.ndarray) -> ChoiceExperiment:
+    data = ChoiceExperiment.__new__(ChoiceExperiment)
+    object.__setattr__(data, "scheme", scheme)
+    object.__setattr__(data, "respondents", respondents)
+    for name, array in zip(_ARRAYS, arrays, strict=True):
+        array = array.copy() if not array.flags.owndata else array
+        array.flags.writeable = False
+        object.__setattr__(data, name, array)
+    return data

@@ -1,0 +1,350 @@
+"""A choice experiment from a long table: one row an alternative of a task."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali.data.check import as_label, shorten, suggest
+from thali.data.columns import column
+from thali.data.experiment_levels import (
+    BINS,
+    GIVEN,
+    NUMBERS,
+    bin_labels,
+    cut_points,
+    distinct_texts,
+    given_order,
+    natural_order,
+    numbers_of,
+    row_texts,
+)
+from thali.data.experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
+from thali.data.names import by_plain_name
+from thali.errors import ArgumentError, DataError, DataWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What the columns are usually called, in lower case without punctuation.
+RESPONDENT = ("respondent", "respondents", "id", "respid", "respondentid", "person", "resp", "panel", "panels")
+TASK = ("task", "obsid", "question", "ques", "qes", "choiceid", "chid", "cs", "scenario")
+ALTERNATIVE = ("alternative", "alt", "alternatives", "alts", "altid")
+CHOSEN = ("chosen", "choice", "selected", "y")
+_MANY_LEVELS = 24
+
+
+class Choices(NamedTuple):
+    """What a `ChoiceExperiment` holds, in its order of rows."""
+
+    scheme: Scheme
+    respondents: tuple[str, ...]
+    first_task: np.ndarray
+    first_row: np.ndarray
+    chosen: np.ndarray
+    products_of_rows: np.ndarray  # (rows, attributes)
+    task_labels: np.ndarray
+    alternative_labels: np.ndarray
+
+
+class Rows(NamedTuple):
+    """The labels of each row of the table."""
+
+    person: np.ndarray
+    task: np.ndarray
+    alternative: np.ndarray | None
+
+    def where(self, row: int) -> str:
+        """The place of a row, in words."""
+        named = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
+        return f"{named}{self.where_task(row)}"
+
+    def where_task(self, row: int) -> str:
+        """The task of a row, in words."""
+        return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
+
+
+def choices_of(
+    frame: "pd.DataFrame",
+    columns: tuple[Any, Any, Any, Any],
+    attributes: Iterable | None,
+    levels: Mapping | None,
+    none: Any,
+    bins: Mapping | None,
+    missing: Any,
+    inside: bool,
+) -> Choices:
+    """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
+    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
+        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    if not len(frame):
+        raise DataError("There is not a single task; the table has no rows.")
+    respondent, task, alternative, chosen = _columns(list(frame.columns), columns)
+    person = _labels(frame, respondent)
+    rows = Rows(person, _labels(frame, task), None if alternative is None else _labels(frame, alternative))
+    _refuse_idle(column(frame, respondent), person, respondent)
+    where = _none_where(frame, none, alternative)
+    names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
+    is_none = none_rows(frame, where)
+    if where and not is_none.any():
+        raise DataError(_never_none(where, frame, alternative))
+    if inside and where and INSIDE in names:
+        raise DataError(f"An attribute is called {INSIDE!r} already; rename the column, or pass inside=False.")
+    found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
+    if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
+        found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
+    _refuse_single(found)
+    for attribute in found:
+        if attribute.order == NUMBERS and len(attribute.levels) > _MANY_LEVELS:
+            warnings.warn(
+                f"Attribute {attribute.name!r} has {len(attribute.levels)} levels; group its values by "
+                f"bins={{{attribute.name!r}: 4}}, unless a model is to take it as a number.",
+                DataWarning,
+                stacklevel=3,
+            )
+    scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
+    products = scheme.products(frame, rows.where)
+    picked = _chosen(frame, chosen, rows)
+    return _in_order(scheme, rows, products, picked, is_none)
+
+
+def _columns(names: list[str], wanted: tuple) -> tuple[str, str, str | None, str]:
+    """The columns of respondent, task, alternative and choice, as named or recognised."""
+    roles = (
+        ("respondent", RESPONDENT, "who answered"),
+        ("task", TASK, "which task of the respondent a row belongs to"),
+        ("alternative", ALTERNATIVE, ""),
+        ("chosen", CHOSEN, "which alternative was chosen (1, the others 0)"),
+    )
+    found: list[str | None] = []
+    for (role, aliases, meaning), name in zip(roles, wanted, strict=True):
+        if name is not None:
+            if str(name) not in names:
+                known = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
+                raise DataError(f"There is no column {str(name)!r}; {known}")
+            found.append(str(name))
+            continue
+        plain = by_plain_name([n for n in names if n not in [str(w) for w in wanted if w is not None]])
+        present = [plain[alias] for alias in aliases if alias in plain]
+        if len(present) > 1:
+            raise DataError(f"Columns {shorten(present)} could all be the {role}; say which by {role}=.")
+        if not present and role != "alternative":
+            raise DataError(f"No column says {meaning}; name it by {role}=. The columns are {shorten(names, 12)}.")
+        found.append(present[0] if present else None)
+    used = [name for name in found if name is not None]
+    for name in used:
+        if used.count(name) > 1:
+            raise ArgumentError(f"Column {name!r} cannot serve twice among respondent, task, alternative and chosen.")
+    respondent, task, alternative, chosen = found
+    assert respondent is not None and task is not None and chosen is not None
+    return respondent, task, alternative, chosen
+
+
+def _labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
+    texts = row_texts(column(frame, name))
+    if (texts == "").any():
+        row = int((texts == "").argmax())
+        raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in or remove the row.")
+    return texts
+
+
+def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
+    """Refuse respondents whom a categorical column names without giving them a row."""
+    import pandas as pd
+
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        present = set(person)
+        idle = [label for label in map(as_label, series.dtype.categories) if label not in present]
+        if idle:
+            raise DataError(
+                f"Respondent {idle[0]!r} has no task, though column {name!r} lists that category; "
+                "drop it with .cat.remove_unused_categories()."
+            )
+
+
+def _none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tuple[tuple[str, str], ...]:
+    """Which columns hold which labels in rows of the no-choice option."""
+    if none is None:
+        return ()
+    if isinstance(none, Mapping):
+        if not none:
+            raise ArgumentError("none is an empty mapping; give a column and its value, such as {'brand': 'none'}.")
+        return tuple((str(column(frame, str(name)).name), as_label(value)) for name, value in none.items())
+    label = as_label(none)
+    labels = [] if alternative is None else distinct_texts(column(frame, alternative))[1]
+    if label in frame.columns and label not in labels:
+        if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
+            raise DataError(f"Column {label!r}, named by none=, must hold 1 for the no-choice option and 0 elsewhere.")
+        return ((label, "1"),)
+    if label in frame.columns:
+        raise DataError(
+            f"none={label!r} is a column and also an alternative; rename one, or pass none={{column: value}}."
+        )
+    if alternative is None:
+        raise DataError(
+            f"none={label!r} names no column, and there is no column of alternatives; name that by alternative=."
+        )
+    return ((alternative, label),)
+
+
+def _never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> str:
+    name, label = where[0]
+    known = [text for text in distinct_texts(column(frame, name))[1] if text]
+    if len(where) == 1 and name == alternative:
+        return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
+    said = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
+    return f"No row has {said}, by which none= marks the no-choice option."
+
+
+def _attribute_names(frame, attributes, used: set, where, none) -> list[str]:
+    """The columns that describe products."""
+    reserved = {name for name in used if name is not None}
+    indicator = {name for name, _ in where} if not isinstance(none, Mapping) else set()
+    if attributes is None:
+        names = [name for name in frame.columns if name not in reserved | indicator]
+    else:
+        if isinstance(attributes, str):
+            raise ArgumentError(f"attributes must be a list of columns; got the text {attributes!r}.")
+        names = [str(name) for name in attributes]
+    if not names:
+        raise DataError("There is no attribute: no column is left to describe the products.")
+    for name in names:
+        column(frame, name)
+        if name in reserved:
+            raise ArgumentError(
+                f"Column {name!r} cannot be an attribute: it is respondent, task, alternative or chosen."
+            )
+        if names.count(name) > 1:
+            raise ArgumentError(f"Attribute {name!r} is listed twice.")
+    return names
+
+
+def _texts(mapping: Mapping | None, what: str) -> dict[str, Any]:
+    if mapping is None:
+        return {}
+    if not isinstance(mapping, Mapping):
+        raise ArgumentError(f"{what} must be a mapping from attribute; got {type(mapping).__name__}.")
+    return {str(name): value for name, value in mapping.items()}
+
+
+def _attributes(frame, names, is_none, levels: dict, bins: dict, missing: Any, where: Where) -> list[Attribute]:
+    for what, mapping in (("levels", levels), ("bins", bins)):
+        for name in mapping:
+            if name not in names:
+                raise ArgumentError(f"{what} names {name!r}, which is no attribute.{suggest(name, names)}")
+    words = _missing_words(missing, names)
+    return [_attribute(frame, name, is_none, levels, bins, words.get(name, ()), where) for name in names]
+
+
+def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
+    """Attribute -> the labels that say that a product has none."""
+    if missing is None:
+        return {}
+    if not isinstance(missing, Mapping):
+        return {name: _words(missing) for name in names}
+    words = {str(name): _words(value) for name, value in missing.items()}
+    for name in words:
+        if name not in names:
+            raise ArgumentError(f"missing names {name!r}, which is no attribute.{suggest(name, names)}")
+    return words
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    several = hasattr(value, "__iter__") and not isinstance(value, str)
+    return tuple(as_label(word) for word in value) if several else (as_label(value),)
+
+
+def _attribute(frame, name: str, is_none, levels: dict, bins: dict, missing, where: Where) -> Attribute:
+    series = column(frame, name)
+    codes, texts = distinct_texts(series)
+    absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
+    present = np.flatnonzero(~absent)
+    if not len(present):
+        raise DataError(f"Attribute {name!r} is missing in every product; leave it out of attributes.")
+    if name in bins:
+        if name in levels:
+            raise ArgumentError(f"Attribute {name!r} has both levels and bins; leave out one of them.")
+        values = numbers_of(name, texts, codes[present], lambda k: where(int(present[k])))
+        cuts = cut_points(name, bins[name], values)
+        return Attribute(name, bin_labels(cuts), BINS, cuts, missing)
+    if name in levels:
+        return Attribute(name, given_order(name, levels[name]), GIVEN, (), missing)
+    used = [texts[k] for k in np.unique(codes[present]) if texts[k]]
+    hidden = [*missing, *(texts[k] for k in np.unique(codes[absent]))]
+    ordered, order = natural_order(series, used, hidden)
+    return Attribute(name, ordered, order, (), missing)
+
+
+def _without(attribute: Attribute, label: str) -> Attribute:
+    return attribute._replace(levels=tuple(level for level in attribute.levels if level != label))
+
+
+def _refuse_single(attributes: list[Attribute]) -> None:
+    for attribute in attributes:
+        if len(attribute.levels) < 2:
+            raise DataError(
+                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and can explain no choice; "
+                "leave it out of attributes, or declare its other levels by levels=."
+            )
+
+
+def _chosen(frame: "pd.DataFrame", name: str, rows: Rows) -> np.ndarray:
+    codes, texts = distinct_texts(column(frame, name))
+    meaning = {"0": 0, "1": 1, "False": 0, "True": 1, "false": 0, "true": 1}
+    values = np.array([meaning.get(text, -1) for text in texts])[codes]
+    if (values < 0).any():
+        row = int((values < 0).argmax())
+        what = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
+        raise DataError(
+            f"Column {name!r} {what} {rows.where_task(row)}; it must be 1 for the alternative chosen and 0 for the "
+            "others."
+        )
+    return values.astype(bool)
+
+
+def _in_order(scheme: Scheme, rows: Rows, products, picked: np.ndarray, is_none: np.ndarray) -> Choices:
+    """Rows sorted by respondent and task, each in order of first appearance, and checked task by task."""
+    import pandas as pd
+
+    person, people = pd.factorize(rows.person)
+    task = pd.factorize(rows.task)[0]
+    key = person * (int(task.max()) + 1) + task
+    number = pd.factorize(key)[0]  # of the task, in order of first appearance in the table
+    order = np.lexsort((np.arange(len(key)), number, person))
+    number, person = number[order], person[order]
+    first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
+    starts, sizes = first_row[:-1], np.diff(first_row)
+    first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
+    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes)
+    if rows.alternative is None:
+        within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
+        labels = within.astype(str).astype(object)
+    else:
+        labels = rows.alternative[order]
+        refuse_twice(labels, np.repeat(np.arange(len(starts)), sizes), lambda k: rows.where_task(order[k]))
+    chosen = np.flatnonzero(picked[order]) - starts
+    respondents = tuple(str(label) for label in people)
+    task_labels = rows.task[order][starts].astype(str)
+    return Choices(scheme, respondents, first_task, first_row, chosen, products[order], task_labels, labels.astype(str))
+
+
+def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes) -> None:
+    choices, nones = np.add.reduceat(picked.astype(int), starts), np.add.reduceat(is_none.astype(int), starts)
+
+    def place(wrong: np.ndarray) -> str:
+        return rows.where_task(int(order[starts[int(wrong.argmax())]]))
+
+    if (wrong := sizes < 2).any():
+        raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
+    if (wrong := choices != 1).any():
+        number = int(choices[int(wrong.argmax())])
+        raise DataError(
+            f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; exactly "
+            "one must be."
+        )
+    if (wrong := nones > 1).any():
+        raise DataError(
+            f"The no-choice option is listed {int(nones[int(wrong.argmax())])} times {place(wrong)}; once is enough."
+        )

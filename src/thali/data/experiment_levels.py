@@ -1,0 +1,189 @@
+"""Levels of an attribute: their natural order, and bins of a number that takes many values."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.check import as_label, checked_labels, shorten, suggest
+from thali.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# How the order of levels came about; levels in alphabetical order have none that means anything.
+GIVEN, CATEGORIES, NUMBERS, BINS, ALPHABET = "given", "categories", "numbers", "bins", "alphabet"
+
+
+def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
+    """For each row the number of its text, and the distinct texts; "" is a cell that is missing."""
+    import pandas as pd
+
+    codes, values = pd.factorize(series)
+    texts = [*(as_label(value) for value in values), ""]  # the last one serves the code -1
+    distinct = list(dict.fromkeys(texts))
+    place = {text: number for number, text in enumerate(distinct)}
+    return np.array([place[text] for text in texts], dtype=np.int64)[codes], distinct
+
+
+def row_texts(series: "pd.Series") -> np.ndarray:
+    """The text of every row, as an array of objects."""
+    codes, texts = distinct_texts(series)
+    return np.array(texts, dtype=object)[codes]
+
+
+def as_number(text: str) -> float | None:
+    """The finite number that a label spells, or None."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is an integer, which True is not."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def natural_order(series: "pd.Series", used: Sequence[str], hidden: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """Levels in natural order, and how that order came about: categories, numbers or the alphabet.
+
+    Parameters
+    ----------
+    series : Series
+        The column.
+    used : sequence of str
+        Labels that occur as levels.
+    hidden : sequence of str
+        Labels that occur, but only where they are no levels: in rows of the no-choice option, or as a word for missing.
+
+    Returns
+    -------
+    levels : tuple of str
+    order : str
+    """
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        listed = [as_label(value) for value in dtype.categories]
+        levels = tuple(label for label in dict.fromkeys(listed) if label not in hidden or label in used)
+        sorted_levels, order = by_value(levels)
+        return levels, order if levels == sorted_levels and not dtype.ordered else CATEGORIES
+    return by_value(used)
+
+
+def by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """Labels by size if all are numbers (False before True), else by the alphabet."""
+    if all(as_number(label) is not None for label in labels):
+        return tuple(sorted(labels, key=lambda label: (float(label), label))), NUMBERS
+    ordered = tuple(sorted(labels))
+    return ordered, NUMBERS if set(ordered) <= {"False", "True"} else ALPHABET
+
+
+def given_order(name: str, wanted: Any) -> tuple[str, ...]:
+    """The levels that `levels=` lists for an attribute."""
+    if isinstance(wanted, str) or not hasattr(wanted, "__iter__"):
+        raise ArgumentError(f"levels[{name!r}] must list the levels from worst to best; got {wanted!r}.")
+    return checked_labels(wanted, f"The levels of {name!r}")
+
+
+def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where) -> np.ndarray:
+    """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one that is no level."""
+    place = {label: number for number, label in enumerate(levels)}
+    found = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+    if (found < 0).any():
+        row = int((found < 0).argmax())
+        text = texts[codes[row]]
+        if not text:
+            raise DataError(
+                f"Attribute {name!r} {where(row)} is missing; fill it in, or write a word for it and declare that word "
+                "by missing=."
+            )
+        raise DataError(
+            f"Attribute {name!r} {where(row)} is {text!r}, which is not one of its levels {shorten(levels)}; declare "
+            f"it by levels=.{suggest(text, levels)}"
+        )
+    return found
+
+
+def numbers_of(name: str, texts: list[str], codes: np.ndarray, where) -> np.ndarray:
+    """The number of every row of an attribute that is binned; `where(row)` names the place of one that is none."""
+    numbers = [as_number(text) for text in texts]
+    values = np.array([math.nan if number is None else number for number in numbers])[codes]
+    if np.isnan(values).any():
+        row = int(np.isnan(values).argmax())
+        text = texts[codes[row]]
+        what = f"is {text!r}, which is not a finite number" if text else "is missing"
+        raise DataError(f"Attribute {name!r} {where(row)} {what}; only numbers can be binned.")
+    return values
+
+
+def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
+    """Where bins end: as given, or at quantiles of the values, each the largest value of its bin.
+
+    Parameters
+    ----------
+    name : str
+    wanted : int of 2 or more, or increasing numbers
+        Number of bins, or cut points.
+    values : array (n,)
+
+    Returns
+    -------
+    tuple of float
+        Of fewer bins than wanted where many values are the same.
+
+    Raises
+    ------
+    ArgumentError
+        If `wanted` is neither.
+
+    Example
+    -------
+    >>> cut_points("cost", 3, np.array([1.0, 2, 3, 4, 5, 60]))
+    (2.0, 4.0)
+    """
+    if is_whole(wanted):
+        if wanted < 2:
+            raise ArgumentError(f"bins[{name!r}] must be at least 2 bins; got {wanted}.")
+        shares = np.arange(1, wanted) / wanted
+        cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
+        return tuple(float(cut) for cut in cuts if cut < values.max())
+    try:
+        cuts = np.array(list(wanted), dtype=float)
+    except (TypeError, ValueError):
+        cuts = np.empty(0)
+    if not len(cuts) or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
+        raise ArgumentError(f"bins[{name!r}] must be a number of bins, or increasing cut points; got {wanted!r}.")
+    return tuple(cuts.tolist())
+
+
+def bin_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
+    """Names of the bins between cut points; a value at a cut point lies below it.
+
+    Example
+    -------
+    >>> bin_labels((120.0, 180.0))
+    ('<= 120', '120 to 180', '> 180')
+    """
+    shown = [np.format_float_positional(cut, trim="-") for cut in cuts]
+    if not shown:
+        return ("all values",)
+    between = [f"{low} to {high}" for low, high in zip(shown, shown[1:], strict=False)]
+    return (f"<= {shown[0]}", *between, f"> {shown[-1]}")
+
+
+def bin_codes(
+    name: str, codes: np.ndarray, texts: list[str], cuts: tuple[float, ...], levels: tuple[str, ...], where
+) -> np.ndarray:
+    """Numbers of the bins in which rows lie; a row may also name its bin."""
+    place = {label: number for number, label in enumerate(levels)}
+    named = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+    other = named < 0
+    rows = np.flatnonzero(other)
+    values = numbers_of(name, texts, codes[other], lambda k: where(int(rows[k])))
+    named[other] = np.searchsorted(np.asarray(cuts), values, side="left")
+    return named

@@ -1,0 +1,88 @@
+"""Paired comparisons as the tools of the chest read them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from thali.data.check import plural, shorten
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError
+
+
+def as_pairs(data: Any) -> PairedComparisons:
+    """The data themselves, or a table of counts (row over column) as data."""
+    if isinstance(data, PairedComparisons):
+        return data
+    if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
+        return PairedComparisons(data)
+    raise DataError(
+        f"This needs PairedComparisons, or a square table of counts (row chosen over column); got "
+        f"{type(data).__name__}."
+    )
+
+
+def as_groups(groups: Any, what: str) -> list[PairedComparisons]:
+    """Several data sets of the same options; a mapping gives its values."""
+    if isinstance(groups, PairedComparisons):
+        return [groups]
+    if hasattr(groups, "values") and callable(groups.values):
+        groups = groups.values()
+    if hasattr(groups, "columns") or not isinstance(groups, Iterable):
+        return [as_pairs(groups)]
+    several = [as_pairs(one) for one in groups]
+    if not several:
+        raise DataError(f"There are no {what}; give one data set for each.")
+    for number, one in enumerate(several):
+        if one.labels != several[0].labels:
+            raise DataError(
+                f"The {what} must have the same options in the same order; number 1 has {shorten(several[0].labels)}, "
+                f"number {number + 1} has {shorten(one.labels)}; bring them together with subset(labels)."
+            )
+    return several
+
+
+def names_of(groups: Any, count: int, what: str) -> list[str]:
+    """The names that a mapping gives, else "judge 1" and so on."""
+    if hasattr(groups, "keys") and not hasattr(groups, "columns"):
+        return [str(key) for key in groups.keys()]
+    return [f"{what} {number + 1}" for number in range(count)]
+
+
+def pooled(groups: list[PairedComparisons]) -> PairedComparisons:
+    """All comparisons of all groups together."""
+    if len(groups) == 1:
+        return groups[0]
+    import pandas as pd
+
+    frames = [group.to_frame().astype({"chosen": str, "rejected": str}) for group in groups]
+    return PairedComparisons.from_frame(pd.concat(frames), count="count", labels=groups[0].labels, weights=True)
+
+
+def complete(data: PairedComparisons, what: str) -> None:
+    """Raise a DataError that names a pair if not all pairs were compared."""
+    if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
+        compared = set(zip(data.first.tolist(), data.second.tolist(), strict=True))
+        i, j = next(
+            (i, j) for i in range(data.n_options) for j in range(i + 1, data.n_options) if (i, j) not in compared
+        )
+        raise DataError(
+            f"{what} needs every pair compared, and {data.labels[i]!r} was never compared with {data.labels[j]!r}; "
+            "use subset(labels) of options that all were."
+        )
+
+
+def whole(data: PairedComparisons, what: str) -> None:
+    """Raise a DataError if counts are fractional."""
+    total = data.wins + data.losses
+    if not all(np.array_equal(array, np.floor(array)) for array in (data.wins, total)):
+        raise DataError(f"{what} needs whole counts, and these {plural(data.n_pairs, 'pair')} have fractional ones.")
+
+
+def proportions(data: PairedComparisons) -> np.ndarray:
+    """The proportion in which row was chosen over column; NaN where never compared."""
+    table = np.full((data.n_options, data.n_options), np.nan)
+    total = data.wins + data.losses
+    table[data.first, data.second] = data.wins / total
+    table[data.second, data.first] = data.losses / total
+    return table

@@ -1,0 +1,76 @@
+"""All pairs of options, in an order and orientation that favours none."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali.data.check import as_label, checked_labels, plural
+from thali.errors import ArgumentError
+from thali.paired.printed import Printed
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PairDesign(Printed):
+    """A design of all pairs: `.table` has round, first, second; `list_a` and `list_b` show pairs in opposite orders."""
+
+    list_a: list[tuple[str, str]]
+    list_b: list[tuple[str, str]]
+
+
+def pair_design(options: Any) -> PairDesign:
+    """Lay out all pairs so that every option is shown first as often as second.
+
+    With an odd number of options the balance is exact, with an even one the two numbers differ by one. In each round
+    no option occurs twice. Give half the subjects `list_a`, the others `list_b`, and each an order of pairs of their
+    own.
+
+    Parameters
+    ----------
+    options : int or sequence of str
+        How many (3 or more), or their labels.
+
+    Returns
+    -------
+    PairDesign
+        `table` with columns round, first, second; `list_a`, the same as pairs; `list_b`, each pair reversed.
+
+    Raises
+    ------
+    ArgumentError
+        If there are fewer than three options.
+
+    References
+    ----------
+    David (1988), The method of paired comparisons, section 5.2.
+
+    Example
+    -------
+    >>> pair_design(["tea", "milk", "juice"]).list_a
+    [('juice', 'milk'), ('tea', 'juice'), ('milk', 'tea')]
+    """
+    import pandas as pd
+
+    if isinstance(options, int | np.integer) and not isinstance(options, bool):
+        labels = tuple(str(k) for k in range(int(options)))
+    elif isinstance(options, Iterable) and not isinstance(options, str):
+        labels = checked_labels([as_label(option) for option in options], "The labels of a design")
+    else:
+        raise ArgumentError(f"A design needs a number of options or their labels; got {options!r}.")
+    if len(labels) < 3:
+        raise ArgumentError(f"A design of pairs needs three options or more; got {len(labels)}.")
+    # On a circle of an odd number, round r pairs the two neighbours of r, and theirs; with one option more, r itself
+    # meets that one.
+    m = len(labels) - (len(labels) % 2 == 0)
+    rows = []
+    for r in range(m):
+        if m < len(labels):
+            rows.append((r + 1, m, r) if r % 2 == 0 else (r + 1, r, m))
+        rows += [(r + 1, (r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)]
+    pairs = [(labels[a], labels[b]) for _, a, b in rows]
+    table = pd.DataFrame(
+        [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)], columns=["round", "first", "second"]
+    )
+    note = f"{plural(len(labels), 'option')}, {plural(len(pairs), 'pair')}; list_b has every pair the other way round."
+    return PairDesign("Balanced paired-comparison design", table, note, pairs, [(b, a) for a, b in pairs])

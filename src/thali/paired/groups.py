@@ -1,0 +1,106 @@
+"""Do groups of judges differ in the weights of aspects?"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.check import plural
+from thali.errors import DataError
+from thali.maximum_likelihood.fit import estimate, warn_of_vanishing
+from thali.paired.counted import as_groups, names_of, pooled
+from thali.paired.printed import Printed
+from thali.paired.tests_of_models import log_binomial_half, log_poisson, tests_table
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class GroupTest(Printed):
+    """Tests of group differences: `.table` has the rows overall, model, group, effect, imbalance; `weights`."""
+
+    statistic: float
+    df: int
+    p_value: float
+    weights: "pandas.DataFrame"
+
+
+def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> GroupTest:
+    """Test whether groups have different weights, by likelihood ratios.
+
+    - overall: are all frequencies of all cells equal (one Poisson mean)?
+    - model: does elimination by aspects with weights of each group's own fit?
+    - group: are the weights the same in all groups?
+    - effect: is every probability one half, given that the weights are the same?
+    - imbalance: were all pairs compared equally often in all groups?
+
+    The deviances of the last four add up to that of the first. One group gives the tests of a single model.
+
+    Parameters
+    ----------
+    groups : list or mapping of PairedComparisons, or of square tables of counts
+        Of the same options in the same order.
+    aspects, unique
+        As those of `EliminationByAspects`; known aspects only.
+
+    Returns
+    -------
+    GroupTest
+        statistic, df and p_value of the group effect; `table` with all tests; `weights`, one column a group and one of
+        all together.
+
+    Raises
+    ------
+    DataError
+        If the groups have different options, or one of them does not tell the weights.
+
+    References
+    ----------
+    Duineveld, Arents & King (2000), Log-linear modelling of paired comparison data from consumer tests.
+
+    Example
+    -------
+    >>> young, old = [[0, 7, 9], [3, 0, 6], [1, 4, 0]], [[0, 2, 3], [8, 0, 5], [7, 5, 0]]
+    >>> test = group_test({"young": young, "old": old})
+    >>> test.df, round(test.p_value, 4)
+    (2, 0.0013)
+    """
+    import pandas as pd
+
+    each = as_groups(groups, "groups")
+    names = names_of(groups, len(each), "group")
+    together = estimate(pooled(each), aspects, unique)
+    fits = []
+    for name, data in zip(names, each, strict=True):
+        try:
+            fits.append(estimate(data, aspects, unique))
+        except DataError as error:
+            raise DataError(f"In {name}: {error}") from None
+        warn_of_vanishing(fits[-1], stacklevel=3)
+    wins, losses = (np.concatenate([getattr(data, side) for data in each]) for side in ("wins", "losses"))
+    n, cells = wins + losses, np.concatenate([wins, losses])
+    # What the pooled model says of the choices of each group, with the coefficients of the groups.
+    coefficients = sum(fit.coefficient for fit in fits)
+    pooled_value = together.maximum.value + coefficients
+    by_group = sum(fit.log_likelihood for fit in fits)
+    saturated = sum(fit.saturated for fit in fits)
+    weights = together.n_parameters
+    rows = {
+        "overall": (1, len(cells), log_poisson(cells, float(cells.mean())), log_poisson(cells, cells)),
+        "model": (weights * len(each), len(n), by_group, saturated),
+        "group": (weights, weights * len(each), pooled_value, by_group),
+        "effect": (0, weights, log_binomial_half(wins, losses), pooled_value),
+        "imbalance": (1, len(n), log_poisson(n, float(n.mean())), log_poisson(n, n)),
+    }
+    table = tests_table(rows)
+    columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {"together": together.weights}
+    return GroupTest(
+        title=f"Tests of group effects ({plural(len(each), 'group')})",
+        table=table,
+        note="",
+        statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
+        df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
+        p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
+        weights=pd.DataFrame(columns, index=pd.Index(together.known.names, name="aspect")),
+    )

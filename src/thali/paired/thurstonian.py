@@ -1,0 +1,109 @@
+"""Thurstone's law of comparative judgement, Case V."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.maximum_likelihood.estimates import chi_square_tail
+from thali.paired.concave import check_finite, climb_concave
+from thali.paired.counted import as_pairs
+from thali.paired.printed import Printed
+from thali.posterior.binomial import log_coefficient
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Thurstone(Printed):
+    """A fit of Case V: `scale`, its `covariance`, `log_likelihood`, `deviance` with `df` and `p_value`, `pearson`."""
+
+    scale: "pandas.Series"
+    covariance: "pandas.DataFrame"
+    log_likelihood: float
+    deviance: float
+    df: int
+    p_value: float
+    pearson: float
+
+
+def thurstone(data: Any) -> Thurstone:
+    r"""Fit Thurstone's Case V by maximum likelihood.
+
+    .. math:: p_{ij} = \Phi(\mu_i - \mu_j)
+
+    Parameters
+    ----------
+    data : PairedComparisons, or square table of counts
+
+    Returns
+    -------
+    Thurstone
+        scale (the first option has 0; a unit is the standard deviation of a difference), covariance, log_likelihood
+        (binomial coefficients included), deviance against the saturated model, df, p_value, pearson; `table` with scale
+        and std_error of each option.
+
+    Raises
+    ------
+    DataError
+        If some option's scale value is infinite, or options are not connected.
+
+    References
+    ----------
+    Thurstone (1927), A law of comparative judgment; Critchlow & Fligner (1991).
+
+    Example
+    -------
+    >>> taste = [[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]]
+    >>> fit = thurstone(taste)
+    >>> fit.df, round(fit.deviance, 3)
+    (3, 4.533)
+    """
+    import pandas as pd
+    from scipy.special import log_ndtr, ndtr, xlogy
+
+    data = as_pairs(data)
+    won, lost = data.wins > 0, data.losses > 0
+    check_finite(data.labels, np.r_[data.first[won], data.second[lost]], np.r_[data.second[won], data.first[lost]])
+    n = data.n_options
+    design = np.zeros((data.n_pairs, n))
+    rows = np.arange(data.n_pairs)
+    design[rows, data.first], design[rows, data.second] = 1.0, -1.0
+    design = design[:, 1:]
+
+    def at(scale: np.ndarray):
+        eta = design @ scale
+        low, high = log_ndtr(-eta), log_ndtr(eta)
+        density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
+        toward, away = np.exp(density - high), np.exp(density - low)
+        slope = data.wins * toward - data.losses * away
+        bend = data.wins * toward * (eta + toward) + data.losses * away * (away - eta)
+        return float(data.wins @ high + data.losses @ low), design.T @ slope, design.T @ (bend[:, None] * design)
+
+    scale = climb_concave(at, np.zeros(n - 1))
+    value, _, information = at(scale)
+    covariance = np.zeros((n, n))
+    covariance[1:, 1:] = np.linalg.inv(information)
+    total = data.wins + data.losses
+    saturated = float(np.sum(xlogy(data.wins, data.wins / total) + xlogy(data.losses, data.losses / total)))
+    deviance, df = max(2 * (saturated - value), 0.0), data.n_pairs - n + 1
+    p = ndtr(design @ scale)
+    pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
+    labels = pd.Index(data.labels, name="option")
+    values = pd.Series(np.r_[0.0, scale], labels, name="scale")
+    table = pd.DataFrame({"scale": values, "std_error": np.sqrt(np.diag(covariance))})
+    p_value = chi_square_tail(deviance, df)
+    note = f"G² = {deviance:.6g} on {df} df, p = {p_value:.4g}"
+    return Thurstone(
+        title="Thurstone's Case V",
+        table=table,
+        note=note,
+        scale=values,
+        covariance=pd.DataFrame(covariance, labels, labels),
+        log_likelihood=value + float(log_coefficient(data.wins, data.losses).sum()),
+        deviance=deviance,
+        df=df,
+        p_value=p_value,
+        pearson=pearson,
+    )

@@ -1,0 +1,176 @@
+"""Ties: half a win for either, or Davidson's model."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError
+from thali.maximum_likelihood.estimates import chi_square_tail
+from thali.paired.concave import check_finite, climb_concave
+from thali.paired.counted import as_pairs
+from thali.paired.printed import Printed
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def half_wins(data: Any, ties: Any) -> PairedComparisons:
+    """Count every tie as half a win for either option.
+
+    Parameters
+    ----------
+    data : PairedComparisons, or square table of counts
+        The choices without the ties.
+    ties : array or data frame, shape (options, options)
+        Number of ties of each pair, in one triangle or the same in both.
+
+    Returns
+    -------
+    PairedComparisons
+        With fractional counts.
+
+    Raises
+    ------
+    DataError
+        If ties are negative, not square, or differ between the triangles.
+
+    Example
+    -------
+    >>> half_wins([[0, 3], [1, 0]], [[0, 1], [0, 0]]).counts
+    array([[0. , 3.5],
+           [1.5, 0. ]])
+    """
+    data = as_pairs(data)
+    return PairedComparisons(data.counts + _ties(ties, data) / 2, labels=data.labels, weights=True)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Davidson(Printed):
+    """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`, and tests of fit."""
+
+    weights: "pandas.Series"
+    tie: float
+    tie_std_error: float
+    log_likelihood: float
+    deviance: float
+    df: int
+    p_value: float
+
+
+def davidson(data: Any, ties: Any) -> Davidson:
+    r"""Fit Davidson's extension of the Bradley-Terry-Luce model to ties.
+
+    .. math::
+        P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
+        P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
+
+    Parameters
+    ----------
+    data : PairedComparisons, or square table of counts
+        The choices without the ties.
+    ties : array or data frame, shape (options, options)
+        Number of ties of each pair, in one triangle or the same in both.
+
+    Returns
+    -------
+    Davidson
+        weights (sum 1), tie (nu), tie_std_error, log_likelihood (multinomial coefficients included), deviance against
+        the saturated model, df, p_value; `table` with weight and std_error of each option.
+
+    Raises
+    ------
+    DataError
+        If there is no tie, or some weight has no finite estimate.
+
+    References
+    ----------
+    Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired comparison experiments.
+
+    Example
+    -------
+    >>> fit = davidson([[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [0, 0, 3], [0, 0, 0]])
+    >>> fit.df, round(fit.tie, 3)
+    (3, 0.878)
+    """
+    import pandas as pd
+    from scipy.special import gammaln, logsumexp, xlogy
+
+    data = as_pairs(data)
+    counts, tied = data.counts.astype(float), _ties(ties, data)
+    if not tied.any():
+        raise DataError("There is no tie; fit EliminationByAspects('unique') instead.")
+    n = data.n_options
+    i, j = np.nonzero(np.triu(counts + counts.T + tied, 1))
+    outcome = np.column_stack([counts[i, j], counts[j, i], tied[i, j]])
+    won, lost, drawn = (outcome[:, column] > 0 for column in range(3))
+    check_finite(data.labels, np.r_[i[won], j[lost], i[drawn], j[drawn]], np.r_[j[won], i[lost], j[drawn], i[drawn]])
+    # Utilities of the three outcomes, linear in ln w (less that of the first) and ln nu.
+    design = np.zeros((len(i), 3, n + 1))
+    rows = np.arange(len(i))
+    design[rows, 0, i] = design[rows, 1, j] = design[rows, 2, n] = 1.0
+    design[rows, 2, i] = design[rows, 2, j] = 0.5
+    design = design[:, :, 1:]
+    total = outcome.sum(axis=1)
+
+    def at(point: np.ndarray):
+        utility = design @ point
+        log_p = utility - logsumexp(utility, axis=1, keepdims=True)
+        p = np.exp(log_p)
+        mean = np.einsum("pc,pck->pk", p, design)
+        gradient = np.einsum("pc,pck->k", outcome - total[:, None] * p, design)
+        spread = np.einsum("p,pc,pck,pcl->kl", total, p, design, design)
+        return float(np.sum(outcome * log_p)), gradient, spread - (total[:, None] * mean).T @ mean
+
+    point = climb_concave(at, np.zeros(n))
+    value, _, information = at(point)
+    covariance = np.linalg.inv(information)
+    w = np.exp(np.r_[0.0, point[:-1]])
+    w /= w.sum()
+    jacobian = (np.diag(w) - np.outer(w, w))[:, 1:]
+    errors = np.sqrt(np.diag(jacobian @ covariance[:-1, :-1] @ jacobian.T))
+    tie = float(np.exp(point[-1]))
+    tie_error = tie * float(np.sqrt(covariance[-1, -1]))
+    saturated = float(np.sum(xlogy(outcome, outcome / total[:, None])))
+    coefficients = float(np.sum(gammaln(total + 1)) - np.sum(gammaln(outcome + 1)))
+    deviance, df = max(2 * (saturated - value), 0.0), 2 * len(i) - n
+    p_value = chi_square_tail(deviance, df)
+    weights = pd.Series(w, pd.Index(data.labels, name="option"), name="weight")
+    return Davidson(
+        title="Bradley-Terry-Luce model with ties (Davidson)",
+        table=pd.DataFrame({"weight": weights, "std_error": errors}),
+        note=f"Tie parameter {tie:.6g} (standard error {tie_error:.4g}). "
+        f"G² = {deviance:.6g} on {df} df, p = {p_value:.4g}",
+        weights=weights,
+        tie=tie,
+        tie_std_error=tie_error,
+        log_likelihood=value + coefficients,
+        deviance=deviance,
+        df=df,
+        p_value=p_value,
+    )
+
+
+def _ties(ties: Any, data: PairedComparisons) -> np.ndarray:
+    """The number of ties of each pair, the same in both triangles."""
+    n = data.n_options
+    if hasattr(ties, "reindex"):
+        ties = (
+            ties.rename(index=str, columns=str).reindex(index=list(data.labels), columns=list(data.labels)).to_numpy()
+        )
+    try:
+        table = np.asarray(ties, float)
+    except (TypeError, ValueError):
+        raise DataError("Ties must be a square table of numbers, options by options.") from None
+    if table.shape != (n, n):
+        raise DataError(f"Ties must be a table of {n} x {n}, as the data have {n} options; got shape {table.shape}.")
+    if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
+        raise DataError("Ties must be counts of 0 or more, with an empty diagonal, for the labels of the data.")
+    if not (np.array_equal(table, table.T) or not np.triu(table).any() or not np.tril(table).any()):
+        i, j = np.argwhere(table != table.T)[0]
+        raise DataError(
+            f"Ties of {data.labels[i]!r} and {data.labels[j]!r} are {table[i, j]:g} in one triangle and "
+            f"{table[j, i]:g} in the other; give them in one triangle, or the same in both."
+        )
+    return np.maximum(table, table.T)

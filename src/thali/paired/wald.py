@@ -1,0 +1,121 @@
+"""Linear hypotheses about weights or utilities, tested by Wald's statistic."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali.data.check import shorten, suggest
+from thali.errors import ArgumentError
+from thali.maximum_likelihood.estimates import chi_square_tail
+from thali.models.arguments import one_of
+from thali.paired.printed import Printed
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class WaldTest(Printed):
+    """Wald's test: `statistic`, `df`, `p_value`; `.table` has each contrast with its standard error."""
+
+    statistic: float
+    df: int
+    p_value: float
+
+
+def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
+    r"""Test that linear contrasts of utilities or weights are zero.
+
+    .. math:: W = (C u)' [C \operatorname{cov}(u) C']^- (C u)
+
+    has about a chi-square distribution whose degrees of freedom are the rank of C.
+
+    Parameters
+    ----------
+    model : EliminationByAspects
+        Fitted by maximum likelihood.
+    contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or list of mappings
+        A mapping such as ``{"JU": 1, "CY": -1}`` names those that matter. Each contrast should sum to 0: only ratios
+        of weights mean anything.
+    scale : {"utility", "weights"}
+        Whether C applies to the options (the sum of the weights of each one's aspects) or to the aspects.
+
+    Returns
+    -------
+    WaldTest
+        statistic, df, p_value; `table` with estimate, std_error, z and p_value of each contrast.
+
+    Raises
+    ------
+    ArgumentError
+        If contrasts do not fit, or involve weights without a standard error (on the boundary).
+
+    References
+    ----------
+    Wald (1943), Tests of statistical hypotheses concerning several parameters.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> test = wald_test(model, [{"JU": 1, "CY": -1}, {"JU": 1, "AJF": -1}])
+    >>> test.df, round(test.statistic, 2)
+    (2, 86.14)
+    """
+    import pandas as pd
+    from scipy.special import ndtr
+
+    one_of("scale", scale, ("utility", "weights"))
+    if not hasattr(model, "_maximum"):
+        raise ArgumentError(f"wald_test needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+    found = model._maximum()
+    names = found.known.labels if scale == "utility" else found.known.names
+    c = _matrix(contrasts, list(names), "options" if scale == "utility" else "aspects")
+    value = found.raw_utility if scale == "utility" else found.weights
+    covariance = found.raw_utility_covariance() if scale == "utility" else found.covariance
+    used = (c != 0).any(axis=0)
+    if missing := [name for name, bad in zip(names, used & np.isnan(np.diag(covariance)), strict=True) if bad]:
+        raise ArgumentError(
+            f"{shorten(missing)} has no standard error, for its weight is zero or not determined; leave it out."
+        )
+    c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
+    estimate, spread = c @ value, c @ covariance @ c.T
+    df = int(np.linalg.matrix_rank(c))
+    if np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True) < df:
+        raise ArgumentError(
+            "A contrast has no standard error, for it involves only weights that are zero; leave it out."
+        )
+    statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
+    p_value = chi_square_tail(statistic, df)
+    error = np.sqrt(np.diag(spread))
+    z = estimate / error
+    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": 2 * ndtr(-np.abs(z))})
+    table.index = [f"contrast {row + 1}" for row in range(len(c))]
+    note = f"W = {statistic:.6g} on {df} df, p = {p_value:.4g}"
+    return WaldTest(
+        f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}", table, note, statistic, df, p_value
+    )
+
+
+def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
+    """Contrasts by options or aspects."""
+    if isinstance(contrasts, dict):
+        contrasts = [contrasts]
+    if hasattr(contrasts, "to_dict") and hasattr(contrasts, "columns"):
+        contrasts = contrasts.to_dict("records")
+    if isinstance(contrasts, list | tuple) and contrasts and isinstance(contrasts[0], dict):
+        rows = np.zeros((len(contrasts), len(names)))
+        for row, contrast in zip(rows, contrasts, strict=True):
+            for name, coefficient in contrast.items():
+                if str(name) not in names:
+                    near = suggest(str(name), names) or f" They are {shorten(names)}."
+                    raise ArgumentError(f"A contrast names {name!r}, which is not among the {what}.{near}")
+                row[names.index(str(name))] = coefficient
+        matrix = rows
+    else:
+        matrix = np.atleast_2d(np.asarray(contrasts, float))
+    if matrix.ndim != 2 or matrix.shape[1] != len(names):
+        raise ArgumentError(
+            f"Contrasts must have one column for each of the {len(names)} {what}; got shape {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all() or not (matrix != 0).any(axis=1).all():
+        raise ArgumentError("Every contrast must be finite and have an entry other than 0.")
+    return matrix

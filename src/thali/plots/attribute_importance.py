@@ -1,0 +1,47 @@
+"""How much each attribute matters for choices."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.plots._style import COLOURS, label_width, new_axes, short
+from thali.posterior.interval import INTERVAL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def attribute_importance(model: Any, axes: "Axes | None" = None) -> "Axes":
+    """Draw how far choices change when all alternatives of a task are alike in an attribute.
+
+    A bar is the mean over tasks, with a standard error over groups to either side; the thin line holds 89 % of people.
+
+    Parameters
+    ----------
+    model : ProductClasses
+        Fitted; or the table that its `attribute_importance()` returned.
+    axes : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    table = model.attribute_importance() if hasattr(model, "attribute_importance") else model
+    names = short(table["attribute"].tolist())
+    ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if axes is None else axes
+    at = np.arange(len(names))
+    values, errors = table["importance"].to_numpy(), np.nan_to_num(table["se"].to_numpy(float))
+    ax.barh(at, values, height=0.6, color=COLOURS[0], zorder=2, label="mean and standard error")
+    ends = table[["people_lb", "people_ub"]].to_numpy().T
+    ax.hlines(at + 0.42, *ends, color="0.45", linewidth=1.2, zorder=3, label=f"{INTERVAL:.0%} of people")
+    low = np.minimum(errors, values)
+    ax.errorbar(values, at, xerr=[low, errors], fmt="none", ecolor="0.1", elinewidth=1.3, capsize=2, zorder=4)
+    ax.set_yticks(at, names, parse_math=False)
+    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="part of choices that it decides")
+    ax.set_xlim(left=0)
+    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    return ax

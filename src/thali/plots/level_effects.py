@@ -1,0 +1,95 @@
+"""How often one level of an attribute is preferred to another."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.plots._style import COLOURS, label_width, new_axes, short
+from thali.posterior.interval import INTERVAL, INTERVAL_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+_FEW = 3  # pairs of an attribute that are all drawn; of more, every level against the least one
+_ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
+
+
+def level_effects(model: Any, axes: "Axes | None" = None) -> "Axes":
+    """Draw the probability that one level of an attribute is preferred to another, all else being equal.
+
+    A point is the mean over people, its thick line the interval over draws; the thin line holds 89 % of people. The
+    dashed line is indifference. Of an attribute with four levels or more each is compared with the worst one, or with
+    the first where there is no direction.
+
+    Parameters
+    ----------
+    model : ProductClasses
+        Fitted; or the table that its `level_effects()` returned.
+    axes : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    table = _drawn(model.level_effects() if hasattr(model, "level_effects") else model)
+    attributes = list(dict.fromkeys(table["attribute"]))
+    heads = short(attributes)
+    places, head_places, labels = _places(table)
+    width = label_width([*labels, *(f"{head} " for head in heads)])
+    deepest = places[-1] + 0.16
+    ax = new_axes(4.0 + width, 0.75 + deepest)[0] if axes is None else axes
+    middle, ends = table["effect"].to_numpy(), table[list(INTERVAL_COLUMNS)].to_numpy()
+    people = table[["people_lb", "people_ub"]].to_numpy()
+    ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
+    ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{INTERVAL:.0%} of people")
+    ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {INTERVAL:.0%} interval")
+    ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
+    ax.set_yticks([*places, *head_places], [*labels, *heads], fontsize=9, parse_math=False)
+    for text in ax.get_yticklabels()[len(places) :]:
+        text.set_fontweight("bold")
+    for place in head_places[1:]:
+        ax.axhline(place - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    return ax
+
+
+def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    """All pairs of an attribute with few levels, else those with the level that is never the better one."""
+    kept = []
+    for _, rows in table.groupby("attribute", sort=False):
+        base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
+        versus = np.isin(rows["over"], base)
+        # Of very many levels neighbours are compared, and the two ends.
+        kept.append(rows if len(rows) <= _FEW or versus.sum() < 3 else rows[versus])
+    import pandas as pd
+
+    return pd.concat(kept)
+
+
+def _places(table: "pandas.DataFrame") -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Where rows and names of attributes stand, in inches from the top, and what the rows are called."""
+    at, places, heads = 0.06, [], []
+    last = None
+    for attribute in table["attribute"]:
+        if attribute != last:
+            heads.append(at + _HEAD / 2)
+            at += _HEAD
+            last = attribute
+        places.append(at + _ROW / 2)
+        at += _ROW
+        last = attribute
+    shown = {}
+    for _, rows in table.groupby("attribute", sort=False):  # two levels of one attribute must not look the same
+        levels = list(dict.fromkeys([*rows["level"], *rows["over"]]))
+        shown |= {(rows["attribute"].iloc[0], level): name for level, name in zip(levels, short(levels), strict=True)}
+    labels = [
+        f"{shown[attribute, level]} over {shown[attribute, other]}"
+        for attribute, level, other in table[["attribute", "level", "over"]].itertuples(index=False)
+    ]
+    return np.array(places), np.array(heads), labels

@@ -1,0 +1,82 @@
+"""Shares of a simulated market, before a change and after it."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.plots._style import COLOURS, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+def market_shares(table: "pandas.DataFrame", axes: "Axes | None" = None) -> "Axes":
+    """Draw the share of every product with its interval; with a change, the share after it below, and the difference.
+
+    Parameters
+    ----------
+    table : data frame
+        What `ProductClasses.market_shares` returned.
+    axes : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If it is another table.
+
+    Example
+    -------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"share": [0.6, 0.4], "share_lb": [0.5, 0.3], "share_ub": [0.7, 0.5]}, index=["A", "B"])
+    >>> ax = market_shares(table)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['A', 'B']
+    """
+    if not {"share", "share_lb", "share_ub"} <= set(getattr(table, "columns", ())):
+        raise ArgumentError("`table` has no shares; give the table that `market_shares` of a fitted model returned.")
+    changed = "after" in table
+    names = short([str(label) for label in table.index])
+    height = 0.36 if changed else 0.62
+    size = 4.4 + label_width(names) + 1.4 * changed, 0.9 + (0.5 if changed else 0.34) * len(names)
+    ax = new_axes(*size)[0] if axes is None else axes
+    at = np.arange(len(names), dtype=float)
+    bars = [("share", -0.2 if changed else 0.0, COLOURS[5] if changed else COLOURS[0], "now")]
+    if changed:
+        bars.append(("after", 0.2, COLOURS[0], "after the change"))
+    for name, shift, colour, label in bars:
+        values = table[name].to_numpy(float)
+        ends = table[[f"{name}_lb", f"{name}_ub"]].to_numpy(float)
+        ax.barh(at + shift, values, height=height, color=colour, zorder=2, label=label)
+        ax.hlines(at + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
+    ends = table.filter(regex="^(share|after)_ub$").to_numpy(float)
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))), xlabel="share of choices")
+    ax.set_yticks(at, names, parse_math=False)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    if changed:
+        _write_changes(ax, at, table)
+        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.0)
+    return ax
+
+
+def _write_changes(ax: "Axes", at: np.ndarray, table: "pandas.DataFrame") -> None:
+    """The difference of every share in points of a hundred, with its interval, to the right of the bars."""
+    across = ax.get_yaxis_transform()
+    ax.text(1.03, 1.02, "change, points", transform=ax.transAxes, fontsize=8, va="bottom")
+    for place, row in zip(at, table.to_dict("records"), strict=True):
+        middle, low, high = (_points(row[name]) for name in ("change", "change_lb", "change_ub"))
+        ax.text(1.03, place, f"{middle} ({low} to {high})", transform=across, va="center", fontsize=8.5)
+
+
+def _points(share: float) -> str:
+    shown = f"{100 * share:+.1f}"
+    return "0.0" if float(shown) == 0 else shown.replace("-", "−")

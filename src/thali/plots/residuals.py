@@ -1,0 +1,70 @@
+"""Residuals of a maximum-likelihood fit against what it predicts."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.plots._style import COLOURS, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WORST = 5
+_MARKERS = "osD^v"
+
+
+def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "Axes":
+    """Draw the residual of each compared pair against its predicted probability.
+
+    Under the model about 95 % of the residuals lie between the dashed lines, at -1.96 and 1.96; the five largest are
+    named.
+
+    Parameters
+    ----------
+    model : EliminationByAspects
+        Fitted by maximum likelihood.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+    kind : {"deviance", "pearson"}
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    NotFittedError
+        Unless fitted by maximum likelihood.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> residuals(model).get_ylabel()
+    'deviance residual'
+    """
+    if not hasattr(model, "_maximum"):
+        raise ArgumentError(f"residuals needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+    table = model.residuals(kind)
+    labels = dict(zip(model.estimates_.known.labels, short(list(model.estimates_.known.labels)), strict=True))
+    x, y = table["predicted"].to_numpy(), table["residual"].to_numpy()
+    worst = np.argsort(-np.abs(y), kind="stable")[: min(_WORST, len(y))]
+    names = [f"{labels[table['a'][pair]]} over {labels[table['b'][pair]]}" for pair in worst]
+    if ax is None:
+        (ax,) = new_axes(5.0 + label_width(names), 3.8)
+    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=1)
+    for line in (-1.96, 1.96):
+        ax.axhline(line, color="0.6", linewidth=0.8, linestyle="--", zorder=1)
+    ax.scatter(x, y, s=12, color="0.3", linewidth=0, zorder=2)
+    for number, pair in enumerate(worst):
+        style = {"markersize": 8, "markerfacecolor": "none", "markeredgewidth": 1.8, "color": COLOURS[number]}
+        ax.plot(x[pair], y[pair], _MARKERS[number], label=names[number], zorder=3, **style)
+    ax.set(xlim=(-0.02, 1.02), xlabel="predicted probability of the first option", ylabel=f"{kind} residual")
+    reach = 1.1 * max(float(np.abs(y).max()), 2.1)
+    ax.set_ylim(-reach, reach)
+    ax.spines[["top", "right"]].set_visible(False)
+    legend = ax.legend(title="largest", loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, fontsize=8)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return ax

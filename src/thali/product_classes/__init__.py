@@ -1,0 +1,1 @@
+"""Product classes with monotone attributes: what people in a choice experiment care about."""

@@ -1,0 +1,196 @@
+"""Independent annealed chains: no resampling and no exchange, predictions are averages over all of them."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._random import streams
+from thali._threads import run_in_threads
+from thali.product_classes.chain import Chain, Course
+from thali.product_classes.checkpoint import (
+    Checkpoint,
+    unpacked_draws,
+    unpacked_states,
+    unpacked_streams,
+)
+from thali.product_classes.fit import Fit, Keeper, of_equal_length
+from thali.product_classes.problem import Problem
+from thali.product_classes.state import MOVES, empty_state, workspace
+from thali.product_classes.told import pooled, told_of_chains, told_of_kept_lapses
+
+if TYPE_CHECKING:
+    from thali.product_classes.arguments import Plan
+
+PILOT = 2  # steps after which the time of a run is foretold
+GROWTH = 2.0  # how much longer a sweep takes on the average than in these
+SHORT = 1.5  # seconds; nothing is said of a run that may be over by then
+
+
+def run_annealed(
+    problem: Problem, plan: "Plan", *, cores=None, random_seed=None, progressbar=False, checkpoint=None, resume=None
+) -> Fit:
+    """Draw from the posterior by independent annealed chains.
+
+    Each begins with classes from the prior, and a and σ fixed or from the prior; the lapse falls in a geometric course
+    to that of the model; then draws are kept from a long final phase. From the prior, the likelihood's increments are
+    the logarithm of a weight whose mean is the evidence (annealed importance sampling).
+
+    Parameters
+    ----------
+    problem : Problem
+    plan : Plan
+    cores : int, optional
+        Threads; no influence on the draws.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    progressbar : bool
+    checkpoint, resume : str or path, optional
+
+    Returns
+    -------
+    Fit
+    """
+    from thali.progress import Progress
+
+    settings = {**plan._asdict(), "learned_alpha": bool(np.isnan(problem.prior[0]))}
+    files = Checkpoint(checkpoint, resume, problem, settings)
+    course, keeper = Course(problem, plan), Keeper(problem, plan.beta)
+    interrupted = False
+    chains: list[Chain] = []
+    with Progress(progressbar, "annealed chains", plan.groups * course.total, "sweeps") as progress:
+        try:
+            progress.note("compiling, once")
+            rngs = streams(random_seed, plan.groups)
+            chains = [Chain(problem, plan, course, rng, group, keeper) for group, rng in enumerate(rngs)]
+            if files.found is not None:
+                _restore(chains, files.found)
+            chains[0].compile()
+            progress.note("")
+            run_in_threads(chains, cores, _Watch(chains, files, progress))
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted and (len(chains) < plan.groups or min(c.sweeps for c in chains) == 0):
+        raise KeyboardInterrupt
+    _write(chains, files)
+    return _fit_of(chains, course, plan, interrupted)
+
+
+class _Watch:
+    """Shows how far the chains are, and has them written from time to time; runs in the thread of the caller."""
+
+    def __init__(self, chains: list[Chain], files: Checkpoint, progress):
+        from time import monotonic
+
+        self.chains, self.files, self.progress, self.clock = chains, files, progress, monotonic
+        self.is_foretold = False
+        self.began, self.done = math.nan, 0  # once compiled code has been loaded
+
+    def update(self, done: int) -> None:
+        self.progress.update(done, self._status())
+        if math.isnan(self.began) and done:
+            self.began, self.done = self.clock(), done
+        passed = self.clock() - self.began
+        is_over = min(c.sweeps for c in self.chains) >= PILOT * self.chains[0].course.step
+        if not self.is_foretold and is_over and passed > SHORT and done > self.done:
+            self.is_foretold = True
+            expected = passed * GROWTH * sum(c.total for c in self.chains) / (done - self.done)
+            self.progress.note(f"about {duration(expected)} in all")
+        if not self.files.is_due():
+            return
+        if all(c.image is not None for c in self.chains):
+            self.files.write(_all_of([c.image for c in self.chains if c.image is not None]))
+            for chain in self.chains:
+                chain.image = chain.packed() if chain.is_done else None
+        elif not any(c.image_wanted for c in self.chains):
+            for chain in self.chains:
+                if chain.is_done:
+                    chain.image = chain.packed()
+                else:
+                    chain.image_wanted = chain.image is None
+
+    def _status(self) -> str:
+        chain = min(self.chains, key=lambda c: c.sweeps)
+        counts = np.sum([c.state.counts for c in self.chains], axis=0)
+        words = [
+            f"lapse {chain.target.delta.max():.2g}",
+            f"{_rate(counts[:, 1].sum(), counts[:, 0].sum()):.0%} accepted",
+        ]
+        if chain.is_weighted:
+            words.append(f"log evidence {pooled(np.array([c.log_weight for c in self.chains]))[0]:.1f}")
+        return ", ".join(words)
+
+
+def duration(seconds: float) -> str:
+    """A time in words, roughly."""
+    if seconds < 90.0:
+        return f"{max(1.0, seconds):.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"
+
+
+def _rate(accepted: float, tried: float) -> float:
+    return float(accepted) / max(float(tried), 1.0)
+
+
+def _all_of(images: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {f"{group}/{name}": array for group, image in enumerate(images) for name, array in image.items()}
+
+
+def _write(chains: list[Chain], files: Checkpoint) -> None:
+    if files.path is not None:
+        files.write(_all_of([chain.packed() for chain in chains]))
+
+
+def _restore(chains: list[Chain], arrays: dict[str, np.ndarray]) -> None:
+    for group, chain in enumerate(chains):
+        start = f"{group}/"
+        image = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        chain.state = unpacked_states(image, empty_state(chain.problem))[0]
+        chain.work = workspace(chain.problem, chain.state)
+        chain.rng = unpacked_streams(image["stream"])[0]
+        chain.target.delta[:] = image["delta"]
+        chain.log_weight = float(image["log_weight"])
+        chain.trace = [tuple(row) for row in image["trace"].tolist()]
+        draws = unpacked_draws(image, "draw_")
+        chain.kept = [] if draws is None else [draws]
+
+
+def _fit_of(chains: list[Chain], course: Course, plan: "Plan", interrupted: bool) -> Fit:
+    told: list[str] = []
+    if any(not chain.kept for chain in chains):
+        lapse = float(np.mean([chain.target.delta.max() for chain in chains]))
+        for chain in chains:
+            chain.kept = []
+            chain.keep(lapse)
+        told.append(
+            f"Stopped while the lapse was still {lapse:.2g}, on its way to {plan.lapse:g}: the draws are of a model "
+            "with that lapse. fit(resume=...) goes on where a checkpoint was written."
+        )
+    lengths = min(len(chain.trace) for chain in chains)
+    rows = np.array([chain.trace[:lengths] for chain in chains], float).reshape(len(chains), lengths, 3)
+    trace = {"log_likelihood": rows[:, :, 0], "n_classes": rows[:, :, 1]}
+    found = (math.nan, math.nan, math.nan)
+    if plan.start == "fixed":
+        told.append("The evidence is not estimated: only chains with start='prior' have weights.")
+    elif min(chain.sweeps for chain in chains) < course.annealing:
+        told.append("The evidence is not known: the chains were stopped while the lapse was falling.")
+    else:
+        steps = course.annealing // course.step
+        at_step = np.arange(1, steps + 1) * course.step - 1
+        trace |= {"lapse": course.lapses[at_step], "log_evidence": rows[:, :steps, 2]}
+        weights = np.array([chain.log_weight for chain in chains])
+        found = pooled(weights)
+        told += told_of_chains(weights)
+    if not interrupted and plan.lapse == 0.0:
+        kept = np.unique(np.concatenate([chain.people_with_lapse() for chain in chains]))
+        told += told_of_kept_lapses(kept.tolist(), float(course.lapses[-1]))
+    counts = np.sum([chain.state.counts for chain in chains], axis=0)
+    return Fit(
+        particles=of_equal_length([chain.kept for chain in chains]),
+        log_evidence=found[0],
+        log_evidence_se=found[1],
+        evidence_sd=found[2],
+        trace=trace,
+        acceptance={name: _rate(*row[::-1]) for name, row in zip(MOVES, counts, strict=True)},
+        told=told,
+        interrupted=interrupted,
+    )

@@ -1,0 +1,156 @@
+"""One annealed chain: from the prior to the posterior along the lapse path, then draws from there."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._threads import Sliced
+from thali.product_classes.checkpoint import packed_draws, packed_states, packed_streams
+from thali.product_classes.choices import log_likelihood, write_hits
+from thali.product_classes.fit import Keeper
+from thali.product_classes.particles import Particles, joined
+from thali.product_classes.path import CAP
+from thali.product_classes.problem import Problem, target_of
+from thali.product_classes.state import CLASSES, SWEEPS, workspace
+from thali.product_classes.sweep import draw_state, sweep
+
+if TYPE_CHECKING:
+    from thali.product_classes.arguments import Plan
+
+STEPS = 40  # of annealing, of `sweeps_per_step` sweeps each
+EVERY = 4  # sweeps between two draws
+MOST = 200  # draws that a chain keeps
+DROPPED = 8  # one part of so many of the final phase is not kept: it still drifts
+FIRST = 0.02  # u of the first sweep
+
+
+class Course:
+    """How the lapse falls, and which sweeps are kept: the same for all chains."""
+
+    def __init__(self, problem: Problem, plan: "Plan"):
+        self.annealing = STEPS * plan.sweeps_per_step
+        self.total = self.annealing + plan.final_sweeps
+        end = 1.0 / plan.lapse - 1.0 if plan.lapse > 0.0 else CAP["lapse"]
+        self.lapses = 1.0 / (1.0 + np.geomspace(min(FIRST, end), end, self.annealing))
+        self.lapse, self.step = plan.lapse, plan.sweeps_per_step
+        first = plan.final_sweeps // DROPPED
+        self.every = max(EVERY, math.ceil((plan.final_sweeps - first) / MOST)) if plan.final_sweeps >= EVERY else 1
+        self.first_kept = self.annealing + first
+        self.others = np.diff(problem.tasks.first_row) - 1
+        self.person = np.repeat(np.arange(problem.n_people), np.diff(problem.tasks.first_task))
+
+    def next_stop(self, sweep: int) -> int:
+        """The next sweep after which there is something to do besides sweeps."""
+        if sweep < self.annealing:
+            return sweep + 1
+        kept = self.total - (self.total - sweep - 1) // self.every * self.every
+        step = (sweep // self.step + 1) * self.step
+        return min(kept, step, self.total)
+
+    def is_kept(self, sweep: int) -> bool:
+        """Whether the state after that many sweeps is a draw."""
+        return sweep > self.first_kept and (self.total - sweep) % self.every == 0
+
+
+class Chain(Sliced):
+    """A chain with a random stream of its own; runs in slices on any thread."""
+
+    def __init__(
+        self, problem: Problem, plan: "Plan", course: Course, rng: np.random.Generator, group: int, keeper: Keeper
+    ):
+        self.problem, self.course, self.rng, self.group, self.keeper = problem, course, rng, group, keeper
+        self.sampler = plan.sampler
+        self.is_weighted = plan.start == "prior"
+        self.target = target_of(problem, 1.0)
+        self.state = draw_state(rng, problem, shapes_from_prior=self.is_weighted)
+        self.work = workspace(problem, self.state)
+        self.total = course.total
+        self.log_weight = -float(np.log(course.others + 1.0).sum()) if self.is_weighted else math.nan
+        self.kept: list[Particles] = []
+        self.trace: list[tuple[float, ...]] = []
+        self.image: dict[str, np.ndarray] | None = None
+        self.image_wanted = False
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.state.whole[SWEEPS])
+
+    @property
+    def is_done(self) -> bool:
+        return self.sweeps >= self.total
+
+    def compile(self) -> None:
+        """Have the sweeps compiled, or loaded, without running one."""
+        sweep(self.rng, self.problem, self.target, self.state, self.work, 0, self.sampler)
+
+    def run_slice(self) -> None:
+        super().run_slice()
+        if self.image_wanted:
+            self.image, self.image_wanted = self.packed(), False
+
+    def run_to(self, until: int) -> None:
+        course = self.course
+        while (done := self.sweeps) < until:
+            if done < course.annealing:
+                self._cool(course.lapses[done])
+            stop = min(until, course.next_stop(done))
+            self.state, self.work = sweep(
+                self.rng, self.problem, self.target, self.state, self.work, stop - done, self.sampler
+            )
+            if stop >= course.annealing and course.lapse == 0.0:
+                self._harden(stop == course.annealing)
+            if stop % course.step == 0 or stop == course.total:
+                self.trace.append((self._log_likelihood(), float(self.state.whole[CLASSES]), self.log_weight))
+            if course.is_kept(stop):
+                self.keep(course.lapse)
+
+    def keep(self, lapse: float) -> None:
+        """Make the state as it is a draw."""
+        self.kept.append(self.keeper.draw(self.state, self.group, self._log_likelihood(), lapse))
+
+    def _log_likelihood(self) -> float:
+        return log_likelihood(self.problem, self.target, self.state, self.work)
+
+    def _hits(self) -> np.ndarray:
+        hits = np.empty(len(self.course.others))
+        write_hits(self.problem, self.target, self.state, self.work, hits)
+        return hits
+
+    def _weigh(self, hits: np.ndarray, before: np.ndarray, after: Any) -> None:
+        """Add the change of the likelihood to the weight."""
+        size = self.course.others + 1.0
+        with np.errstate(divide="ignore"):
+            new = np.log((1.0 - after) * hits + after / size).sum()
+        self.log_weight += float(new - np.log((1.0 - before) * hits + before / size).sum())
+
+    def _cool(self, lapse: float) -> None:
+        if self.is_weighted and lapse < self.target.delta[0]:
+            self._weigh(self._hits(), self.target.delta, lapse)
+        self.target.delta[:] = lapse
+
+    def _harden(self, is_first: bool) -> None:
+        """Take the last lapse from the people all of whose choices are satisfied."""
+        if not self.target.delta.any():
+            return
+        hits = self._hits()
+        if is_first and self.is_weighted:
+            self._weigh(hits, self.target.delta, 0.0)
+        impossible = np.bincount(self.course.person, hits == 0.0, self.problem.n_people) > 0
+        self.target.delta[~impossible[self.course.person]] = 0.0
+
+    def people_with_lapse(self) -> np.ndarray:
+        """Whose choices are not satisfied at the end of a fit without lapse."""
+        return np.unique(self.course.person[self.target.delta > self.course.lapse])
+
+    def packed(self) -> dict[str, np.ndarray]:
+        """Everything that the rest of the chain depends on."""
+        self.kept = [joined(self.kept)] if self.kept else []
+        return {
+            "stream": packed_streams([self.rng]),
+            "delta": self.target.delta.copy(),
+            "log_weight": np.array(self.log_weight),
+            "trace": np.array(self.trace, float).reshape(-1, 3),
+            **packed_states([self.state]),
+            **packed_draws(self.kept[0] if self.kept else None, "draw_"),
+        }

@@ -1,0 +1,158 @@
+"""How levels of an attribute are preferred to each other: a summary that depends on predictions alone."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._jit import allocating
+from thali._random import streams
+from thali.product_classes.choosing import alike, difference, draw_values, holds, scale_values, separating
+from thali.product_classes.class_table import standard_error
+from thali.product_classes.design_rows import row_with, thinned
+from thali.product_classes.parallel import in_threads
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.product_classes.particles import Particles
+    from thali.product_classes.study import Study
+
+MOST_DRAWS = 400
+_OCCASIONS = 4_000  # of all people in a draw
+_MOST_PAIRED = 8  # levels all pairs of which are shown
+_PIECES = 40  # of the work
+
+
+@allocating
+def add_effects(rng, draws, d, codes, rows, inside_attribute, first, second, of_attribute, repeats, room, by_person):
+    """Add twice the number of occasions on which each person prefers level `second` to `first`, ties counting half.
+
+    An occasion is a random product of the design (codes[rows]) that is given one level or the other. Pairs of
+    attribute i are numbered of_attribute[i], ..., of_attribute[i + 1] - 1.
+    """
+    people, attributes = by_person.shape[0], codes.shape[1]
+    most = 0
+    for i in range(attributes):
+        most = max(most, draws.offset[i + 1] - draws.offset[i])
+    variant = np.empty((most, attributes), np.int64)
+    inside = np.empty((room, most), np.bool_)
+    chosen = np.empty(room, np.int64)
+    log_value, value = np.empty(room), np.empty(room)
+    shape = (1.0 - draws.sigma[d]) * draws.a[d]
+    for person in range(people):
+        begin = draws.first_owned[d * people + person]
+        end = draws.first_owned[d * people + person + 1]
+        n = end - begin
+        sign, log_theta = draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
+        for _ in range(repeats):
+            for i in range(attributes):
+                levels = draws.offset[i + 1] - draws.offset[i]
+                product = row_with(rng, codes, rows, i, 1 if i == inside_attribute else 0)
+                for level in range(levels):
+                    for j in range(attributes):
+                        variant[level, j] = codes[product, j]
+                        if i == inside_attribute and level == 0:
+                            variant[level, j] = -1
+                    variant[level, i] = level
+                for o in range(n):
+                    c = draws.first_class[d] + draws.owned_class[begin + o]
+                    for level in range(levels):
+                        inside[o, level] = holds(draws.active, draws.member, c, draws.offset, variant, level)
+                matter = separating(inside, n, 0, levels, chosen)
+                draw_values(rng, log_theta, shape, chosen, matter, log_value)
+                scale_values(log_value, matter, value)
+                for pair in range(of_attribute[i], of_attribute[i + 1]):
+                    a, b = first[pair], second[pair]
+                    if alike(inside, chosen, matter, a, b):
+                        by_person[person, pair] += 1
+                    elif difference(inside, sign, chosen, matter, log_value, value, b, a) > 0.0:
+                        by_person[person, pair] += 2
+
+
+def level_pairs(draws: "Particles", study: "Study") -> list[tuple[int, int, int]]:
+    """(attribute, level, other level): every pair of up to eight levels, else neighbours, and the last and the first.
+
+    The second is the better one of an attribute with a direction, else the later one.
+    """
+    pairs = []
+    for i in range(len(study.attributes)):
+        levels = int(draws.offset[i + 1] - draws.offset[i])
+        own = [(a, b) for b in range(levels) for a in range(b)]
+        if levels > _MOST_PAIRED:
+            own = [(a, b) for a, b in own if b == a + 1 or (a, b) == (0, levels - 1)]
+        pairs += [(i, b, a) if draws.monotone[i] < 0 else (i, a, b) for a, b in own]
+    return pairs
+
+
+def level_effects(
+    draws: "Particles", study: "Study", people: bool = False, *, cores: int | None = None, random_seed=0
+) -> "pandas.DataFrame":
+    """For each pair of levels, how often the one is preferred to the other.
+
+    Parameters
+    ----------
+    draws : Particles
+    study : Study
+    people : bool
+        Whether the table is of single people.
+    cores : int, optional
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `ProductClasses.level_effects` describes it.
+    """
+    import pandas as pd
+
+    from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
+
+    kept = thinned(draws.group, MOST_DRAWS)
+    pairs = level_pairs(draws, study)
+    repeats = max(2, -(-_OCCASIONS // draws.n_respondents))
+    counts, by_draw = _counted(draws, study, pairs, kept, repeats, cores, random_seed)
+    of_people = counts / (2.0 * repeats * len(kept))
+    levels = list(study.scheme.levels.values())
+    named = [(study.attributes[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
+    if people:
+        columns = pd.MultiIndex.from_tuples(named, names=["attribute", "level", "over"])
+        return pd.DataFrame(of_people, pd.Index(study.respondents, name="respondent"), columns)
+    of_draws = by_draw / (2.0 * repeats * draws.n_respondents)
+    groups = draws.group[kept]
+    by_group = np.stack([of_draws[groups == g].mean(axis=0) for g in np.unique(groups)], axis=-1)
+    low, high = np.quantile(of_draws, TAILS, axis=0)
+    people_low, people_high = np.quantile(of_people, TAILS, axis=0)
+    table = pd.DataFrame(named, columns=["attribute", "level", "over"])
+    return table.assign(
+        **{
+            "effect": of_draws.mean(axis=0),
+            INTERVAL_COLUMNS[0]: low,
+            INTERVAL_COLUMNS[1]: high,
+            "se": standard_error(by_group),
+            "people_lb": people_low,
+            "people_ub": people_high,
+        }
+    )
+
+
+def _counted(draws, study, pairs, kept, repeats, cores, random_seed) -> tuple[np.ndarray, np.ndarray]:
+    """Twice the occasions with a preference: of each person over all draws, of each draw over all people."""
+    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
+    of_attribute = np.searchsorted(attribute, np.arange(len(study.attributes) + 1)).astype(np.int64)
+    rngs = streams(random_seed, len(kept))
+    room = int(np.diff(draws.first_owned).max(initial=0)) + 1
+    people = draws.n_respondents
+    pieces = min(_PIECES, len(kept))
+    by_piece = np.zeros((pieces, people, len(pairs)), np.int64)
+    by_draw = np.zeros((len(kept), len(pairs)), np.int64)
+
+    def work(piece: int) -> None:
+        for place in range(piece, len(kept), pieces):
+            own = np.zeros((people, len(pairs)), np.int64)
+            parts = (study.products, study.row_product, study.inside, first, second, of_attribute)
+            add_effects(rngs[place], draws, int(kept[place]), *parts, repeats, room, own)
+            by_piece[piece] += own
+            by_draw[place] = own.sum(axis=0)
+
+    in_threads(work, pieces, cores)
+    return by_piece.sum(axis=0), by_draw

@@ -1,0 +1,202 @@
+"""A market simulated: which share of people would choose each product, before a change and after it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._jit import allocating
+from thali._random import streams
+from thali.data.check import as_label, suggest
+from thali.errors import ArgumentError, DataError
+from thali.product_classes.choosing import add_winners, draw_values, holds, separating
+from thali.product_classes.class_table import standard_error
+from thali.product_classes.new_people import draw_new_row, room_for_new
+from thali.product_classes.parallel import in_threads
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.product_classes.particles import Particles
+    from thali.product_classes.study import Study
+
+_OCCASIONS = 4_000  # of all people in a draw: the noise of a share is below .008 then
+_NEW_PEOPLE = 200
+_NAMES = ("product", "products", "name", "label")
+
+
+@allocating
+def add_shares(rng, draws, d, new_people, codes, first_row, repeats, room, total):
+    """Add to `total`, for each product of each market, how often it is chosen by all people in draw d.
+
+    Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`; on an occasion a person's values are
+    the same in all markets. With `new_people` above 0 it is so many new people who choose.
+    """
+    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
+    rows = codes.shape[0]
+    inside = np.empty((room, rows), np.bool_)
+    chosen, order = np.empty(room, np.int64), np.empty(draws.monotone.shape[0], np.int64)
+    sign, log_theta = np.empty(room, np.int8), np.empty(room)
+    log_value, value = np.empty(room), np.empty(room)
+    active = np.empty((1, draws.monotone.shape[0]), np.bool_)
+    member = np.empty((1, draws.member.shape[1]), np.bool_)
+    shape = (1.0 - draws.sigma[d]) * draws.a[d]
+    for person in range(new_people if new_people else people):
+        if new_people:
+            n = draw_new_row(rng, draws, d, people, codes, inside, sign, log_theta, order, active, member)
+        else:
+            begin = draws.first_owned[d * people + person]
+            n = draws.first_owned[d * people + person + 1] - begin
+            for o in range(n):
+                c = draws.first_class[d] + draws.owned_class[begin + o]
+                sign[o], log_theta[o] = draws.owned_sign[begin + o], draws.owned_log_theta[begin + o]
+                for row in range(rows):
+                    inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row)
+        matter = separating(inside, n, 0, rows, chosen)
+        for _ in range(repeats):
+            draw_values(rng, log_theta, shape, chosen, matter, log_value)
+            for m in range(first_row.shape[0] - 1):
+                add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
+
+
+def share_draws(
+    draws: "Particles", markets: list[np.ndarray], *, new: bool = False, cores: int | None = None, random_seed=0
+) -> list[np.ndarray]:
+    """Shares of the products of several markets in every draw.
+
+    Parameters
+    ----------
+    draws : Particles
+    markets : list of int arrays (J, L)
+        Level numbers of the products on offer.
+    new : bool
+        Whether people who are not in the data choose, instead of those who are.
+    cores : int, optional
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+    Returns
+    -------
+    list of arrays (draws, J)
+    """
+    codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
+    first_row = np.concatenate([[0], np.cumsum([len(market) for market in markets])]).astype(np.int64)
+    people = _NEW_PEOPLE if new else draws.n_respondents
+    repeats = max(1, -(-_OCCASIONS // people))
+    known_room = int(np.diff(draws.first_owned).max(initial=0)) + 1
+    room = room_for_new(draws, draws.n_respondents) if new else known_room
+    rngs = streams(random_seed, draws.n_draws)
+    total = np.zeros((draws.n_draws, len(codes)))
+
+    def work(d: int) -> None:
+        add_shares(rngs[d], draws, d, people if new else 0, codes, first_row, repeats, room, total[d])
+
+    in_threads(work, draws.n_draws, cores)
+    total /= people * repeats
+    alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
+    total = (1.0 - draws.lapse) * total + draws.lapse / alternatives
+    return np.split(total, first_row[1:-1], axis=1)
+
+
+def market_shares(
+    draws: "Particles",
+    study: "Study",
+    products: "pandas.DataFrame",
+    change: Mapping[str, Any] | None = None,
+    *,
+    each_draw: bool = False,
+    new: bool = False,
+    cores: int | None = None,
+    random_seed=0,
+) -> "pandas.DataFrame":
+    """Posterior of the share of every product, and of its change.
+
+    Parameters and result are those of `ProductClasses.market_shares`.
+    """
+    import pandas as pd
+
+    frame, labels = named_market(study, products)
+    markets = [codes_of(study, frame)]
+    if change is not None:
+        markets.append(codes_of(study, _changed(frame, labels, change)))
+    found = share_draws(draws, markets, new=new, cores=cores, random_seed=random_seed)
+    named = {"share": found[0]}
+    if change is not None:
+        named |= {"after": found[1], "change": found[1] - found[0]}
+    if each_draw:
+        tables = {
+            name: pd.DataFrame(values, columns=pd.Index(labels, name="product")) for name, values in named.items()
+        }
+        return pd.concat(tables, axis=1).rename_axis(index="draw")
+    columns = {}
+    for name, values in named.items():
+        columns |= _described(name, values, draws.group)
+    return pd.DataFrame(columns, index=pd.Index(labels, name="product"))
+
+
+def _described(name: str, values: np.ndarray, group: np.ndarray) -> dict[str, np.ndarray]:
+    from thali.posterior.interval import TAILS
+
+    low, high = np.quantile(values, TAILS, axis=0)
+    by_group = np.stack([values[group == g].mean(axis=0) for g in np.unique(group)], axis=-1)
+    parts = {name: values.mean(axis=0), f"{name}_lb": low, f"{name}_ub": high, f"{name}_se": standard_error(by_group)}
+    return parts
+
+
+def named_market(study: "Study", products: Any) -> tuple["pandas.DataFrame", list[str]]:
+    """The table of products, and a label for each of them."""
+    if not (hasattr(products, "columns") and hasattr(products, "index")):
+        raise DataError(
+            f"products must be a data frame with a row for each product and a column for each attribute; got "
+            f"{type(products).__name__}."
+        )
+    scheme = study.scheme
+    frame = products.set_axis([str(name) for name in products.columns], axis=1)
+    drop = [name for name in (scheme.respondent, scheme.task, scheme.chosen) if name in frame.columns]
+    frame = frame.drop(columns=[name for name in drop if name not in study.attributes])
+    if len(frame) < 2:
+        raise DataError(f"A market needs two products or more; the table has {len(frame)}.")
+    named = [name for name in (*_NAMES, scheme.alternative) if name in frame.columns and name not in study.attributes]
+    if named:
+        labels = [as_label(label) for label in frame[named[0]]]
+    elif type(products.index).__name__ == "RangeIndex":
+        labels = [str(number + 1) for number in range(len(frame))]
+    else:
+        labels = [as_label(label) for label in frame.index]
+    for place, label in enumerate(labels):
+        if label in labels[:place]:
+            raise DataError(f"Products must have different names; two are called {label!r}.")
+    return frame, labels
+
+
+def codes_of(study: "Study", frame: "pandas.DataFrame") -> np.ndarray:
+    """Level numbers of products, as the data have them."""
+    return study.scheme.encode(frame, study.respondents).products
+
+
+def _changed(frame: "pandas.DataFrame", labels: list[str], change: Any) -> "pandas.DataFrame":
+    """The table with other levels: one for all products, one for each, or one for each product that is named."""
+    if not isinstance(change, Mapping) or not change:
+        raise ArgumentError(
+            'change must say which attributes become what, such as {"price": {"A": 150}} or {"price": 150}; got '
+            f"{change!r}."
+        )
+    frame = frame.copy()
+    for name, wanted in change.items():
+        if name not in frame.columns:
+            raise ArgumentError(f"change: the products have no attribute {name!r}.{suggest(str(name), list(frame))}")
+        values = frame[name].astype(object).tolist()
+        if isinstance(wanted, Mapping):
+            for label, value in wanted.items():
+                if as_label(label) not in labels:
+                    raise ArgumentError(
+                        f"change: there is no product {as_label(label)!r}; there are {', '.join(labels)}."
+                    )
+                values[labels.index(as_label(label))] = value
+        elif isinstance(wanted, str) or not hasattr(wanted, "__len__"):
+            values = [wanted] * len(values)
+        elif len(wanted) == len(values):
+            values = list(wanted)
+        else:
+            raise ArgumentError(f"change: {name!r} has {len(wanted)} levels for {len(values)} products.")
+        frame[name] = values
+    return frame

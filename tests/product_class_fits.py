@@ -1,0 +1,69 @@
+"""Product classes for tests: a choice experiment, and models that hold draws from the prior instead of a fit's."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+import thali
+from thali.testing.naive_product_classes import random_particles
+
+ATTRIBUTES = {
+    "price": ["100", "150", "200", "250"],
+    "brand": ["Aika", "Bora", "Cilo"],
+    "zoom": ["no", "yes"],
+    "battery": ["4 h", "8 h", "12 h"],
+}
+MONOTONE = {"price": "decreasing", "zoom": "increasing", "battery": "increasing"}
+
+
+def experiment(people=8, tasks=5, seed=1, attributes=None, none=False):
+    """Choices at random; tasks of 2 to 4 alternatives."""
+    rng = np.random.default_rng(seed)
+    attributes = ATTRIBUTES if attributes is None else attributes
+    rows = []
+    for person in range(people):
+        for task in range(tasks):
+            size = int(rng.integers(2, 5))
+            chosen = int(rng.integers(size + none))
+            for alternative in range(size):
+                levels = {name: values[int(rng.integers(len(values)))] for name, values in attributes.items()}
+                rows.append((f"p{person}", task, alternative, int(alternative == chosen), *levels.values()))
+            if none:
+                rows.append((f"p{person}", task, "none", int(size == chosen), *(v[0] for v in attributes.values())))
+    frame = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", *attributes])
+    return thali.ChoiceExperiment.from_frame(frame, levels=attributes, none="none" if none else None)
+
+
+def engine_result(data, monotone=None, *, seed=1, draws=6, groups=2, **prior):
+    """What an engine returns, with draws from the prior."""
+    monotone = MONOTONE if monotone is None else monotone
+    signs = {"increasing": 1, "decreasing": -1}
+    direction = [signs.get(monotone.get(name, ""), 0) for name in data.attributes]
+    levels = [len(data.levels[name]) for name in data.attributes]
+    rng = np.random.default_rng(seed)
+    particles = random_particles(rng, levels, direction, data.n_respondents, draws=draws, groups=groups, **prior)
+    particles = particles._replace(log_likelihood=rng.normal(-80.0, 3.0, draws * groups))
+    steps = np.arange(1, 21)
+    return SimpleNamespace(
+        particles=particles,
+        log_evidence=-90.0,
+        log_evidence_se=0.4,
+        evidence_sd=0.8,
+        trace={
+            "log_evidence": -90.0 * steps / 20 + np.cumsum(rng.normal(0, 0.3, (groups, 20)), axis=1),
+            "lapse": np.geomspace(1.0, 0.02, 20),
+        },
+        acceptance={"classes": 0.1, "switch": np.full(groups, 0.3)},
+        told=["One sentence.", "Another."],
+    )
+
+
+def fitted(data=None, monotone=None, *, model=None, **settings):
+    """A model that holds such draws."""
+    data = experiment() if data is None else data
+    monotone = MONOTONE if monotone is None else monotone
+    result = engine_result(data, monotone, **settings)
+    model = thali.ProductClasses(monotone, groups=int(result.particles.group.max()) + 1) if model is None else model
+    model._keep(result, data)
+    return model
