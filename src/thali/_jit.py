@@ -2,11 +2,7 @@
 
 - `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes`
   is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
-<<<<<<< HEAD
-- `routine` marks a long leaf, which is called instead of compiled into every caller.
-=======
   `part` is the same for what is long or called from many places: it is compiled once and called.
->>>>>>> main
 - `generic` makes a verb: a function that priors or likelihoods answer. `verb.register(Class)` gives the answer of one
   class of model, `verb.register(object)` that of every class which has none of its own.
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
@@ -40,7 +36,6 @@ _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 scalar = register_jitable(**_INLINE)
 part = register_jitable(error_model="numpy")
 lanes = register_jitable(**_SUM)
-routine = register_jitable(error_model="numpy")
 
 
 _ANSWERS: list[dict[type, Any]] = []  # of every verb
@@ -231,12 +226,8 @@ def _cache_files() -> tuple[list[str], list[Path]]:
     from importlib import import_module
     from pkgutil import iter_modules
 
-<<<<<<< HEAD
-    for folder in ("likelihoods", "mcmc", "regression"):  # importing a module brings its kernels into the registry
-=======
     # importing a module brings its kernels into the registry
-    for folder in ("mcmc", "regression", "product_classes", "choice_models"):
->>>>>>> main
+    for folder in ("likelihoods", "mcmc", "regression", "product_classes", "choice_models"):
         package = import_module(f"{__package__}.{folder}")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

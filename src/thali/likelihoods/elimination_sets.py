@@ -4,7 +4,7 @@ Every verb makes its change in the bag, evaluates the sets that the change conce
 but the log-likelihood of each set is kept, so that nothing drifts.
 """
 
-from thali._jit import routine, scalar
+from thali._jit import part, scalar
 from thali.data.check import shorten
 from thali.data.choices import Choices
 from thali.errors import DataError
@@ -86,7 +86,7 @@ def _cache_at(sets, caches, t):
     )
 
 
-@routine
+@part
 def evaluate_change(sets, c, b, kind, i, k, other, d, keep):
     """Make a change in the bag, compare the sets that it concerns with the cache, and take the change back.
 

@@ -14,13 +14,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-<<<<<<< HEAD
-class EliminationByAspects(LatentFeatureModel):
-    r"""Infer the aspects behind choices between options, two or more at a time.
-=======
 class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
-    r"""Infer the aspects behind choices between pairs of options.
->>>>>>> main
+    r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
 
