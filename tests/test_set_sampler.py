@@ -13,7 +13,7 @@ from test_joint import HEAVY, LIMIT, buffet_means
 
 import thali as th
 from thali.data.choices import Choices
-from thali.errors import ArgumentError, DataError, ThaliWarning
+from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 from thali.likelihoods.elimination import Elimination
 from thali.likelihoods.set_draws import set_probability_draws
 from thali.posterior.columns import Columns
@@ -125,8 +125,11 @@ def test_what_a_fit_says_about_sets():
     pointwise = model.posterior_["log_likelihood"]["chosen"].values.sum(-1)
     assert pointwise == pytest.approx(posterior["log_likelihood"].values, rel=1e-9)
     assert set(model.ranks().index) == set(model.unique_weights().index) == {"1", "2", "3"}
-    with pytest.raises(ArgumentError, match="check is for models of paired comparisons"):
-        model.check()
+    check = model.check(random_seed=1)
+    assert sorted(zip(check["alternative"], check["offered"], strict=True)) == sorted(
+        (name, ", ".join(offered)) for offered in data.sets for name in offered
+    )
+    assert sorted(check["predicted"]) == pytest.approx(sorted(by_hand), abs=1e-12)
     with pytest.raises(ArgumentError, match="names 'x', which is not an option"):
         model.predict_proba([["1", "2", "x"]])
     with pytest.raises(ArgumentError, match="names '1' twice"):
@@ -221,7 +224,9 @@ def test_real_choices_with_defaults(name, alternative):
     frame = pd.read_csv(DATA / f"choice_{name}" / f"{name}.csv")
     data = Choices(frame, alternative=alternative)
     began = time.process_time()
-    model = th.EliminationByAspects().fit(data, random_seed=1, progressbar=False)  # which warns if chains disagree
+    with pytest.warns(DataWarning, match="Every choice was out of the same set") as warned:
+        model = th.EliminationByAspects().fit(data, random_seed=1, progressbar=False)
+    assert len(warned) == 1  # and the chains agree
     assert time.process_time() - began < 120.0
     assert np.abs(model.predict_proba(data)[0] - data.counts / data.counts.sum()).max() < 0.01
 

@@ -1,4 +1,4 @@
-"""The command line: `thali fit`, `thali compare`, `thali datasets`, `thali reproduce` and `thali cache`.
+"""The command line: `thali fit`, `thali compare`, `thali test`, `thali datasets`, `thali reproduce` and `thali cache`.
 
 This module holds what `thali --help` shows and nothing else; each command imports what it needs when it
 runs, so that help stays instant.
@@ -26,7 +26,7 @@ Alpha = Annotated[
 
 Column = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Experiments: the column of that name.", show_default="recognised"),
+    typer.Option(metavar="COLUMN", help="Choices, experiments: the column of that name.", show_default="recognised"),
 ]
 
 app = typer.Typer(
@@ -80,7 +80,8 @@ def fit(
         typer.Argument(
             metavar="DATA",
             help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
-            " column, or one comparison a line), of similarities (a symmetric square, or one pair a line), of"
+            " column, or one comparison a line), of choices out of sets (one alternative of an occasion a line), of"
+            " similarities (a symmetric square, or one pair a line), of"
             " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
             " of a task a line; see --monotone); or the name of a bundled data set.",
             show_default=False,
@@ -89,7 +90,8 @@ def fit(
     model: Annotated[
         str | None,
         typer.Option(
-            help="elimination-by-aspects for comparisons, additive-clustering (or additive) for similarities,"
+            help="elimination-by-aspects (or elimination) for comparisons and choices, additive-clustering (or"
+            " additive) for similarities,"
             " plackett-luce or sparse-logit for covariates and classes, product-classes for choice experiments.",
             show_default="what the data look like; with --target plackett-luce, with --monotone product-classes",
         ),
@@ -105,9 +107,10 @@ def fit(
     method: Annotated[
         str | None,
         typer.Option(
-            help="How the model is fitted. gibbs, map or variational for plackett-luce, polya-gamma or holmes-held for"
-            " sparse-logit, annealed or smc (for the evidence) for product-classes.",
-            show_default="gibbs, polya-gamma, annealed",
+            help="How the model is fitted. mcmc or maximum-likelihood (of pairs, with known --aspects, unique unless"
+            " given) for elimination-by-aspects, gibbs, map or variational for plackett-luce, polya-gamma or"
+            " holmes-held for sparse-logit, annealed or smc (for the evidence) for product-classes.",
+            show_default="the first",
         ),
     ] = None,
     a: Annotated[
@@ -407,6 +410,32 @@ def compare(
             ),
             out=out,
         )
+
+
+@app.command()
+def test(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="transitivity|circular|agreement",
+            help="Stochastic transitivity; circular triads and the coefficient of consistency; Kendall's u.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A table of paired comparisons, or the name of a bundled data set, as for fit.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Print a classical test of paired comparisons."""
+    with plain_messages():
+        from thali.cli.testing import run_test
+
+        run_test(name, data)
 
 
 @app.command()

@@ -27,6 +27,8 @@ RESPONDENT = ("respondent", "respondentid", "resp", "respid", "panel", "panels",
 RESPONDENT += ("individualid", "person", "personid", "subject", "subjectid", "participant", "household", "householdid")
 RESPONDENT += ("user", "userid", "userindex", "consumer", "customer", "id")
 
+LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
+
 YES = {"1", "true", "t", "yes", "y"}
 NO = {"0", "false", "f", "no", "n"}
 
@@ -54,7 +56,7 @@ def long_occasions(
         raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
-    found = _find(frame, names)
+    found = roles(frame, names)
     alternative, known = coded(frame, found["alternative"], labels)
     whole, task_names = coded(frame, found["choice_id"])
     respondent, people = np.full(len(frame), -1), ()
@@ -99,7 +101,7 @@ def wide_occasions(
     if alternatives is not None and available is not None:
         raise DataError("Give `alternatives` (columns that name what was offered) or `available`, not both.")
     wanted: dict[str, str | None] = {"chosen": chosen, **others}
-    found = _find(frame, wanted)
+    found = roles(frame, wanted)
     winners = [as_label(value) for value in column(frame, _sure(found["chosen"], "chosen"))]
     for row, winner in enumerate(winners):
         if not winner:
@@ -141,7 +143,7 @@ def wide_occasions(
     )
 
 
-def _find(frame: "pd.DataFrame", names: dict[str, str | None]) -> dict[str, str | None]:
+def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
     """The columns by role: those that were named, and those that bear a usual name; None for what may be missing."""
     usual = {
         "choice_id": CHOICE_ID,
@@ -169,6 +171,18 @@ def _find(frame: "pd.DataFrame", names: dict[str, str | None]) -> dict[str, str 
                 f"{shorten([str(each) for each in frame.columns], 12)}."
             )
     return found
+
+
+def is_long_table(frame: "pd.DataFrame") -> bool:
+    """Whether columns with usual names say who or what chose which alternative, in rows of yes and no."""
+    try:
+        found = roles(frame, dict.fromkeys(LONG))
+        alternative, known = coded(frame, found["alternative"])
+        coded(frame, found["choice_id"])
+        chosen = _chosen(frame, found["chosen"], alternative, known)
+    except DataError:
+        return False
+    return bool(chosen.any() and not chosen.all())
 
 
 def _sure(name: str | None, role: str) -> str:

@@ -357,9 +357,16 @@ class Choices:
         return sorted(groups.values(), key=len, reverse=True)
 
     def warn_if_unusual(self, stacklevel: int = 2) -> None:
-        """Warn, with a `DataWarning`, of options that no set connects; models call this at fit."""
+        """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models call this at fit."""
         if message := disconnected(self.components(), self.never_offered):
             warnings.warn(message, DataWarning, stacklevel=stacklevel)
+        if self.n_sets == 1 and self.sizes[0] > 2:
+            warnings.warn(
+                f"Every choice was out of the same set, {shorten(self.sets[0])}; it takes choices out of different "
+                "sets to tell which aspects options share, so these are told by the prior alone.",
+                DataWarning,
+                stacklevel=stacklevel,
+            )
 
 
 def _empty() -> Choices:

@@ -319,8 +319,8 @@ class LatentFeatureModel(Parameters):
     def check(self, random_seed=None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
 
-        Each compared pair is replicated once a draw, Binomial(n, p), and the observed proportion is held against the
-        replicates. `thali.plots.check` draws the table.
+        Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
+        and the observed proportion is held against the replicates. `thali.plots.check` draws the table.
 
         Parameters
         ----------
@@ -330,10 +330,10 @@ class LatentFeatureModel(Parameters):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair, the worst first: a, b, n, observed (proportion in which a was chosen), predicted
-            (posterior mean), low and high (the 89 % interval of the replicated proportion), p_value (two-sided) and
-            missed (whether observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together
-            (chi-square discrepancy).
+            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
+            (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
+            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval). ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy).
 
         Raises
         ------
@@ -347,9 +347,9 @@ class LatentFeatureModel(Parameters):
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
         from thali.posterior.check import check_table
-        from thali.posterior.kind import of_pairs
+        from thali.posterior.kind import of_choices
 
-        return check_table(of_pairs(self._fitted(), "check"), random_seed)
+        return check_table(of_choices(self._fitted(), "check"), random_seed)
 
     def save(self, path) -> None:
         """Write the model and its posterior to one netCDF file; `thali.load` reads it back.

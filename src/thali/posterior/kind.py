@@ -18,16 +18,6 @@ def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     )
 
 
-def of_pairs(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
-    """The tree itself; an ArgumentError names what was asked for if it is not a posterior of paired comparisons."""
-    if "wins" in of_choices(tree, what)["observed_data"].dataset:
-        return tree
-    raise ArgumentError(
-        f"{what} is for models of paired comparisons, and this one was fitted to choices out of larger sets; see "
-        "predict_proba() and posterior_['posterior']['set_probability'] for what it predicts."
-    )
-
-
 def of_similarities(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself; an ArgumentError names what was asked for if it is a posterior of choices."""
     if "similarity" in tree["observed_data"].dataset:

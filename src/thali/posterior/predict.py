@@ -30,20 +30,31 @@ def predicted(columns: Columns, labels: list[str], sets: Any, lapse: float) -> "
     ArgumentError
         If a label is unknown, or an entry is not two different options or more.
     """
-    listed = isinstance(sets, Choices)
-    places = positions(sets.sets if listed else sets, labels)
-    sizes = np.array([len(each) for each in places], np.int64)
-    if not listed and (sizes == 2).all():
-        first, second = (np.array([each[side] for each in places], np.int64) for side in (0, 1))
+    places, paired = places_of(sets, labels)
+    if paired:
+        first, second = np.array(places, np.int64).reshape(-1, 2).T
         return mean_probabilities(columns, first, second, lapse)
     from thali.likelihoods.set_draws import mean_set_probabilities
 
-    start = np.concatenate([[0], np.cumsum(sizes)])
+    start = np.concatenate([[0], np.cumsum([len(each) for each in places])])
     return np.split(mean_set_probabilities(columns, start, np.concatenate(places), lapse), start[1:-1])
 
 
-def positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
-    """Positions of the labels of sets."""
+def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
+    """The positions of the labels of sets, and whether they were given as a list of pairs.
+
+    Raises
+    ------
+    ArgumentError
+        If a label is unknown, or an entry is not two different options or more.
+    """
+    if isinstance(sets, Choices):
+        return _positions(sets.sets, labels), False
+    places = _positions(sets, labels)
+    return places, all(len(each) == 2 for each in places)
+
+
+def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
     where = {label: position for position, label in enumerate(labels)}
     found = []
     for number, entry in enumerate(sets):
