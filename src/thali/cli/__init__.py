@@ -352,7 +352,8 @@ def compare(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A table of paired comparisons, or the name of a bundled data set, as for fit.",
+            help="A table of paired comparisons or of choices out of sets, or the name of a bundled data set, as for"
+            " fit.",
             show_default=False,
         ),
     ],
@@ -364,7 +365,21 @@ def compare(
             " with leaf length .5), with a name before it or not.",
         ),
     ] = "unique,ibp",
-    leave_out: Annotated[str, typer.Option(help="What is left out at a time.")] = "pair",
+    leave_out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="pair|choice|respondent",
+            help="What is left out at a time: all comparisons of a pair; of choices out of sets, choices or"
+            " respondents.",
+            show_default="pair, choice",
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Choices out of sets: leave so many parts out in turn.", show_default="a fifth is left out, once"
+        ),
+    ] = None,
     unique: Unique = True,
     tree: Annotated[
         Path | None,
@@ -389,7 +404,7 @@ def compare(
         typer.Option(metavar="DIR", help="Write comparison.csv, predictions.csv and comparison.png there."),
     ] = None,
 ) -> None:
-    """Leave each pair out in turn and print which model predicts it best."""
+    """Leave each pair out in turn, or choices, and print which model predicts them best."""
     with plain_messages():
         from thali.cli.comparing import run_compare
 
@@ -400,6 +415,7 @@ def compare(
             tree=tree,
             budget=dict(
                 leave_out=leave_out,
+                folds=folds,
                 draws=draws,
                 tune=tune,
                 chains=chains,

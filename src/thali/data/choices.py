@@ -255,6 +255,10 @@ class Choices:
             table["respondent"] = pd.Categorical.from_codes(self.respondent[row], pd.Index(self.respondents))
         return pd.DataFrame(table)
 
+    def with_rows(self, *arrays: np.ndarray) -> "Choices":
+        """The same options and respondents with other sets and choices: start, members, respondent, choice, times."""
+        return _restore(self.labels, self.respondents, *arrays)
+
     def _fill(self, rows: Occasions) -> "Choices":
         if len(rows.labels) < 2:
             raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
