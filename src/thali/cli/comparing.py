@@ -66,7 +66,7 @@ def run_compare(
 
     if out is not None:
         check_folder(out)
-    if kind_of_data(data_name) is not CHOICES:
+    if kind_of_data(data_name, leave_out=True) is not CHOICES:
         raise DataError(
             f"{data_name} holds similarities, and `thali compare` scores predictions of choices alone; fit"
             f" similarities with `thali fit {data_name}`."

@@ -12,13 +12,15 @@ _NO_COMPARISONS = "are not paired comparisons"  # in the error about columns tha
 _CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
 
 
-def kind_of_data(name: str) -> Kind:
+def kind_of_data(name: str, leave_out: bool = False) -> Kind:
     """The model for the data of that name.
 
     Parameters
     ----------
     name : str
         A bundled data set or a file; where a name is both, it is the bundled one ("./name" is the file).
+    leave_out : bool
+        Whether columns that describe the alternatives of choices are left out unasked.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def kind_of_data(name: str) -> Kind:
     from thali.data.tables import looks_like_similarities
 
     described = describing_columns(name)
-    if described:
+    if described and not leave_out:
         raise DataError(
             f"{name} holds choices of one alternative out of several, and columns that describe them "
             f"({shorten(described)}). Say --model {PRODUCT_CLASSES} to learn from these, or --model "
