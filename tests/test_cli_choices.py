@@ -49,10 +49,49 @@ def test_columns_that_describe_alternatives_need_a_word(run):
     assert told.endswith("40 choices, 10 respondents; not read: 'price'")
 
 
+@pytest.mark.parametrize(
+    "row, column, value, said",
+    [
+        (2, "alt", None, "A label is missing in row 4, column 'alt'"),
+        (2, "choice", "maybe", "Column 'choice' must hold 1 (yes) or 0 (no); row 4 holds 'maybe'"),
+        (2, "obsID", None, "A label is missing in row 4, column 'obsID'"),
+        (slice(None), "choice", 0, "No alternative is chosen in occasion '0'"),
+    ],
+)
+def test_a_bad_cell_is_named_in_a_long_table(run, folder, row, column, value, said):
+    frame = pd.read_csv(folder / "plain.csv").astype(object)
+    frame.loc[row, column] = value
+    frame.to_csv(folder / "bad.csv", index=False)
+    for words in (("fit", "bad.csv"), ("fit", "bad.csv", "--model", "elimination"), ("compare", "bad.csv")):
+        result = run(*words)
+        assert result.code == 2 and f"thali: error: bad.csv: {said}" in result.err
+
+
+def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
+    frame = pd.read_csv(folder / "plain.csv")
+    frame.assign(weight=np.arange(len(frame)) + 0.5).to_csv(folder / "heavy.csv", index=False)
+    said = "different counts, 0.5 and 1.5, in column 'weight'; give one, or rename the column"
+    assert said in run("fit", "heavy.csv", "--model", "elimination").err
+
+
+def test_weighted_choices_are_fitted_and_not_checked(run, folder):
+    frame = pd.read_csv(folder / "plain.csv")
+    frame.assign(weight=1.5).to_csv(folder / "weighted.csv", index=False)
+    assert read_choices("weighted.csv")[0].n_choices == 60
+    result = run("fit", "weighted.csv", *SHORT, "--out", "out")
+    assert result.code == 0 and "Rank of the options" in result.out
+    assert "The check needs whole numbers of choices" in result.out
+    written = {path.name for path in (folder / "out").iterdir()}
+    assert "ranks.csv" in written and "check.csv" not in written
+
+
 def test_columns_may_be_named(run):
     wanted = ("--model", "elimination", "--alternative", "drink", "--task", "when", "--chosen", "choice")
     assert "'drink' chosen if 'choice', occasions 'when'" in run("fit", "odd.csv", *wanted, *SHORT).err
     assert "No column looks like `alternative`" in run("fit", "odd.csv", *wanted[:2], "--task", "when").err
+    assert "name their column: thali fit FILE --alternative COLUMN" in run("fit", "odd.csv").err
+    wrong = run("fit", "celebrities", "--alternative", "drink")
+    assert wrong.code == 2 and "`--alternative` names a column of a file, and celebrities is a bundled" in wrong.err
     with pytest.raises(DataError, match="odd.csv: There is no column 'cup'"):
         read_choices("odd.csv", alternative="cup")
 
@@ -62,6 +101,7 @@ def test_maximum_likelihood_is_that_of_the_library(run, folder):
     assert result.code == 0
     assert "Log-likelihood -143.0395, binomial coefficients included" in result.out
     assert "G² 78.2172 on 28 degrees of freedom" in result.out
+    assert "wrote the tables and the pictures to out." in result.err  # there is no posterior
     model = th.EliminationByAspects("unique", lapse=0, method="maximum-likelihood").fit(th.datasets.celebrities())
     weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
     pd.testing.assert_frame_equal(weights, model.summary(), check_names=False)
@@ -97,6 +137,11 @@ def test_classical_tests(run):
     assert "strong            34     84     0.404762" in printed
     assert "0.117176" in run("test", "agreement", "celebrities").out
     assert "Circular triads" in run("test", "circular", "tea.csv").out
+    frame = th.Choices.from_comparisons(th.datasets.celebrities()).to_frame()
+    frame.to_csv("long.csv", index=False)
+    assert run("test", "transitivity", "long.csv").out == printed
+    wrong = run("test", "transitivity", "plain.csv")
+    assert wrong.code == 2 and "for choices between two options, and one of 'tea', 'coffee', 'milk' was ch" in wrong.err
     wrong = run("test", "circulr", "tea.csv")
     assert wrong.code == 2 and "There is no test 'circulr'" in wrong.err and "circular" in wrong.err
     assert "There is no file" in run("test", "agreement", "celebritis").err

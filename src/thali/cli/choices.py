@@ -3,7 +3,7 @@
 from thali.cli import maximum_likelihood
 from thali.cli.files import Answer, drawn
 from thali.cli.tempering import parse_tempering
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, DataError
 
 
 def settled(settings: dict, given: set[str]) -> dict:
@@ -35,19 +35,24 @@ def make(settings: dict):
 def answer(model, settings: dict, random_seed: int | None) -> Answer:
     """What is printed and written of a fitted model."""
     from thali.cli.report_choices import report
+    from thali.posterior.check import check_sentence
 
     if settings["method"] == maximum_likelihood.NAME:
         return maximum_likelihood.answer(model)
-    summary, features, check = model.summary(), model.features(), model.check(random_seed or 0)
-    ranks = model.ranks()
+    summary, features, ranks = model.summary(), model.features(), model.ranks()
+    try:
+        check = model.check(random_seed or 0)
+        checked, table, picture = check_sentence(check), {"check": check}, {"check": lambda plots: plots.check(check)}
+    except DataError as error:  # of fractional counts, which must not cost the rest of the answer
+        checked, table, picture = str(error), {}, {}
     return Answer(
-        text=report(model, summary, features, check, ranks),
+        text=report(model, summary, features, checked, ranks),
         tables={
             "summary": summary.rename_axis("quantity"),
             "features": features.assign(members=features["members"].map("; ".join)),
             "unique_weights": model.unique_weights(),
             "ranks": ranks,
-            "check": check,
+            **table,
         },
-        pictures=drawn(model, "paired comparisons") | {"check": lambda plots: plots.check(check)},
+        pictures=drawn(model, "paired comparisons") | picture,
     )

@@ -98,8 +98,9 @@ def run_fit(
     answer = side.answer(model, settings, budget["random_seed"])
     try:
         if out is not None:
-            write_results(model.save if hasattr(model, "posterior_") else None, answer, out)
-            tell(f"wrote the posterior, the tables and the pictures to {out}.")
+            drawn = hasattr(model, "posterior_")
+            write_results(model.save if drawn else None, answer, out)
+            tell(f"wrote {'the posterior, ' if drawn else ''}the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)
     if model.interrupted_:

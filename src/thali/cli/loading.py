@@ -10,6 +10,10 @@ from thali.errors import DataError
 COLUMNS = {"respondent": "respondent", "choice_id": "task", "alternative": "alternative", "chosen": "chosen"}
 _NO_COMPARISONS = "are not paired comparisons"  # in the error about columns that mean something else
 _CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
+_SETS = (
+    " If they tell which alternative was chosen, one alternative a row, name their column: thali fit FILE"
+    " --alternative COLUMN."
+)
 
 
 def kind_of_data(name: str, leave_out: bool = False) -> Kind:
@@ -84,29 +88,42 @@ def load_data(
         record = bundled[name]
         if record.kind != kind.data:
             raise DataError(f"{name} holds {record.kind}, but {kind} needs {kind.data}; leave out `--model`.")
+        if columns:
+            option = COLUMNS[next(iter(columns))]
+            raise DataError(f"`--{option}` names a column of a file, and {name} is a bundled data set; leave it out.")
         return datasets.load(name), f"bundled data set, {record.description}; {record.source}"
     _check_name(name)
 
-    from thali.data.choices_file import describing_columns, read_choices
+    from thali.data.choices_file import describing_columns, has_long_columns
     from thali.data.tables import read_comparisons, read_similarities
 
     if kind is CHOICES:
         if columns or describing_columns(name) is not None:
-            try:
-                return read_choices(name, **columns or {})
-            except DataError as error:
-                message = str(error)
-                for role, option in COLUMNS.items():
-                    message = message.replace(f"name it, {role}=...", f"name it with `--{option}`")
-                raise DataError(message) from None
+            return _choices(name, columns or {})
         try:
             return read_comparisons(name)
         except DataError as error:
-            raise DataError(f"{error}{_CLASSES if _NO_COMPARISONS in str(error) else ''}") from None
+            if _NO_COMPARISONS not in str(error):
+                raise
+            if has_long_columns(name):  # so that the error is about what is wrong with them
+                return _choices(name, {})
+            raise DataError(f"{error}{_CLASSES}{_SETS}") from None
     try:
         return read_similarities(name, symmetrize=symmetrize)
     except DataError as error:
         raise DataError(str(error).replace('pass symmetrize="mean"', "say --symmetrize mean")) from None
+
+
+def _choices(name: str, columns: dict[str, str]) -> tuple[Any, str]:
+    from thali.data.choices_file import read_choices
+
+    try:
+        return read_choices(name, **columns)
+    except DataError as error:
+        message = str(error)
+        for role, option in COLUMNS.items():
+            message = message.replace(f"name it, {role}=...", f"name it with `--{option}`")
+        raise DataError(message) from None
 
 
 def _bundled() -> dict:

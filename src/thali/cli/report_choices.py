@@ -23,7 +23,7 @@ def report(
     model,
     summary: "pandas.DataFrame",
     features: "pandas.DataFrame",
-    check: "pandas.DataFrame",
+    checked: str,
     ranks: "pandas.DataFrame",
 ) -> str:
     """The answer in words and numbers.
@@ -32,8 +32,12 @@ def report(
     ----------
     model : EliminationByAspects
         A fitted model.
-    summary, features, check, ranks : pandas.DataFrame
-        Its `summary()`, `features()`, `check()` and `ranks()`.
+    summary, features : pandas.DataFrame
+        Its `summary()` and `features()`.
+    checked : str
+        What its `check()` says, or why there is none.
+    ranks : pandas.DataFrame
+        Its `ranks()`.
 
     Returns
     -------
@@ -42,8 +46,6 @@ def report(
         log-likelihood, which observed proportions the model misses, every row of the summary with its R-hat and
         effective sample sizes, and whether they are good enough.
     """
-    from thali.posterior.check import check_sentence
-
     title = "Number of latent aspects" + (" besides each option's own" if model.unique else "")
     return "\n\n".join(
         [
@@ -52,7 +54,7 @@ def report(
             _unique_weights(model),
             _ranks(ranks),
             _scalars(summary),
-            check_sentence(check),
+            checked,
             every_quantity(summary),
             judgement(summary),
         ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thali.data.check import shorten
 from thali.data.choice_table import LONG, is_long_table, roles
 from thali.data.choices import Choices
+from thali.data.names import WEIGHTS, plain
 from thali.data.tables import load
 from thali.errors import DataError
 
@@ -19,7 +20,8 @@ def read_choices(path: str | Path, **columns: Any) -> tuple[Choices, str]:
     Parameters
     ----------
     path : str or Path
-        A CSV, TSV, Excel or Parquet file with one row for each alternative of each occasion.
+        A CSV, TSV, Excel or Parquet file with one row for each alternative of each occasion. Counts may be fractional
+        if their column is called "weight".
     **columns : str, optional
         The columns, as for `Choices`; None: recognised.
 
@@ -45,7 +47,8 @@ def read_choices(path: str | Path, **columns: Any) -> tuple[Choices, str]:
     table = load(path)
     try:
         found = roles(table.frame, dict.fromkeys(LONG) | columns)
-        data = Choices(table.frame, **columns)
+        fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
+        data = Choices(table.frame, **fractional | columns)
     except DataError as error:
         raise DataError(f"{Path(path).name}: {error}") from None
     told = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, occasions {found['choice_id']!r}"
@@ -91,6 +94,37 @@ def describing_columns(path: str | Path) -> list[str] | None:
     keys = dict.fromkeys(found[role] for role in ("respondent", "choice_id") if found[role] is not None)
     occasions = frame.groupby(list(keys), sort=False)
     return [name for name in _others(frame, found) if (occasions[name].nunique().to_numpy() > 1).any()]
+
+
+def has_long_columns(path: str | Path) -> bool:
+    """Whether columns of a file are called what those of a long table of choices usually are, whatever they hold.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text("obsID,alt,choice\\n1,tea,perhaps\\n1,milk,0\\n")
+    >>> has_long_columns(path)
+    True
+    """
+    try:
+        roles(load(path).frame, dict.fromkeys(LONG))
+    except DataError:
+        return False
+    return True
 
 
 def _others(frame: "pd.DataFrame", found: dict[str, str | None]) -> list[str]:
