@@ -134,6 +134,11 @@ def test_what_a_fit_says_about_sets():
         model.predict_proba([["1", "2", "x"]])
     with pytest.raises(ArgumentError, match="names '1' twice"):
         model.predict_proba([["1", "2", "1"]])
+    with pytest.raises(ArgumentError, match="larger sets, or Choices; got PairedComparisons"):
+        model.predict_proba(th.PairedComparisons.from_pairs([("1", "2")]))
+    assert np.array_equal(model.predict_proba([(1.0, 2)]), model.predict_proba([("1", "2")]))
+    with pytest.raises(DataError, match="got DataFrame. .* a long table of choices as Choices"):
+        th.EliminationByAspects().fit(data.to_frame())
 
 
 def test_a_posterior_of_sets_is_saved_and_loaded(tmp_path):

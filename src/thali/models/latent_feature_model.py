@@ -134,8 +134,9 @@ class LatentFeatureModel(Parameters):
         """
         if not hasattr(data, "n_options"):
             raise DataError(
-                f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. "
-                "Wrap a count matrix as PairedComparisons(counts), a matrix of similarities as Similarities(matrix)."
+                f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
+                "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), a long table of choices "
+                "as Choices(frame)."
             )
         if getattr(self, "method", None) == "maximum-likelihood":
             self._maximise(data, random_seed)  # type: ignore[attr-defined]

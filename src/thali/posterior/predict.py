@@ -1,9 +1,11 @@
 """Posterior mean choice probabilities of whatever sets a user asks for."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from thali.data.check import as_label
 from thali.data.choices import Choices
 from thali.errors import ArgumentError
 from thali.posterior.columns import Columns
@@ -56,9 +58,11 @@ def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
 
 def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
     where = {label: position for position, label in enumerate(labels)}
+    if not isinstance(sets, Iterable):
+        raise ArgumentError(f"Give pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}.")
     found = []
     for number, entry in enumerate(sets):
-        names = [str(each) for each in entry] if isinstance(entry, tuple | list | np.ndarray) else [str(entry)]
+        names = [as_label(each) for each in entry] if isinstance(entry, tuple | list | np.ndarray) else [str(entry)]
         if len(names) < 2:
             raise ArgumentError(f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets.")
         for name in names:
