@@ -72,6 +72,12 @@ def test_occasions_may_be_numbered_within_respondents():
         th.Choices(frame.drop(columns="respondent"))
 
 
+def test_numbers_of_rows_are_no_respondents():
+    assert th.Choices(table(id=range(8))) == th.Choices(table())
+    assert th.Choices(table(id=range(8), user=list("aaabbccc"))).respondents == ("a", "b", "c")
+    assert th.Choices.from_wide(pd.DataFrame({"choice": ["tea", "milk"], "id": [1, 2]})).respondents == ("1", "2")
+
+
 def test_the_chosen_one_may_be_named_in_every_row():
     frame = table(chosen=["tea"] * 3 + ["milk"] * 2 + ["tea"] * 3)
     assert th.Choices(frame) == th.Choices(table())

@@ -175,7 +175,10 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
     taken = {name for name in names.values() if name is not None}
     for role, name in names.items():
         if name is None:
-            name = next((own[alias] for alias in usual[role] if alias in own and own[alias] not in taken), None)
+            likely = [own[alias] for alias in usual[role] if alias in own and own[alias] not in taken]
+            if role == "respondent" and "choice_id" in names:  # a long table has several rows of each: not row numbers
+                likely = [each for each in likely if not column(frame, each).is_unique]
+            name = likely[0] if likely else None
         if name is not None:
             taken.add(name)
         found[role] = name
