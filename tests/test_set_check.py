@@ -1,5 +1,7 @@
 """The posterior predictive check of choices out of sets, its picture, and the picture of predictions."""
 
+import warnings
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -89,4 +91,20 @@ def test_pictures():
     assert sorted(points[:, 1]) == pytest.approx(sorted([0.45, 0.3, 0.25, 0.7, 0.3]))
     assert sorted(points[:, 0]) == pytest.approx(sorted([0.5, 0.3, 0.2, 5 / 7, 2 / 7]))
     assert "out of tea, milk" in "".join(text.get_text() for text in axes.get_legend().get_texts())
+    matplotlib.pyplot.close("all")
+
+
+def test_sets_with_long_names_are_cut_in_pictures():
+    names = [f"drink number {k}" for k in (1, 2, 3, 4, 6, 7, 5, 1, 2, 3, 6, 4, 7, 5)]
+    occasion = np.repeat([1, 2], 7)
+    available = [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1]
+    table = {"choice_id": occasion, "alternative": names, "chosen": [1, *[0] * 6] * 2, "available": available}
+    model = th.EliminationByAspects("unique")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", th.errors.ThaliWarning)
+        model.fit(th.Choices(pd.DataFrame(table)), draws=50, tune=50, random_seed=1, progressbar=False)
+    names = [text.get_text() for text in th.plots.check(model).get_yticklabels()]
+    assert all(name.endswith(" out of drink number 1, drink number 2…") for name in names)
+    legend = th.plots.choice_probabilities(model).get_legend()
+    assert "out of drink number 1, drink number 2…" in "".join(text.get_text() for text in legend.get_texts())
     matplotlib.pyplot.close("all")

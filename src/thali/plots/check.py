@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
-from thali.plots._style import COLOURS, label_width, new_axes, short
+from thali.plots._style import COLOURS, label_width, new_axes, short, short_set
 from thali.posterior.check import check_table, what_was_chosen
 from thali.posterior.kind import of_choices
 
@@ -62,8 +62,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     options = list(dict.fromkeys([*everything["a"], *everything["b"]] if paired else everything["alternative"]))
     shown = dict(zip(options, short(options), strict=True))
     if not paired:
-        sets = everything["offered"].unique().tolist()
-        table = table.assign(offered=table["offered"].replace(dict(zip(sets, short(sets), strict=True))))
+        table = table.assign(offered=table["offered"].map(short_set))
     names = [what_was_chosen(row, shown) for row in table.itertuples()]
     rows = table.index.to_numpy()
     if ax is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.likelihoods.set_draws import set_probability_draws
-from thali.plots._style import COLOURS, label_width, new_axes, short
+from thali.plots._style import COLOURS, label_width, new_axes, short, short_set
 from thali.posterior.columns import columns_of
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.kind import of_choices
@@ -131,7 +131,7 @@ def _places(tree: "xarray.DataTree") -> _Points:
     start = np.concatenate([[0], np.cumsum(sizes[sets])])
     lapse = float(constant["lapse"])
     predicted = _mean_and_interval(set_probability_draws(columns_of(tree), start, members[drawn], lapse))
-    labels, offered = short(constant["option"].values.tolist()), short(observed["set"].values.tolist())
+    labels, offered = short(constant["option"].values.tolist()), [short_set(each) for each in observed["set"].values]
 
     def name(k: int) -> str:
         alternative = labels[members[drawn[k]]]
