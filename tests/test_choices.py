@@ -87,7 +87,9 @@ def test_the_chosen_one_may_be_named_in_every_row():
         ({"alternative": ["tea", "milk", "milk", "tea", "milk", "beer", "tea", "milk"]}, "'milk' is listed twice in"),
         ({"alternative": ["tea", None, "beer", "tea", "milk", "beer", "tea", "milk"]}, "A label is missing in row 1"),
         ({"chosen": [1, 0, 0, 0, 2, 0, 1, 0]}, "Column 'chosen' must hold 1 (yes) or 0 (no); row 4 holds '2'"),
-        ({"count": [1, 2, 1, 1, 1, 1, 1, 1]}, "The rows of occasion '1' have different counts"),
+        ({"count": [1, 2, 1, 1, 1, 1, 1, 1]}, "The rows of occasion '1' have different counts, 1 and 2, in column 'co"),
+        ({"weight": [3.5, 2, 1, 1, 1, 1, 1, 1]}, "in column 'weight'; give one, or rename the column if it describes"),
+        ({"count": [-1] * 8}, "The count in row 0, column 'count' is -1, which is negative; counts must be whole"),
         ({"count": [0] * 8}, "There is not a single choice; every count is 0"),
         ({"count": [1.5] * 3 + [1.0] * 5}, "which is not whole"),
     ],
@@ -107,6 +109,8 @@ def test_missing_columns_and_unknown_labels():
         th.Choices(table(), chosen="winner")
     with pytest.raises(DataError, match="must be a pandas DataFrame"):
         th.Choices([[1, 2]])  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="Labels must be a list of names; got 5"):
+        th.Choices(table(), labels=5)  # type: ignore[arg-type]
 
 
 def test_wide_tables():
@@ -122,6 +126,31 @@ def test_wide_tables():
     assert th.Choices.from_wide(listed, alternatives=["a", "b", "c"]).counts.tolist() == [0, 1, 2, 0, 0]
     with pytest.raises(DataError, match="'tea' was chosen in row 0, where it was not available"):
         th.Choices.from_wide(named.assign(t=[0, 1, 1]), available={"tea": "t", "milk": "m", "beer": "av"})
+
+
+@pytest.mark.parametrize(
+    "change, more, sentence",
+    [
+        ({}, {"available": ["t", "m"]}, "`available` must give a column for each alternative, {label: column}; got"),
+        ({}, {"alternatives": "a"}, "`alternatives` must be a list of columns; got 'a', which names one"),
+        ({"t": 0, "m": 0}, {"available": {"tea": "t", "milk": "m"}}, "No alternative was offered in any row"),
+        ({"a": None}, {"alternatives": ["a"]}, "No alternative was offered in any row"),
+        ({}, {"alternatives": ["a"], "available": {"tea": "t"}}, "not both"),
+    ],
+)
+def test_bad_wide_tables_are_refused_in_one_sentence(change, more, sentence):
+    frame = pd.DataFrame({"choice": ["tea", "milk"], "t": 1, "m": 1, "a": ["tea", "milk"]}).assign(**change)
+    with pytest.raises(DataError) as error:
+        th.Choices.from_wide(frame, **more)
+    assert sentence in str(error.value)
+
+
+def test_categories_of_a_wide_table_are_options_in_their_order():
+    kind = pd.CategoricalDtype(["beer", "milk", "tea"])
+    frame = pd.DataFrame({"choice": pd.Series(["tea", "milk"], dtype=kind), "t": 1, "m": 1})
+    assert th.Choices.from_wide(frame).sets == [("beer", "milk", "tea")]
+    data = th.Choices.from_wide(frame, available={"tea": "t", "milk": "m"})
+    assert data.labels == ("beer", "milk", "tea") and data.sets == [("milk", "tea")]
 
 
 def test_conversion_from_and_to_pairs():

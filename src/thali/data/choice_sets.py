@@ -46,8 +46,6 @@ def aggregated(rows: Occasions) -> Arrays:
         )
     counts = np.zeros(number)
     counts[occasion[chosen]] = count[chosen]
-    if (uneven := count != counts[occasion]).any():
-        raise DataError(f"The rows of {rows.name(occasion[int(uneven.argmax())])} have different counts; give one.")
     if not counts.any():
         raise DataError("There is not a single choice; every count is 0.")
     respondent = np.empty(number, np.int64)

@@ -79,7 +79,7 @@ def long_occasions(
         np.ones(len(frame), bool) if found["available"] is None else flags(frame, found["available"]),
         people,
         respondent,
-        np.ones(len(frame)) if found["count"] is None else counted(frame, found["count"], weights),
+        _times(frame, found["count"], weights, occasion, name),
         name,
     )
 
@@ -100,6 +100,10 @@ def wide_occasions(
         raise DataError("There is not a single choice; the table has no rows.")
     if alternatives is not None and available is not None:
         raise DataError("Give `alternatives` (columns that name what was offered) or `available`, not both.")
+    if isinstance(alternatives, str):
+        raise DataError(f"`alternatives` must be a list of columns; got {alternatives!r}, which names one.")
+    if not isinstance(available, Mapping | None):
+        raise DataError(f"`available` must give a column for each alternative, {{label: column}}; got {available!r}.")
     wanted: dict[str, str | None] = {"chosen": chosen, **others}
     found = roles(frame, wanted)
     winners = [as_label(value) for value in column(frame, _sure(found["chosen"], "chosen"))]
@@ -111,11 +115,14 @@ def wide_occasions(
         texts = {as_label(label): flags(frame, name) for label, name in available.items()}
         offered = [[label if there else "" for there in told] for label, told in texts.items()]
     seen = [text for cells in (winners, *offered) for text in cells if text]
-    known = checked_labels(labels) if labels is not None else _in_order(list(dict.fromkeys(seen)))
+    known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
     if not offered:
         offered = [[label] * len(frame) for label in known]
     place = {label: k for k, label in enumerate(known)}
-    row, text = zip(*((r, cell) for cells in offered for r, cell in enumerate(cells) if cell), strict=True)
+    filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
+    if not filled:
+        raise DataError("No alternative was offered in any row; look at the columns that say what was.")
+    row, text = zip(*filled, strict=True)
     for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
         if cell not in place:
             raise DataError(f"{cell!r} in row {frame.index[r]} is not among `labels`.{suggest(cell, known)}")
@@ -141,6 +148,16 @@ def wide_occasions(
         count[occasion],
         lambda number: f"row {frame.index[number]}",
     )
+
+
+def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:
+    """The categories of the column of chosen alternatives, if it has any, and whatever else there is."""
+    import pandas as pd
+
+    kind = column(frame, _sure(chosen, "chosen")).dtype
+    if not isinstance(kind, pd.CategoricalDtype):
+        return _in_order(list(dict.fromkeys(seen)))
+    return tuple(dict.fromkeys([*(as_label(value) for value in kind.categories), *seen]))
 
 
 def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -245,6 +262,27 @@ def counted(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
     found = column(frame, name)
     values = found.to_numpy(dtype=object) if found.hasnans else found.to_numpy()
     return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
+
+
+def _times(
+    frame: "pd.DataFrame", count: str | None, weights: bool, occasion: np.ndarray, name: Callable[[int], str]
+) -> np.ndarray:
+    """How many such occasions there were, which all rows of one must say."""
+    import pandas as pd
+
+    if count is None:
+        return np.ones(len(frame))
+    values = column(frame, count)
+    first = np.unique(occasion, return_index=True)[1][occasion]
+    codes, _ = pd.factorize(values)
+    if (uneven := codes != codes[first]).any():
+        k = int(uneven.argmax())
+        pair = " and ".join(as_label(values.iloc[row]) or "none" for row in (first[k], k))
+        raise DataError(
+            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r}; give one, or rename "
+            "the column if it describes the alternatives."
+        )
+    return counted(frame, count, weights)
 
 
 def _yes_no(values: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
