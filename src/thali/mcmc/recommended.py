@@ -15,7 +15,7 @@ from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
 from thali.mcmc.tempering import trade
 from thali.mcmc.transfer import transfer
 from thali.mcmc.tuning import tuning_at
-from thali.mcmc.verbs import cache_at, draw_parameters, draw_weights, may_flip, rate_between
+from thali.mcmc.verbs import cache_at, draw_parameters, draw_weights, may_flip, rate_between, sums_duplicates
 from thali.mcmc.weights import walk_shared, walk_unique
 
 
@@ -52,7 +52,7 @@ def infinite(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
                     for _ in range(columns):
                         row_block(rng, model, c, b)
                         compensated_weight(rng, model, c, b, tuning)
-                if model.shape == 1.0:
+                if model.shape == 1.0 and sums_duplicates(model.likelihood):
                     split_duplicates(rng, model, b)
             for _ in range(2):
                 walk_unique(rng, model, c, b, tuning)

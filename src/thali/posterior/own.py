@@ -1,0 +1,21 @@
+"""What a posterior tree keeps of the data of a user's own likelihood: every field, under its name."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.posterior.store import DataPart
+
+if TYPE_CHECKING:
+    from thali.likelihoods.observed import Observed
+
+KIND = "own likelihood"
+
+
+def own_part(observed: "Observed") -> DataPart:
+    """The part of a posterior that knows of a user's data; thali cannot say anything about them."""
+    kept = {}
+    for name, value in zip(observed.fields._fields, observed.fields, strict=True):
+        array = np.asarray(value)
+        kept[f"data.{name}"] = (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
+    return DataPart(log_constant=0.0, descriptions={}, observed=kept, constants={"kind": KIND, "unique": False})
