@@ -225,6 +225,8 @@ def compiled_alone(function, arguments) -> tuple[Any, bool]:
     if _is_disabled():
         return function, False
     plain = getattr(function, "py_func", function)
+    for called in _called(plain):
+        usable(called, inline=False)
     types_of = tuple(typeof(a) for a in arguments)
     # What numba compiled on its own may hand arrays back, which uncounted code would never free.
     counts = isinstance(function, Dispatcher) or any(isinstance(f, Dispatcher) for f in _called(plain))

@@ -20,6 +20,13 @@ ARGUMENTS = {
 FEWEST = {"of_pair": 4}  # arguments that do as well: own_i and own_j may be left out
 
 
+@dataclass(frozen=True)
+class NotSaved:
+    """Stands for a function in a model that was loaded: no file holds functions."""
+
+    __name__: str
+
+
 @dataclass(frozen=True, repr=False)
 class Custom:
     r"""A likelihood of your own, for data that are a NamedTuple of yours.
@@ -81,7 +88,7 @@ class Custom:
     def __post_init__(self):
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
-            if function is not None or name == "log_likelihood":
+            if (function is not None or name == "log_likelihood") and not isinstance(function, NotSaved):
                 _check_signature(name, function, arguments, FEWEST.get(name, len(arguments)))
 
     def __repr__(self) -> str:
@@ -94,8 +101,13 @@ class Custom:
         return data if isinstance(data, Observed) else Observed(data)
 
     def check(self, prior, data) -> None:
-        """Raise DataError for data of another kind."""
+        """Raise DataError for data of another kind, and ArgumentError if the functions were not saved with the model."""
         self.observed(data)
+        if isinstance(self.log_likelihood, NotSaved):
+            raise ArgumentError(
+                f"This model was loaded from a file, which does not hold the functions of its likelihood {self!r}; give "
+                "them again, set_params(likelihood=...)."
+            )
 
     def compiled(self, data, shape: float = 1.0, rate: float = 1.0):
         """The likelihood of the data, as the samplers read it, and a function that makes a chain's cache.
@@ -104,14 +116,20 @@ class Custom:
         """
         from thali.likelihoods.trial import try_out
 
+        self.check(None, data)
         observed = self.observed(data)
         allocates = try_out(self, observed, shape, rate)
         made = self._class(allocates)(observed.fields, observed.n_options)
-        return made, (sums if self._has_terms else anew).empty_cache
+        return made, (sums if self.terms else anew).empty_cache
+
+    def as_python(self, observed: Observed):
+        """The same without trying the functions out, for verbs that are called as Python."""
+        return self._class(False)(observed.fields, observed.n_options), (sums if self.terms else anew).empty_cache
 
     @property
-    def _has_terms(self) -> bool:
-        return self.of_pair is not None or self.of_option is not None
+    def terms(self) -> str:
+        """The names of the functions that give terms; empty if `log_likelihood` is alone."""
+        return " and ".join(name for name in ("of_pair", "of_option") if getattr(self, name) is not None)
 
     def _class(self, allocates: bool) -> Any:
         """The class that the samplers know these functions by; the same for the same functions."""
@@ -134,12 +152,11 @@ def _class_of(custom: Custom, allocates: bool) -> Any:
     """A NamedTuple class with the verbs that follow from the functions."""
     cls: Any = namedtuple("Custom", ["data", "n"], module=__name__)
     cls.allocates = allocates
-    has_terms = custom.of_pair is not None or custom.of_option is not None
-    for verb, answer in (sums if has_terms else anew).ANSWERS.items():
+    for verb, answer in (sums if custom.terms else anew).ANSWERS.items():
         verb.register(cls)(answer)
     log_likelihood = usable(custom.log_likelihood, inline=False)
     sums.whole.register(cls)(lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights))
-    if has_terms:
+    if custom.terms:
         _register_terms(cls, custom)
     return cls
 

@@ -7,13 +7,13 @@ import numpy as np
 
 from thali._jit import compiled_alone
 from thali.errors import ArgumentError
-from thali.likelihoods.changes import as_seen, compare_changes, rounding, states_of
+from thali.likelihoods.changes import as_seen, compare_changes, states_of
 from thali.priors.ibp import IndianBuffet
 
 STATES, CHANGES, PAIRS = 4, 6, 20  # tried out
 
 
-def try_out(custom, observed, shape: float, rate: float) -> bool:
+def try_out(custom, observed, shape: float, rate: float, compares: bool = True) -> bool:
     """Call every function of a `Custom` on the data, as Python and compiled.
 
     Parameters
@@ -22,6 +22,8 @@ def try_out(custom, observed, shape: float, rate: float) -> bool:
     observed : Observed
     shape, rate : float
         Of the weight prior, from which the weights are drawn.
+    compares : bool
+        Whether the terms are held against `log_likelihood` too.
 
     Returns
     -------
@@ -43,22 +45,23 @@ def try_out(custom, observed, shape: float, rate: float) -> bool:
         allocates |= _both("of_option", custom.of_option, calls)[0]
     if custom.of_pair is not None:
         allocates |= _both("of_pair", custom.of_pair, _pair_calls(custom, data, states, rng))[0]
-    if custom._has_terms:
+    if compares and custom.terms:
         _compare(custom, observed, states, whole, rng)
     return allocates
 
 
 def _compare(custom, observed, states, whole, rng) -> None:
-    from thali.likelihoods import sums
-
-    plain = custom._class(False)(observed.fields, observed.n_options)
     found = compare_changes(
-        plain, sums.empty_cache, lambda f, w: whole(observed.fields, as_seen(f), w), states, observed.labels, rng, CHANGES
+        *custom.as_python(observed),
+        lambda f, w: whole(observed.fields, as_seen(f), w),
+        states,
+        observed.labels,
+        rng,
+        CHANGES,
     )
     if not found.is_rounding:
-        terms = " and ".join(name for name in ("of_pair", "of_option") if getattr(custom, name))
         raise ArgumentError(
-            f"{terms} and log_likelihood disagree by {found.size:.3g} where {found.words} by log_likelihood; "
+            f"{custom.terms} and log_likelihood disagree by {found.size:.3g} where {found.words} by log_likelihood; "
             "thali.testing.check shows more."
         )
 
@@ -152,6 +155,3 @@ def _state(arguments) -> str:
 def _short(value) -> str:
     text = repr(value).replace("\n", " ")
     return text if len(text) < 60 else f"{text[:50]}... ({type(value).__name__})"
-
-
-__all__ = ["called", "rounding", "try_out"]

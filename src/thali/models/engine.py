@@ -143,7 +143,9 @@ def _kernel(sampler: str, prior, model: Model):
 
     if exact_weights:
         return recommended.conjugate
-    return recommended.infinite if prior.is_infinite else recommended.fixed
+    if not prior.is_infinite:
+        return recommended.fixed
+    return recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite
 
 
 def _published_for_similarities(prior):

@@ -202,7 +202,7 @@ class LatentFeatureModel(Parameters):
         choice_probability[a, b] of every compared pair (up to 60 options) or set_probability[a | a, b, ...] of every
         member of every set (up to 2,000 of them), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2.
+        probability above .2, which a likelihood of your own has as well.
 
         Returns
         -------

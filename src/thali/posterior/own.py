@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali.posterior.kind import OWN
 from thali.posterior.store import DataPart
 
 if TYPE_CHECKING:
     from thali.likelihoods.observed import Observed
-
-KIND = "own likelihood"
 
 
 def own_part(observed: "Observed") -> DataPart:
@@ -18,4 +17,4 @@ def own_part(observed: "Observed") -> DataPart:
     for name, value in zip(observed.fields._fields, observed.fields, strict=True):
         array = np.asarray(value)
         kept[f"data.{name}"] = (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
-    return DataPart(log_constant=0.0, descriptions={}, observed=kept, constants={"kind": KIND, "unique": False})
+    return DataPart(log_constant=0.0, descriptions={}, observed=kept, constants={"kind": OWN, "unique": False})
