@@ -98,7 +98,8 @@ def compare_changes(likelihood, make_cache, whole, states, labels, rng, most: in
         for change, after, words in _changes(likelihood, cache, bag, features, weights, labels, rng, most):
             value = whole(*after)
             allowed = rounding(cache, before) + rounding(cache, value)
-            found = found.worse(change, value - before, allowed, f"{words}: {change:.6g} by the terms, {value - before:.6g}")
+            said = f"when {words}, the terms change by {change:.6g} and log_likelihood by {value - before:.6g}"
+            found = found.worse(change, value - before, allowed, said)
     return found
 
 

@@ -61,8 +61,8 @@ def _compare(custom, observed, states, whole, rng) -> None:
     )
     if not found.is_rounding:
         raise ArgumentError(
-            f"{custom.terms} and log_likelihood disagree by {found.size:.3g} where {found.words} by log_likelihood; "
-            "thali.testing.check shows more."
+            f"{custom.terms} and log_likelihood disagree by {found.size:.3g}: {found.words}; thali.testing.check shows "
+            "more."
         )
 
 

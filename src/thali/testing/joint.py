@@ -33,8 +33,8 @@ def joint_distribution_test(
     Parameters
     ----------
     prior : one of `thali.priors`
-    likelihood : thali.likelihoods.Elimination, thali.likelihoods.Additive, or a thali.likelihoods.Custom with `simulate`
-    data : PairedComparisons, Choices, Similarities, or what `Custom.observed` makes of your data
+    likelihood : thali.likelihoods.Elimination or thali.likelihoods.Additive
+    data : PairedComparisons, Choices or Similarities
     expected : dict of float
         Prior means of some of: "alpha", "1 / (1 + alpha)", "columns" (with at least one owner), "single" (columns of
         one owner), "pairs" (columns of two), "owned by 0" (columns of the first option), "shared weight" (sum over
@@ -74,45 +74,8 @@ def joint_distribution_test(
     >>> abs(scores["unique weight"]) < 4
     True
     """
-    kept = joint_draws(
-        prior,
-        likelihood,
-        data,
-        tuple(expected),
-        rounds,
-        weight_prior=weight_prior,
-        alpha=alpha,
-        sampler=sampler,
-        random_seed=random_seed,
-        temperatures=temperatures,
-        sweeps=sweeps,
-    )
-    return {name: score(draws, expected[name])[0] for name, draws in kept.items()}
-
-
-def score(draws: np.ndarray, expected: float) -> tuple[float, float]:
-    """(mean - expected) / Monte Carlo standard error, and the effective number of draws."""
     from arviz_stats.base.array import array_stats
 
-    size = float(array_stats.ess(draws[None], method="mean"))
-    return float((draws.mean() - expected) / (draws.std() / np.sqrt(size))), size
-
-
-def joint_draws(
-    prior,
-    likelihood,
-    data,
-    names: tuple[str, ...],
-    rounds: int,
-    *,
-    weight_prior=(1.0, 1.0),
-    alpha: float | None = None,
-    sampler: str | None = None,
-    random_seed: int = 77,
-    temperatures: tuple[float, ...] = (1.0,),
-    sweeps: int = 1,
-) -> dict[str, np.ndarray]:
-    """The quantities of `joint_distribution_test` after every round; the parameters are those of it."""
     from thali.mcmc.bag import SWEEPS
     from thali.mcmc.chains import Chain
     from thali.models.engine import build_task
@@ -123,15 +86,20 @@ def joint_draws(
     rng = np.random.default_rng(random_seed)
     chain = Chain(task, rng)
     chain.run_to(0)
-    kept: dict[str, list[float]] = {name: [] for name in names}
+    kept: dict[str, list[float]] = {name: [] for name in expected}
     for _ in range(rounds):
         chain.run_to(sweeps)
         now = _quantities(chain)
-        for name in names:
+        for name in expected:
             kept[name].append(now[name])
-        _simulate(rng, chain, likelihood, data)
+        _simulate(rng, chain)
         chain.bags.whole[:, SWEEPS] = 0  # the next sweep begins as the first did, with a cache filled from the bag
-    return {name: np.asarray(values, float) for name, values in kept.items()}
+    scores = {}
+    for name, values in kept.items():
+        draws = np.asarray(values, float)
+        error = draws.std() / np.sqrt(array_stats.ess(draws[None], method="mean"))
+        scores[name] = float((draws.mean() - expected[name]) / error)
+    return scores
 
 
 def _quantities(chain) -> dict[str, float]:
@@ -185,38 +153,17 @@ def _quantities_of_similarities(bag, cache, heat) -> dict[str, float]:
     }
 
 
-def _simulate(rng: np.random.Generator, chain, public, data) -> None:
-    from thali.likelihoods.observed import Observed
+def _simulate(rng: np.random.Generator, chain) -> None:
     from thali.likelihoods.residuals import Judgements
     from thali.likelihoods.sets import Sets
 
     likelihood = chain.task.model.likelihood
-    if isinstance(data, Observed):
-        simulate_own(rng, public, data, chain.bag)
-    elif isinstance(likelihood, Sets):
+    if isinstance(likelihood, Sets):
         simulate_choices(rng, likelihood, chain.bag)
     elif isinstance(likelihood, Judgements):
         simulate_similarities(rng, likelihood, chain.bag, chain.cache, float(chain.ladder.heat[0]))
     else:
         simulate_pairs(rng, likelihood, chain.cache)
-
-
-def simulate_own(rng: np.random.Generator, likelihood, observed, bag) -> None:
-    """New data of a user's own likelihood, drawn by its `simulate` at the present features and weights.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    likelihood : thali.likelihoods.Custom
-    observed : thali.likelihoods.observed.Observed
-        Its values change, so that every cache must be rebuilt afterwards.
-    bag : thali.mcmc.bag.Bag
-    """
-    from thali.mcmc.bag import COLUMNS
-
-    columns = int(bag.whole[COLUMNS])
-    features, weights = bag.Z[:columns, :-1].T.copy(), bag.w[:columns].copy()
-    observed.replace(likelihood.simulate(observed.original, features, weights, rng))
 
 
 def simulate_similarities(rng: np.random.Generator, judgements, bag, cache, heat: float = 1.0) -> None:
