@@ -24,6 +24,7 @@ import inspect
 import re
 import sys
 import types
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from typing import Any
 from numba import config, njit, typeof
 from numba.core.cpu import CPUTargetOptions
 from numba.core.dispatcher import Dispatcher
-from numba.core.errors import NumbaError
+from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
 _INLINE: Any = {"error_model": "numpy", "forceinline": True}
@@ -117,6 +118,13 @@ def _is_disabled() -> bool:
     return bool(getattr(config, "DISABLE_JIT", False))
 
 
+def _without_advice(call) -> Any:
+    """The value of a call that may compile; numba's advice about the speed of a user's function is not for the user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        return call()
+
+
 class kernel:
     """An entry point, compiled once for each combination of model classes: `function(rng, model, *rest)`."""
 
@@ -131,7 +139,10 @@ class kernel:
     def __call__(self, rng, model, *rest):
         if _is_disabled():
             return self.python(rng, model, *rest)
-        return self.dispatcher(model)(rng, model, *rest)
+        dispatcher = self.dispatcher(model)
+        if dispatcher.signatures:
+            return dispatcher(rng, model, *rest)
+        return _without_advice(lambda: dispatcher(rng, model, *rest))
 
     def dispatcher(self, model):
         """The numba dispatcher that serves this combination of model classes."""
@@ -234,7 +245,7 @@ def compiled_alone(function, arguments) -> tuple[Any, bool]:
     for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
         alone = jit(error_model="numpy", **options)(plain)
         try:
-            alone.compile(types_of)
+            _without_advice(lambda alone=alone: alone.compile(types_of))
             return alone, options != _UNCOUNTED
         except NumbaError as error:
             message = str(error)

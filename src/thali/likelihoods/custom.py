@@ -10,6 +10,7 @@ from thali._jit import usable
 from thali.errors import ArgumentError
 from thali.likelihoods import anew, sums
 from thali.likelihoods.observed import Observed
+from thali.mcmc import verbs
 
 ARGUMENTS = {
     "log_likelihood": ("data", "features", "weights"),
@@ -142,7 +143,8 @@ class Custom:
         """What draws say about the data, for the posterior tree: the data themselves, no more."""
         from thali.posterior.own import own_part
 
-        return own_part(self.observed(data))
+        observed = self.observed(data)
+        return own_part(observed, bool(verbs.sees_single(self.as_python(observed)[0])))
 
 
 _CLASSES: dict[tuple, Any] = {}
@@ -167,6 +169,8 @@ def _register_terms(cls, custom: Custom) -> None:
     sums.sees_pairs.register(cls)(sums.yes if of_pair else sums.no)
     sees_own = of_pair and len(inspect.signature(_plain(of_pair)).parameters) == 6
     sums.sees_own.register(cls)(sums.yes if sees_own else sums.no)
+    # what options share says nothing of a feature that only one of them has
+    verbs.sees_single.register(cls)(sums.yes if sees_own or of_option else sums.no)
     if of_option:
         sums.of_option.register(cls)(lambda likelihood, i, own: of_option(likelihood.data, i, own))
     else:

@@ -20,6 +20,8 @@ class Sums(NamedTuple):
     option: np.ndarray  # (n,) its term
     shared: np.ndarray  # (n, n) sum of the weights that i and j share; symmetric, 0 on the diagonal
     pair: np.ndarray  # (n, n) their term; likewise
+    owner: np.ndarray  # (n,) int64 the owners of the open pattern, in any order
+    owners: np.ndarray  # (1,) int64 how many they are
 
 
 @generic
@@ -51,7 +53,8 @@ def empty_cache(likelihood) -> Sums:
     """Sums of no feature; terms are still to be filled in."""
     n = likelihood.n
     side = n if sees_pairs(likelihood) else 0
-    return Sums(np.zeros(n), np.zeros(n), np.zeros((side, side)), np.zeros((side, side)))
+    squares = np.zeros((side, side)), np.zeros((side, side))
+    return Sums(np.zeros(n), np.zeros(n), *squares, np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
 @scalar
@@ -86,6 +89,7 @@ def whole_of_bag(likelihood, b, columns):
     return whole(likelihood, b.Z[:columns, : b.Z.shape[1] - 1].T, b.w[:columns])
 
 
+@scalar
 def _delta_member(likelihood, c, b, k, i, d):
     change = option_at(likelihood, c, i, d) - c.option[i]
     if sees_pairs(likelihood):
@@ -96,6 +100,7 @@ def _delta_member(likelihood, c, b, k, i, d):
     return change
 
 
+@scalar
 def _apply_member(likelihood, c, b, k, i, d):
     c.own[i] += d
     c.option[i] = option_at(likelihood, c, i, 0.0)
@@ -104,6 +109,43 @@ def _apply_member(likelihood, c, b, k, i, d):
             z = b.Z[k, j]
             if j != i and (sees_own(likelihood) or z != 0.0):
                 note_pair(likelihood, c, i, j, d * z)
+
+
+# While a pattern is open its owners are listed, so that terms of what is shared need no look at anybody else.
+
+
+def _open_members(likelihood, c, b, k):
+    count = 0
+    for i in range(likelihood.n):
+        if b.Z[k, i] != 0.0:
+            c.owner[count] = i
+            count += 1
+    c.owners[0] = count
+
+
+def _delta_joined(likelihood, c, b, k, i, d):
+    if sees_own(likelihood):
+        return _delta_member(likelihood, c, b, k, i, d)
+    change = option_at(likelihood, c, i, d) - c.option[i]
+    if sees_pairs(likelihood):
+        for t in range(c.owners[0]):
+            j = c.owner[t]
+            if j != i:
+                change += pair_at(likelihood, c, i, j, d, 0.0, 0.0) - c.pair[i, j]
+    return change
+
+
+def _apply_joined(likelihood, c, b, k, i, d):
+    _apply_member(likelihood, c, b, k, i, d)
+    count = c.owners[0]
+    if d > 0.0:
+        c.owner[count] = i
+        c.owners[0] = count + 1
+    else:
+        for t in range(count):
+            if c.owner[t] == i:
+                c.owner[t] = c.owner[count - 1]
+        c.owners[0] = count - 1
 
 
 def _delta_weight(likelihood, c, b, k, m, d):
@@ -179,7 +221,9 @@ def _rebuild(likelihood, c, b):
 
 
 def _cache_at(likelihood, caches, t):
-    return Sums(caches.own[t], caches.option[t], caches.shared[t], caches.pair[t])
+    return Sums(
+        caches.own[t], caches.option[t], caches.shared[t], caches.pair[t], caches.owner[t], caches.owners[t]
+    )
 
 
 def log_likelihood(likelihood, c, b):
@@ -237,6 +281,9 @@ ANSWERS = COMMON | {
     verbs.rebuild: _rebuild,
     verbs.delta_member: _delta_member,
     verbs.apply_member: _apply_member,
+    verbs.open_members: _open_members,
+    verbs.delta_joined: _delta_joined,
+    verbs.apply_joined: _apply_joined,
     verbs.delta_weight: _delta_weight,
     verbs.apply_weight: _apply_weight,
     verbs.delta_transfer: _delta_transfer,

@@ -65,7 +65,7 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     n_options = posterior.sizes["option"]
     if of_similarities or is_own(tree):
         probable = features_table(tree, LEAST_PRESENT)["members"]
-        if of_similarities:
+        if not constant.get("sees_single", False):
             probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior
         members = probable.tolist()
         for owners, present in zip(members, presence_of(tree, members), strict=True):

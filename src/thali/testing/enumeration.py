@@ -3,6 +3,7 @@
 The moves are the sampler's own code, run as Python; the target is the log-likelihood as its author wrote it.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable
 
@@ -13,7 +14,7 @@ from thali.mcmc import births, flips, transfer
 from thali.mcmc.bag import ALPHA, COLUMNS, HEAT, NO_UNIQUE, Model, empty_bag
 from thali.mcmc.chance import index
 from thali.mcmc.start import prepare
-from thali.mcmc.verbs import rate_between, rebuild
+from thali.mcmc.verbs import open_members, rate_between, rebuild
 from thali.priors.ibp import IndianBuffet
 from thali.testing.exact import invariance_error
 
@@ -81,11 +82,13 @@ def transition_errors(
         return tuple(sorted(tuple(column) for column in contents(pair)[0].T.astype(int)))
 
     def log_target_of_bag(pair):
+        # births draw weights from their prior, so that its density is no part of the target
         copies = Counter(as_bag(pair)).values()
-        return log_target(pair) + pair[0].w[: pair[0].whole[COLUMNS]].sum() - sum(np.log(np.arange(1, c + 1)).sum() for c in copies)
+        return log_target(pair) + contents(pair)[1].sum() - sum(math.lgamma(c + 1) for c in copies)
 
     def flip(random, pair):
         place = index(random, 2 * len(chosen))
+        open_members(likelihood, pair[1], pair[0], place % 2)
         flips.try_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
 
     def move(random, pair):

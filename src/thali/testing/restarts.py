@@ -21,8 +21,8 @@ NAMES = (
     "the number of features of one option",
     "the number of features of two",
     "the number of features of the first option",
-    "the sum of all weights",
-    "the number of weights above their mean",
+    "the sum of the weights of shared features",
+    "the number of shared features heavier than the mean",
 )
 
 
@@ -57,7 +57,7 @@ def restart_scores(prior, likelihood, observed, rounds: int, weight_prior, rando
     whole, _ = compiled_alone(likelihood.log_likelihood, (observed.fields, as_seen(state[0]), state[1]))
     before, after = [], []
     for _ in range(rounds):
-        chain.bags = stack([_from_prior(rng, prior, observed.n_options, shape, rate)])
+        chain.bags = stack([_from_prior(rng, prior, task.model, observed.n_options)])
         observed.replace(likelihood.simulate(observed.original, *_contents(chain.bag), rng))
         before.append(_quantities(chain.bag, whole, observed.fields, shape / rate))
         chain.run_to(SWEEPS_EACH)
@@ -69,22 +69,25 @@ def restart_scores(prior, likelihood, observed, rounds: int, weight_prior, rando
     return {name: tuple(map(float, row)) for name, *row in zip(NAMES, first.mean(0), last.mean(0), z, strict=True)}
 
 
-def _from_prior(rng: np.random.Generator, prior, n: int, shape: float, rate: float):
-    """A bag drawn from the prior, alpha from Gamma(1, 1)."""
+def _from_prior(rng: np.random.Generator, prior, model, n: int):
+    """A bag drawn from the prior, alpha from Gamma(1, 1); features that the likelihood cannot see are counted only."""
     alpha = rng.standard_exponential()
     columns = prior.sample(n, alpha, rng).T
-    count = len(columns)
-    bag = empty_bag(n, 2 * count + ROOM)
-    bag.Z[:count, :n] = columns
-    bag.w[:count] = rng.gamma(shape, 1.0 / rate, count)
-    bag.m[:count] = columns.sum(1)
+    sizes = columns.sum(1)
+    kept = columns[sizes >= model.lo]
+    count = len(kept)
+    bag = empty_bag(n, 2 * len(columns) + ROOM)
+    bag.Z[:count, :n] = kept
+    bag.w[:count] = rng.gamma(model.shape, 1.0 / model.rate, count)
+    bag.m[:count] = kept.sum(1)
+    bag.singles[:] = columns[sizes < model.lo].sum(0)
     bag.whole[COLUMNS] = count
     bag.real[ALPHA] = alpha
     return bag
 
 
 def _contents(bag) -> tuple[np.ndarray, np.ndarray]:
-    """Features, options by columns, and weights: copies."""
+    """The features in the bag, options by columns, and their weights: copies."""
     columns = int(bag.whole[COLUMNS])
     return bag.Z[:columns, :-1].T.copy(), bag.w[:columns].copy()
 
@@ -93,13 +96,14 @@ def _quantities(bag, whole, fields, mean_weight: float) -> list[float]:
     """What `NAMES` names."""
     features, weights = _contents(bag)
     sizes = features.sum(0)
+    shared = weights[sizes > 1]
     return [
         float(whole(fields, as_seen(features), weights)),
         float(bag.real[ALPHA]),
-        sizes.size,
-        int((sizes == 1).sum()),
-        int((sizes == 2).sum()),
-        features[0].sum(),
-        weights.sum(),
-        int((weights > mean_weight).sum()),
+        sizes.size + bag.singles.sum(),
+        (sizes == 1).sum() + bag.singles.sum(),
+        (sizes == 2).sum(),
+        features[0].sum() + bag.singles[0],
+        shared.sum(),
+        (shared > mean_weight).sum(),
     ]
