@@ -226,7 +226,7 @@ def _cache_at(likelihood, caches, t):
     )
 
 
-def log_likelihood(likelihood, c, b):
+def _log_likelihood_of_bag(likelihood, c, b):
     return whole_of_bag(likelihood, b, b.whole[COLUMNS])
 
 
@@ -264,7 +264,7 @@ def _no_scale(likelihood, c, b, factor):
 COMMON = {
     verbs.sees_full: yes,
     verbs.is_scale_free: no,
-    verbs.log_likelihood: log_likelihood,
+    verbs.log_likelihood: _log_likelihood_of_bag,
     verbs.delta_own: _no_own,
     verbs.apply_own: _no_own,
     verbs.delta_pool: _no_pool,
