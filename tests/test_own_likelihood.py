@@ -160,7 +160,7 @@ def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
     assert rounding(None, 10.0) < 1e-10 < float(wrong[0].error)
 
 
-# ------------------------------------------------------------------------------------------------------- what is refused
+# ------------------------------------------------------------------------------------------------- what is refused
 
 
 def fit(likelihood, data=None, **settings):
@@ -171,7 +171,7 @@ def fit(likelihood, data=None, **settings):
 @pytest.mark.parametrize(
     "functions, message",
     [
-        ({"log_likelihood": lambda data, features: 0.0}, r"log_likelihood must be a function of \(data, features, weig"),
+        ({"log_likelihood": lambda data, features: 0.0}, r"log_likelihood must be a function of \(data, feat"),
         ({"log_likelihood": 3.0}, r"log_likelihood must be a function of \(data, features, weights\); got 3.0"),
         ({"log_likelihood": None}, "log_likelihood must be a function"),
         ({"log_likelihood": lambda *a: 0.0}, r"<lambda>\(\*a\) takes others"),
@@ -202,7 +202,7 @@ def hits(data, features, weights):
 @pytest.mark.parametrize(
     "function, message",
     [
-        (lambda data, features, weights: None, "log_likelihood must return a number; it returned None at 5 options and"),
+        (lambda data, features, weights: None, "log_likelihood must return a number; it returned None at 5 options"),
         (lambda data, features, weights: weights, "must return a number; it returned array"),
         (lambda data, features, weights: len(weights) > 0, "must return a number; it returned False"),
         (lambda data, features, weights: math.nan, "returned nan at .* it must be a finite number"),
@@ -239,7 +239,7 @@ class Nameless(NamedTuple):
         (th.PairedComparisons([[0, 1], [1, 0]]), "a NamedTuple of arrays and numbers; got PairedComparisons"),
         (Nameless(np.zeros(3)), "Nameless needs a field `labels`"),
         (Tastes(np.zeros(2), np.zeros((2, 2)), ("tea", "tea")), "each differently"),
-        (Tastes("x", np.zeros((2, 2)), ("tea", "milk")), "Field rating must be a number or an array of numbers; got str"),
+        (Tastes("x", np.zeros((2, 2)), ("tea", "milk")), "Field rating must be a number or an array .* got str"),
         (Tastes([[1.0], [1.0, 2.0]], np.zeros((2, 2)), ("tea", "milk")), "Field rating must be a number or an array"),
     ],
 )

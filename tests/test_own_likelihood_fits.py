@@ -56,7 +56,8 @@ def test_the_example_passes_and_a_planted_error_is_named(page, capsys):
     assert right.count("right") == 5 and "WRONG" not in right and "not run" not in right
     assert re.search(r"^naive: of_pair and log_likelihood disagree by [\d.]+: when ", wrong, re.MULTILINE)
     assert re.search(r"^exact: toggles take the posterior to another, off by [\d.e-]+ in prob", wrong, re.MULTILINE)
-    assert not th.testing.check(th.likelihoods.Custom(names["log_likelihood"], of_pair=names["careless"]), names["data"])
+    careless = th.likelihoods.Custom(names["log_likelihood"], of_pair=names["careless"])
+    assert not th.testing.check(careless, names["data"]).ok
 
 
 def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_check(page, capsys):
@@ -131,12 +132,12 @@ OWN = th.likelihoods.Custom(additive, of_pair=additive_pair)
 
 
 def test_additive_similarity_written_by_a_user_has_the_exact_posterior():
-    similarities, told = [[1.0, 0.8, 0.3], [0.8, 1.0, 0.45], [0.3, 0.45, 1.0]], {"alpha": 1.5, "weight_prior": (1.0, 4.0)}
+    similarities = [[1.0, 0.8, 0.3], [0.8, 1.0, 0.45], [0.3, 0.45, 1.0]]
     rates = dict.fromkeys([(0, 1), (0, 2), (1, 2)], 1.0 / 6.0) | {(0, 1, 2): 1.0 / 3.0}
     exact = three_objects(similarities, 0.2, 1.5, (1.0, 4.0), rates, constant=False)
     expected = {name: value for name, value in exact.items() if name.startswith(("P(", "E w("))}
     assert len(expected) == 8
-    model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, **told)
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, alpha=1.5, weight_prior=(1.0, 4.0))
     data = Judged(np.array(similarities), 0.2, tuple("012"))
     model.fit(data, draws=8_000, tune=200, thin=10, random_seed=31, progressbar=False)
     assert far_off(model.posterior_, {"model": {"features": "told"}, "expected": expected}) == {}
@@ -186,7 +187,7 @@ def least_time(call):
 
 
 def test_the_same_mathematics_takes_less_than_three_times_as_long():
-    """Judged by what both do per change; `python -m benchmarks` times whole sweeps."""
+    """By the change; the test after this one times whole sweeps."""
     chains = [Chain(task, np.random.default_rng(1)) for task in tasks()]
     bag = chains[0].bag
     sums, times = [], []

@@ -14,8 +14,9 @@ With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes o
 
 Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of a NamedTuple of
 arrays would cost half of the running time. Such code cannot allocate. A combination that holds a class from outside
-the library is compiled with reference counting, so that users may allocate in their own likelihoods. Of functions that
-users hand over (`likelihoods.Custom`) it is known whether they allocate; what is compiled with them is not kept on disk.
+the library is compiled with reference counting, so that users may allocate in their own likelihoods. Of functions
+that users hand over (`likelihoods.Custom`) it is known whether they allocate; what is compiled with them is not kept on
+disk.
 """
 
 import functools
@@ -255,7 +256,8 @@ def compiled_alone(function, arguments) -> tuple[Any, bool]:
 def _heart(message: str) -> str:
     """The lines of numba's error that say what is wrong and where."""
     lines = [line.strip() for line in message.splitlines()]
-    lines = [line for line in lines if line and not line.startswith(("Failed in", "During: ", "There are", "- Of which"))]
+    frame = ("Failed in", "During: ", "There are", "- Of which")
+    lines = [line for line in lines if line and not line.startswith(frame)]
     said = next((line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))), "numba gave no reason")
     place = re.search(r'File "[^"]*", line (\d+)', message)
     return said.rstrip(".") + (f" (line {place.group(1)})" if place else "")

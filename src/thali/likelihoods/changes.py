@@ -35,7 +35,7 @@ class Difference:
 
 
 def states_of(prior, n: int, shape: float, rate: float, rng: np.random.Generator, count: int) -> list:
-    """Features (options by columns, 0.0 and 1.0) and weights, drawn from the prior; the first has no column if it may."""
+    """Features (options by columns, 0.0 and 1.0) and weights from the prior; the first has no column if it may."""
     states = []
     for number in range(count):
         matrix = prior.sample(n, 1.0 + number / 2, rng)

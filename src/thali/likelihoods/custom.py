@@ -33,8 +33,8 @@ class Custom:
     r"""A likelihood of your own, for data that are a NamedTuple of yours.
 
     Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is enough:
-    `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood is a sum of terms that see the
-    features through sums of weights,
+    `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood is a sum of terms that see
+    the features through sums of weights,
 
     .. math:: \log P = \text{const} + \sum_i f_i(t_i) + \sum_{i<j} g_{ij}(t_{ij}, t_i, t_j), \qquad
         t_i = \sum_k w_k z_{ik}, \quad t_{ij} = \sum_k w_k z_{ik} z_{jk},
@@ -102,12 +102,12 @@ class Custom:
         return data if isinstance(data, Observed) else Observed(data)
 
     def check(self, prior, data) -> None:
-        """Raise DataError for data of another kind, and ArgumentError if the functions were not saved with the model."""
+        """Raise DataError for data of another kind, and ArgumentError if functions were not saved with the model."""
         self.observed(data)
         if isinstance(self.log_likelihood, NotSaved):
             raise ArgumentError(
-                f"This model was loaded from a file, which does not hold the functions of its likelihood {self!r}; give "
-                "them again, set_params(likelihood=...)."
+                f"This model was loaded from a file, which does not hold the functions of its likelihood {self!r}; "
+                "give them again, set_params(likelihood=...)."
             )
 
     def compiled(self, data, shape: float = 1.0, rate: float = 1.0):

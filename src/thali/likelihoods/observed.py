@@ -25,8 +25,8 @@ class Observed:
         If it is something else.
     """
 
-    def __init__(self, data):
-        if not (isinstance(data, tuple) and hasattr(data, "_fields")):
+    def __init__(self, data: Any):
+        if not issubclass(type(data), tuple) or not hasattr(data, "_fields"):
             raise DataError(
                 f"The data of a likelihood of your own are a NamedTuple of arrays and numbers; got "
                 f"{type(data).__name__}."
@@ -63,7 +63,7 @@ class Observed:
             If a field has another shape, or a number another value.
         """
         for name, old in zip(self.fields._fields, self.fields, strict=True):
-            new = getattr(data, name, None)
+            new: Any = getattr(data, name, None)
             if isinstance(old, np.ndarray):
                 if np.shape(new) != old.shape:
                     raise DataError(f"simulate must keep the shape {old.shape} of {name}; it made {np.shape(new)}.")

@@ -221,9 +221,7 @@ def _rebuild(likelihood, c, b):
 
 
 def _cache_at(likelihood, caches, t):
-    return Sums(
-        caches.own[t], caches.option[t], caches.shared[t], caches.pair[t], caches.owner[t], caches.owners[t]
-    )
+    return Sums(caches.own[t], caches.option[t], caches.shared[t], caches.pair[t], caches.owner[t], caches.owners[t])
 
 
 def _log_likelihood_of_bag(likelihood, c, b):

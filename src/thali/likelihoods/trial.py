@@ -1,4 +1,4 @@
-"""A user's functions are called a few times before anything long begins; what is wrong with one is said in a sentence."""
+"""A user's functions are called a few times before anything long begins; what is wrong is said in a sentence."""
 
 import numbers
 from typing import Any
@@ -51,8 +51,10 @@ def try_out(custom, observed, shape: float, rate: float, compares: bool = True) 
 
 
 def _compare(custom, observed, states, whole, rng) -> None:
+    compiled, make_cache = custom.as_python(observed)
     found = compare_changes(
-        *custom.as_python(observed),
+        compiled,
+        make_cache,
         lambda f, w: whole(observed.fields, as_seen(f), w),
         states,
         observed.labels,

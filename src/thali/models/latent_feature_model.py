@@ -134,8 +134,10 @@ class LatentFeatureModel(Parameters):
         InterruptedWarning
             If Ctrl-C ended the run; the draws so far are kept.
         """
-        if hasattr(own := getattr(self, "likelihood", None), "observed"):
-            data = own.observed(data)
+        if observed := getattr(
+            getattr(self, "likelihood", None), "observed", None
+        ):  # data of one's own
+            data = observed(data)
         if not hasattr(data, "n_options"):
             raise DataError(
                 f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. "

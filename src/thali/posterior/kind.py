@@ -48,6 +48,6 @@ def of_similarities(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
 def _not_own(tree: "xarray.DataTree", what: str) -> None:
     if is_own(tree):
         raise ArgumentError(
-            f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute it "
-            "from posterior_['posterior']['features'] and ['weights']."
+            f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "
+            "it from posterior_['posterior']['features'] and ['weights']."
         )

@@ -1,4 +1,4 @@
-"""Transition matrices of the sampler's moves on a few entries of the features, for any likelihood without unique weights.
+"""Transition matrices of the sampler's moves on a few entries of the features, for likelihoods of a user's own.
 
 The moves are the sampler's own code, run as Python; the target is the log-likelihood as its author wrote it.
 """

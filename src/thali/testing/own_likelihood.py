@@ -1,6 +1,7 @@
 """Whether a likelihood of the user's own is what it is meant to be: three kinds of checks in one table."""
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from thali.errors import ArgumentError
@@ -59,8 +60,8 @@ class Checked:
 def check(likelihood, data, weight_prior=(1.0, 1.0), rounds: int = 5_000, random_seed: int = 1) -> Checked:
     """Run every check on a likelihood of your own, print a table and say in words what is wrong.
 
-    - naive: the changes that moves make, by `of_pair` and `of_option`, against differences of `log_likelihood`; the order
-      of the features, which must not matter.
+    - naive: the changes that moves make, by `of_pair` and `of_option`, against differences of `log_likelihood`; the
+      order of the features, which must not matter.
     - exact: the transition matrix of the sampler's moves on a few entries, every outcome of every random draw followed;
       it must leave the posterior made of `log_likelihood` as it is, |pi P - pi| = 0.
     - joint: features from the prior, data from `simulate`, then the sampler: the means of features, weights, alpha and
@@ -72,8 +73,8 @@ def check(likelihood, data, weight_prior=(1.0, 1.0), rounds: int = 5_000, random
     ----------
     likelihood : thali.likelihoods.Custom
     data : NamedTuple
-        A few options, two at the least: everything is quicker then, and with three or fewer births and deaths of features
-        are among the exact checks. For the joint check the observed values play no part.
+        A few options, two at the least: everything is quicker then, and with three or fewer births and deaths of
+        features are among the exact checks. For the joint check the observed values play no part.
     weight_prior : (shape, rate)
         Of the weights that are tried.
     rounds : int
@@ -94,8 +95,8 @@ def check(likelihood, data, weight_prior=(1.0, 1.0), rounds: int = 5_000, random
 
     References
     ----------
-    Geweke (2004), Getting it right: joint distribution tests of posterior simulators; Gandy & Scott (2020), Unit testing
-    for MCMC and other Monte Carlo methods.
+    Geweke (2004), Getting it right: joint distribution tests of posterior simulators; Gandy & Scott (2020), Unit
+    testing for MCMC and other Monte Carlo methods.
 
     Examples
     --------
@@ -138,7 +139,8 @@ def check(likelihood, data, weight_prior=(1.0, 1.0), rounds: int = 5_000, random
         _order(whole, states, rng),
         *_exact(compiled, make_cache, whole, states, observed.n_options, rng),
     ]
-    lines.append(_joint(likelihood, observed, weight_prior, rounds, random_seed, all(c.verdict == "right" for c in lines)))
+    is_right = all(line.verdict == "right" for line in lines)
+    lines.append(_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
     found = Checked(tuple(lines))
     print(found)
     return found
@@ -194,7 +196,7 @@ def _joint(likelihood, observed, weight_prior, rounds: int, random_seed: int, is
     if abs(z) <= LIMIT:
         return Check("joint", compared, error, "right")
     words = (
-        f"{name} was {before:.4g} in the mean when data were simulated and {after:.4g} after the sampler had seen them, "
-        f"{abs(z):.1f} standard errors apart: log_likelihood is not the density of what simulate draws."
+        f"{name} was {before:.4g} in the mean when data were simulated and {after:.4g} after the sampler had seen "
+        f"them, {abs(z):.1f} standard errors apart: log_likelihood is not the density of what simulate draws."
     )
     return Check("joint", compared, error, "WRONG", words)
