@@ -9,7 +9,7 @@ import pytest
 import thali as th
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods.changes import rounding
-from thali.mcmc import recommended, verbs
+from thali.mcmc import flips, recommended, verbs
 from thali.mcmc.bag import COLUMNS
 from thali.mcmc.chains import Chain
 from thali.models.engine import build_task
@@ -112,6 +112,21 @@ def test_the_whole_and_its_terms_draw_the_same():
     assert columns == other.whole[COLUMNS] > 0
     np.testing.assert_array_equal(one.Z[:columns], other.Z[:columns])
     np.testing.assert_allclose(one.w[:columns], other.w[:columns], rtol=1e-10)
+
+
+def test_toggles_of_an_open_column_follow_its_owners():
+    chain = python_chain(ALIKE, th.priors.FiniteFeatures(3), sweeps=5)
+    model, bag, cache = chain.task.model, chain.bag, chain.cache
+    k, likelihood = 1, model.likelihood
+    verbs.open_members(likelihood, cache, bag, k)
+    for i in (0, 3, 0, 1, 4, 3, 2, 1, 0, 2, 4):
+        for j in range(5):
+            d = bag.w[k] if bag.Z[k, j] == 0.0 else -bag.w[k]
+            one, other = (f(likelihood, cache, bag, k, j, d) for f in (verbs.delta_joined, verbs.delta_member))
+            assert one == pytest.approx(other, abs=1e-12)
+        joins = bag.Z[k, i] == 0.0
+        flips.toggle(model, cache, bag, k, i, bag.w[k] if joins else -bag.w[k], bag.m[k] + (1 if joins else -1), 0.0)
+        assert sorted(cache.owner[: cache.owners[0]]) == np.flatnonzero(bag.Z[k, :5]).tolist()
 
 
 def test_who_sees_a_feature_of_one_option():
