@@ -5,6 +5,7 @@ from typing import Any
 
 _HOME = {
     "Additive": "thali.likelihoods.additive",
+    "Custom": "thali.likelihoods.custom",
     "Elimination": "thali.likelihoods.elimination",
     "elimination_probabilities": "thali.likelihoods.recursion",
 }

@@ -108,6 +108,11 @@ def sees_single(likelihood):
 
 
 @generic
+def sums_duplicates(likelihood):
+    """Whether columns with the same owners act only through the sum of their weights; default: yes."""
+
+
+@generic
 def cache_at(likelihood, caches, t):
     """The cache at place t of stacked ones."""
 
@@ -249,6 +254,11 @@ def note_parameters(likelihood, c, b, extra, draw):
 
 @sees_single.register(object)
 def _sees_single(likelihood):
+    return True
+
+
+@sums_duplicates.register(object)
+def _sums_duplicates(likelihood):
     return True
 
 

@@ -29,6 +29,7 @@ class LatentFeatureModel(Parameters):
     prior : one of `thali.priors`, or a Tree
         Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian buffet process on it.
     likelihood : one of `thali.likelihoods`
+        `thali.likelihoods.Custom` makes one of your own functions.
     weight_prior : (shape, rate), both above 0
         Of the Gamma distribution of every weight. The sampler is fastest with shape 1; for other shapes features of a
         single option are sampled like any others, without the moves that need exponential weights.
@@ -102,6 +103,7 @@ class LatentFeatureModel(Parameters):
         Parameters
         ----------
         data : PairedComparisons, Choices or Similarities
+            With a likelihood of your own, your NamedTuple.
         draws, tune : int
             States kept in each chain, and states discarded before them while step sizes adapt.
         chains : int
@@ -132,6 +134,10 @@ class LatentFeatureModel(Parameters):
         InterruptedWarning
             If Ctrl-C ended the run; the draws so far are kept.
         """
+        if observed := getattr(
+            getattr(self, "likelihood", None), "observed", None
+        ):  # data of one's own
+            data = observed(data)
         if not hasattr(data, "n_options"):
             raise DataError(
                 f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
@@ -199,7 +205,7 @@ class LatentFeatureModel(Parameters):
         choice_probability[a, b] of every compared pair (up to 60 options) or set_probability[a | a, b, ...] of every
         member of every set (up to 2,000 of them), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2.
+        probability above .2, which a likelihood of your own has as well.
 
         Returns
         -------
