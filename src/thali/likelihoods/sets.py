@@ -14,7 +14,7 @@ from thali._jit import lanes, scalar
 from thali.mcmc.bag import COLUMNS
 from thali.mcmc.logarithm import fast_log
 
-DENSE = 10  # members up to which all 2^10 masks have a place of their own
+DENSE = 8  # members up to which all 2^8 masks have a place of their own; of larger sets it is quicker to look them up
 LARGEST = 63  # members of a set: bits of a mask
 MOST_PATTERNS = 4096  # aspects that some members of a set have and others lack, the unique ones included
 MOST_NODES = 1 << 16  # masks that elimination may come to from a larger set

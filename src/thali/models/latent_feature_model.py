@@ -134,9 +134,7 @@ class LatentFeatureModel(Parameters):
         InterruptedWarning
             If Ctrl-C ended the run; the draws so far are kept.
         """
-        if observed := getattr(
-            getattr(self, "likelihood", None), "observed", None
-        ):  # data of one's own
+        if observed := getattr(getattr(self, "likelihood", None), "observed", None):  # data of one's own
             data = observed(data)
         if not hasattr(data, "n_options"):
             raise DataError(
