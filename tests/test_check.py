@@ -227,7 +227,7 @@ def test_of_too_many_draws_evenly_spaced_ones_are_used(monkeypatch):
 
 def test_never_fewer_than_a_hundred_draws():
     columns = types.SimpleNamespace(n_draws=100)
-    assert the_check._spaced(columns, n_pairs=10**6) is columns  # type: ignore[arg-type]
+    assert the_check.spaced(columns, n_counts=10**6) is columns  # type: ignore[arg-type]
     assert the_check.MOST_REPLICATES < 100 * 10**6
 
 

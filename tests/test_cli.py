@@ -16,7 +16,7 @@ import thali
 from thali.data.tables import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 from thali.likelihoods.elimination import Elimination
-from thali.posterior import check, features, store, summary, unique
+from thali.posterior import check, features, ranks, store, summary, unique
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 EVERYTHING = [
@@ -27,6 +27,8 @@ EVERYTHING = [
     "features.png",
     "n_features.png",
     "posterior.nc",
+    "ranks.csv",
+    "ranks.png",
 ]
 EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
 
@@ -72,6 +74,9 @@ class FakeModel:
 
     def check(self, random_seed=None):
         return check.check_table(self.posterior_, random_seed)
+
+    def ranks(self):
+        return ranks.ranks_table(self.posterior_)
 
     def unique_weights(self):
         return unique.unique_weights_table(self.posterior_)

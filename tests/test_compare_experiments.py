@@ -215,7 +215,7 @@ BAD = [
     (
         {"m": Constant},
         {},
-        "'m' must be a model of choice experiments, such as HierarchicalLogit(), with fit and predict_proba; got",
+        "'m' must be a model of such choices, such as HierarchicalLogit() of choice experiments, with fit and",
     ),
     ({}, {}, "models is empty"),
 ]
@@ -235,5 +235,5 @@ def test_bad_data(data):
         th.compare(ONE, data.take([0, 1]), "respondent", **QUIET)
     with pytest.raises(DataError, match="Respondent 'p0' has 8 tasks, so that none is left to fit when 8"):
         th.compare(ONE, data, hold_out=8, **QUIET)
-    with pytest.raises(ArgumentError, match="hold_out and folds are for choice experiments"):
+    with pytest.raises(ArgumentError, match="hold_out and folds are for Choices and choice experiments"):
         th.compare({"BTL": th.EliminationByAspects("unique")}, th.datasets.celebrities(), folds=2)

@@ -261,7 +261,7 @@ def test_bad_arguments(arguments, sentence):
 def test_bad_data():
     with pytest.raises(DataError, match="fit needs thali data"):
         maximised(data=np.ones((3, 3)))
-    with pytest.raises(DataError, match="needs PairedComparisons; got Similarities"):
+    with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities"):
         maximised(data=th.datasets.numbers())
     with pytest.raises(ArgumentError, match="'a' was chosen over 'b', which these aspects make impossible"):
         counts = np.where(np.eye(3), 0, 5)
@@ -351,3 +351,26 @@ def test_fractional_counts_and_never_compared_pairs():
     # Three options and two pairs: the weights are known in closed form.
     chain = th.PairedComparisons([[0, 6, 0], [2, 0, 5], [0, 5, 0]], list("abc"))
     np.testing.assert_allclose(maximised(data=chain).weights_, np.array([3, 1, 1]) / 5, atol=1e-12)
+
+
+def test_choices_between_pairs_are_paired_comparisons():
+    data = th.datasets.celebrities()
+    fitted = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(
+        th.Choices.from_comparisons(data)
+    )
+    assert fitted.log_likelihood_ == pytest.approx(-143.0394949464)
+
+
+def test_larger_sets_are_predicted_though_not_fitted():
+    fitted = th.EliminationByAspects("unique", lapse=0.1, method="maximum-likelihood").fit(th.datasets.celebrities())
+    u = fitted.weights_
+    (found,) = fitted.predict_proba([["LBJ", "HW", "CDG"]])
+    assert found == pytest.approx(0.9 * u[["LBJ", "HW", "CDG"]].to_numpy() / u[["LBJ", "HW", "CDG"]].sum() + 0.1 / 3)
+    pair = [["LBJ", "HW"]]
+    assert (
+        fitted.predict_proba(th.Choices.from_comparisons(th.datasets.celebrities()))[0][0]
+        == fitted.predict_proba(pair)[0]
+    )
+    triple = pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]})
+    with pytest.raises(DataError, match="between two options; out of 'a', 'b', 'c' one of 3 was chosen"):
+        fitted.fit(th.Choices(triple))

@@ -241,9 +241,9 @@ def test_nothing_before_fit():
 @pytest.mark.parametrize(
     "pairs, sentence",
     [
-        ([("LBJ", "XX")], "Pair 0 names 'XX', which is not an option"),
-        ([("LBJ", "HW"), ("HW", "HW")], "Pair 1 compares 'HW' with itself"),
-        ([("LBJ", "HW", "SL")], "Entry 0 .* give pairs"),
+        ([("LBJ", "XX")], "Entry 0 names 'XX', which is not an option"),
+        ([("LBJ", "HW"), ("HW", "HW")], "Entry 1 compares 'HW' with itself"),
+        ([("LBJ",)], "Entry 0 .* give pairs"),
         (["LBJ"], "Entry 0 is 'LBJ'; give pairs"),
     ],
 )

@@ -198,7 +198,7 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
 def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebrities):
     before = dict(matplotlib.rcParams)
     figure, axes = plt.subplots(3)
-    takes_one = picture in ("features", "choice_probabilities", "check")
+    takes_one = picture in ("features", "choice_probabilities", "check", "ranks")
     given = axes[0] if takes_one else list(axes[: 2 if picture == "n_features" else 3])
     returned = getattr(plots, picture)(celebrities, given)
     assert returned is given if takes_one else returned == given

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "PairedComparisons": "thali.data.pairs",
+    "Choices": "thali.data.choices",
     "Similarities": "thali.data.similarity",
     "ChoiceExperiment": "thali.data.experiment",
     "Tree": "thali.tree",

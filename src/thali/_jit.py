@@ -1,4 +1,4 @@
-"""How Python here becomes machine code: four decorators, and the only importer of numba.
+"""How Python here becomes machine code: five decorators, and the only importer of numba.
 
 - `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes`
   is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
@@ -14,20 +14,26 @@ With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes o
 
 Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of a NamedTuple of
 arrays would cost half of the running time. Such code cannot allocate. A combination that holds a class from outside
-the library is compiled with reference counting, so that users may allocate in their own likelihoods.
+the library is compiled with reference counting, so that users may allocate in their own likelihoods. Of functions
+that users hand over (`likelihoods.Custom`) it is known whether they allocate; what is compiled with them is not kept on
+disk.
 """
 
 import functools
 import hashlib
 import inspect
+import re
 import sys
 import types
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
+from numba import config, njit, typeof
 from numba.core.cpu import CPUTargetOptions
+from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
 _INLINE: Any = {"error_model": "numpy", "forceinline": True}
@@ -113,6 +119,13 @@ def _is_disabled() -> bool:
     return bool(getattr(config, "DISABLE_JIT", False))
 
 
+def _without_advice(call) -> Any:
+    """The value of a call that may compile; numba's advice about the speed of a user's function is not for the user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        return call()
+
+
 class kernel:
     """An entry point, compiled once for each combination of model classes: `function(rng, model, *rest)`."""
 
@@ -127,7 +140,10 @@ class kernel:
     def __call__(self, rng, model, *rest):
         if _is_disabled():
             return self.python(rng, model, *rest)
-        return self.dispatcher(model)(rng, model, *rest)
+        dispatcher = self.dispatcher(model)
+        if dispatcher.signatures:
+            return dispatcher(rng, model, *rest)
+        return _without_advice(lambda: dispatcher(rng, model, *rest))
 
     def dispatcher(self, model):
         """The numba dispatcher that serves this combination of model classes."""
@@ -154,7 +170,8 @@ class kernel:
         foreign = sorted(m for m in modules if m.split(".")[0] != __name__.split(".")[0])
         sources = [getattr(sys.modules.get(name), "__file__", None) for name in foreign]
         # What a script or a notebook defines can be neither found again nor told apart by a later process.
-        cacheable = "__main__" not in foreign and all(sources)
+        handed_over = [c for c in classes if hasattr(c, "allocates")]  # made of functions that a user wrote
+        cacheable = "__main__" not in foreign and all(sources) and not handed_over
         digest = hashlib.sha256(_digest_of_library().encode())
         if cacheable:
             for name, source in zip(foreign, sources, strict=True):
@@ -169,9 +186,81 @@ class kernel:
         copy.__module__ = self.python.__module__
         jit: Any = njit
         options: dict[str, Any] = {"cache": cacheable, "nogil": True, "error_model": "numpy"}
-        if not foreign:
+        if not foreign and not any(c.allocates for c in handed_over):
             options.update(_UNCOUNTED)
         return jit(**options)(copy)
+
+
+_HANDED_OVER: set[Any] = set()
+
+
+def usable(function, inline: bool) -> Any:
+    """A user's plain function, which compiled code may call from now on, as it may the plain functions that it calls.
+
+    One that numba has compiled already comes back as it is.
+    """
+    if isinstance(function, types.FunctionType) and function not in _HANDED_OVER:
+        _HANDED_OVER.add(function)
+        (scalar if inline else part)(function)
+        for called in _called(function):
+            usable(called, inline=False)
+    return function
+
+
+def _called(function) -> list[Any]:
+    """What a user's function may call, among its globals and the variables around it: functions, compiled or not."""
+    names = set()
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+    around = [cell.cell_contents for cell in function.__closure__ or ()]
+    found = [*(function.__globals__[name] for name in sorted(names) if name in function.__globals__), *around]
+    ours = ("numpy", "numba", "scipy", __name__.split(".")[0])
+    return [
+        f
+        for f in found
+        if isinstance(f, Dispatcher)
+        or (isinstance(f, types.FunctionType) and str(f.__module__).split(".")[0] not in ours)
+    ]
+
+
+def compiled_alone(function, arguments) -> tuple[Any, bool]:
+    """A user's function as compiled code of its own, and whether it allocates memory.
+
+    Raises
+    ------
+    TypeError
+        If it cannot be compiled; the message is the heart of numba's.
+    """
+    if _is_disabled():
+        return function, False
+    plain = getattr(function, "py_func", function)
+    for called in _called(plain):
+        usable(called, inline=False)
+    types_of = tuple(typeof(a) for a in arguments)
+    # What numba compiled on its own may hand arrays back, which uncounted code would never free.
+    counts = isinstance(function, Dispatcher) or any(isinstance(f, Dispatcher) for f in _called(plain))
+    jit: Any = njit
+    for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
+        alone = jit(error_model="numpy", **options)(plain)
+        try:
+            _without_advice(lambda alone=alone: alone.compile(types_of))
+            return alone, options != _UNCOUNTED
+        except NumbaError as error:
+            message = str(error)
+    raise TypeError(_heart(message))
+
+
+def _heart(message: str) -> str:
+    """The lines of numba's error that say what is wrong and where."""
+    lines = [line.strip() for line in message.splitlines()]
+    frame = ("Failed in", "During: ", "There are", "- Of which")
+    lines = [line for line in lines if line and not line.startswith(frame)]
+    said = next((line for line in lines if not line.startswith(("File ", ">>>", "-", "^"))), "numba gave no reason")
+    place = re.search(r'File "[^"]*", line (\d+)', message)
+    return said.rstrip(".") + (f" (line {place.group(1)})" if place else "")
 
 
 _COMPILED: list[Any] = []  # the functions that `compiled` has decorated
@@ -227,7 +316,7 @@ def _cache_files() -> tuple[list[str], list[Path]]:
     from pkgutil import iter_modules
 
     # importing a module brings its kernels into the registry
-    for folder in ("mcmc", "regression", "product_classes", "choice_models"):
+    for folder in ("likelihoods", "mcmc", "regression", "product_classes", "choice_models"):
         package = import_module(f"{__package__}.{folder}")
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")

@@ -1,4 +1,4 @@
-"""The command line: `thali fit`, `thali compare`, `thali datasets`, `thali reproduce` and `thali cache`.
+"""The command line: `thali fit`, `thali compare`, `thali test`, `thali datasets`, `thali reproduce` and `thali cache`.
 
 This module holds what `thali --help` shows and nothing else; each command imports what it needs when it
 runs, so that help stays instant.
@@ -10,24 +10,9 @@ from typing import Annotated
 
 import typer
 
+from thali.cli import options
 from thali.cli.boundary import plain_messages
 from thali.cli.several import SpreadCommand
-
-# What several commands take.
-Unique = Annotated[bool, typer.Option("--unique/--no-unique", help="Give each option an aspect of its own besides.")]
-Draws = Annotated[int, typer.Option(help="Draws kept from each chain.")]
-Tune = Annotated[int, typer.Option(help="Draws thrown away first, from each chain.")]
-Thin = Annotated[int | None, typer.Option(help="Sweeps for each draw.", show_default="the model's own")]
-Lapse = Annotated[float, typer.Option(help="Probability of a blind choice, in [0, 1).")]
-Alpha = Annotated[
-    float | None,
-    typer.Option(help="Concentration of the prior on aspects or features, above 0.", show_default="learned"),
-]
-
-Column = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Experiments: the column of that name.", show_default="recognised"),
-]
 
 app = typer.Typer(
     help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
@@ -75,225 +60,48 @@ def _options(
 @app.command(cls=SpreadCommand)
 def fit(
     context: typer.Context,
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
-            " column, or one comparison a line), of similarities (a symmetric square, or one pair a line), of"
-            " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
-            " of a task a line; see --monotone); or the name of a bundled data set.",
-            show_default=False,
-        ),
-    ],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="elimination-by-aspects for comparisons, additive-clustering (or additive) for similarities,"
-            " plackett-luce or sparse-logit for covariates and classes, product-classes for choice experiments.",
-            show_default="what the data look like; with --target plackett-luce, with --monotone product-classes",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Classes: the column that holds them. All other columns are covariates, which must be numbers.",
-            show_default=False,
-        ),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help="How the model is fitted. gibbs, map or variational for plackett-luce, polya-gamma or holmes-held for"
-            " sparse-logit, annealed or smc (for the evidence) for product-classes.",
-            show_default="gibbs, polya-gamma, annealed",
-        ),
-    ] = None,
-    a: Annotated[
-        float | None,
-        typer.Option(
-            help="plackett-luce: shape of the prior of the weights, above 0; a smaller one leaves fewer of them.",
-            show_default="learned; --method map needs one",
-        ),
-    ] = None,
-    transform: Annotated[
-        str,
-        typer.Option(
-            metavar="exponential|exponential-pairs|none",
-            help="plackett-luce: what the weights weigh. e^x and e^-x of every covariate x (standardised) and 1; also"
-            " those of sums of two; or covariates of 0 or more as they are.",
-        ),
-    ] = "exponential",
-    folds: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Classes: parts of the cross-validation, the same for all models unless --seed differs; 0: none.",
-        ),
-    ] = 5,
-    respondent: Column = None,
-    task: Column = None,
-    alternative: Column = None,
-    chosen: Column = None,
-    attributes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN,...",
-            help="Experiments: the columns that describe the products.",
-            show_default="all others",
-        ),
-    ] = None,
-    levels: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=A,B,...",
-            help="Experiments: the levels of an attribute from worst to best; may be given several times.",
-            show_default="by size, by the alphabet",
-        ),
-    ] = None,
-    none: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LABEL|COLUMN|COLUMN=VALUE",
-            help="Experiments: the no-choice option. Its label among the alternatives, a column with 1 in its rows, or"
-            " a column and what it holds in its rows.",
-            show_default="there is none",
-        ),
-    ] = None,
-    bins: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=K|NAME=A,B,...",
-            help="Experiments: put an attribute of many numbers into K bins, or cut it at A, B, ...",
-            show_default=False,
-        ),
-    ] = None,
-    monotone: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=increasing|decreasing ...",
-            help="Experiments: attributes of which more is better, or less is; several may follow each other.",
-            show_default="all are free",
-        ),
-    ] = None,
-    groups: Annotated[int, typer.Option(help="product-classes: chains, or with --method smc groups of particles.")] = 8,
-    particles: Annotated[
-        int | None,
-        typer.Option(help="product-classes with --method smc: particles in each group.", show_default="64"),
-    ] = None,
-    final_sweeps: Annotated[
-        int | None,
-        typer.Option(help="product-classes: sweeps that draws are kept from.", show_default="600; smc 60"),
-    ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="product-classes: keep the state there after every step; the same command goes on from it.",
-        ),
-    ] = None,
-    market: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="product-classes: a table of products, one a line, whose market shares are predicted.",
-        ),
-    ] = None,
-    aspects: Annotated[
-        str,
-        typer.Option(
-            metavar="ibp|unique|K|FILE",
-            help="Comparisons: which aspects. ibp infers their number, unique gives each option its own and no other"
-            " (Bradley-Terry-Luce), an integer K allows K of them, FILE is a table of options and aspects.",
-        ),
-    ] = "ibp",
-    unique: Unique = True,
-    lapse: Annotated[
-        float,
-        typer.Option(help="Probability of a blind choice, in [0, 1).", show_default="0.01; product-classes 0.02"),
-    ] = 0.01,
-    features: Annotated[
-        str,
-        typer.Option(
-            metavar="ibp|K|FILE",
-            help="Similarities: which features. ibp infers their number, an integer K allows K of them, FILE is a table"
-            " of objects and features.",
-        ),
-    ] = "ibp",
-    sigma: Annotated[
-        float | None,
-        typer.Option(
-            help="Similarities: their standard deviation about the fitted ones.",
-            show_default="that of the data, or learned",
-        ),
-    ] = None,
-    weight_prior: Annotated[
-        str,
-        typer.Option(
-            metavar="SHAPE,RATE",
-            help="Similarities: Gamma prior of each weight and of the constant; the default is meant for similarities"
-            " of about 0 to 1.",
-        ),
-    ] = "1,10",
-    constant: Annotated[
-        bool, typer.Option("--constant/--no-constant", help="Similarities: an additive constant for all pairs.")
-    ] = True,
-    symmetrize: Annotated[
-        str | None,
-        typer.Option(
-            metavar="mean",
-            help="Similarities: take the mean of the two sides of a square where they differ.",
-            show_default="an error",
-        ),
-    ] = None,
-    estimate: Annotated[
-        str,
-        typer.Option(
-            metavar="expectation|map-features|conditional-map|joint-map",
-            help="Similarities: which estimate is printed and written.",
-        ),
-    ] = "expectation",
-    tree: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A tree of related options, which share aspects more readily: a table of two columns, option and"
-            " group, or a Newick file. It takes the place of --aspects or --features.",
-        ),
-    ] = None,
-    leaf_length: Annotated[
-        float | None,
-        typer.Option(
-            help="With groups: length of the edges above the options, above 0 and at most 1; near 0 groups share"
-            " nearly everything, at 1 they mean nothing.",
-            show_default="0.1",
-        ),
-    ] = None,
-    alpha: Alpha = None,
-    draws: Draws = 1000,
-    tune: Tune = 1000,
-    chains: Annotated[int, typer.Option(help="Independent chains.")] = 4,
-    thin: Thin = None,
-    cores: Annotated[int | None, typer.Option(help="Chains run at once.", show_default="all there are")] = None,
-    sampler: Annotated[
-        str,
-        typer.Option(metavar="recommended|paper", help="paper: the published one, for comparison only."),
-    ] = "recommended",
-    tempering: Annotated[
-        str,
-        typer.Option(
-            metavar="auto|off|N|1,T,...",
-            help="Replicas at several temperatures, so that chains change between families of features. auto: for"
-            " similarities, a number of temperatures that grows while tuning; N temperatures to start with; or the"
-            " temperatures themselves.",
-        ),
-    ] = "auto",
-    seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write posterior.nc (of draws), the tables and the pictures there."),
-    ] = None,
+    data: options.Data,
+    model: options.Model = None,
+    target: options.Target = None,
+    method: options.Method = None,
+    a: options.Shape = None,
+    transform: options.Transform = "exponential",
+    folds: options.Folds = 5,
+    respondent: options.Column = None,
+    task: options.Column = None,
+    alternative: options.Column = None,
+    chosen: options.Column = None,
+    attributes: options.Attributes = None,
+    levels: options.Levels = None,
+    none: options.NoChoice = None,
+    bins: options.Bins = None,
+    monotone: options.Monotone = None,
+    groups: options.Groups = 8,
+    particles: options.Particles = None,
+    final_sweeps: options.FinalSweeps = None,
+    checkpoint: options.Checkpoint = None,
+    market: options.Market = None,
+    aspects: options.Aspects = "ibp",
+    unique: options.Unique = True,
+    lapse: options.FitLapse = 0.01,
+    features: options.Features = "ibp",
+    sigma: options.Sigma = None,
+    weight_prior: options.WeightPrior = "1,10",
+    constant: options.Constant = True,
+    symmetrize: options.Symmetrize = None,
+    estimate: options.Estimate = "expectation",
+    tree: options.FeatureTree = None,
+    leaf_length: options.LeafLength = None,
+    alpha: options.Alpha = None,
+    draws: options.Draws = 1000,
+    tune: options.Tune = 1000,
+    chains: options.Chains = 4,
+    thin: options.Thin = None,
+    cores: options.Cores = None,
+    sampler: options.Sampler = "recommended",
+    tempering: options.Tempering = "auto",
+    seed: options.Seed = None,
+    out: options.Out = None,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
     with plain_messages():
@@ -349,7 +157,8 @@ def compare(
         str,
         typer.Argument(
             metavar="DATA",
-            help="A table of paired comparisons, or the name of a bundled data set, as for fit.",
+            help="A table of paired comparisons or of choices out of sets, or the name of a bundled data set, as for"
+            " fit.",
             show_default=False,
         ),
     ],
@@ -361,21 +170,35 @@ def compare(
             " with leaf length .5), with a name before it or not.",
         ),
     ] = "unique,ibp",
-    leave_out: Annotated[str, typer.Option(help="What is left out at a time.")] = "pair",
-    unique: Unique = True,
+    leave_out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="pair|choice|respondent",
+            help="What is left out at a time: all comparisons of a pair; of choices out of sets, choices or"
+            " respondents.",
+            show_default="pair, choice",
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Choices out of sets: leave so many parts out in turn.", show_default="a fifth is left out, once"
+        ),
+    ] = None,
+    unique: options.Unique = True,
     tree: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE", help="The tree of the models named tree: two columns, option and group, or Newick."
         ),
     ] = None,
-    draws: Draws = 1000,
-    tune: Tune = 1000,
+    draws: options.Draws = 1000,
+    tune: options.Tune = 1000,
     chains: Annotated[int, typer.Option(help="Independent chains of each fit.")] = 4,
-    thin: Thin = None,
+    thin: options.Thin = None,
     cores: Annotated[int | None, typer.Option(help="Fits run at once.", show_default="all there are")] = None,
-    lapse: Lapse = 0.01,
-    alpha: Alpha = None,
+    lapse: options.Lapse = 0.01,
+    alpha: options.Alpha = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Same seed, same table.", show_default="a fresh one")] = None,
     checkpoint: Annotated[
         Path | None,
@@ -386,7 +209,7 @@ def compare(
         typer.Option(metavar="DIR", help="Write comparison.csv, predictions.csv and comparison.png there."),
     ] = None,
 ) -> None:
-    """Leave each pair out in turn and print which model predicts it best."""
+    """Leave each pair out in turn, or choices, and print which model predicts them best."""
     with plain_messages():
         from thali.cli.comparing import run_compare
 
@@ -397,6 +220,7 @@ def compare(
             tree=tree,
             budget=dict(
                 leave_out=leave_out,
+                folds=folds,
                 draws=draws,
                 tune=tune,
                 chains=chains,
@@ -407,6 +231,32 @@ def compare(
             ),
             out=out,
         )
+
+
+@app.command()
+def test(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="transitivity|circular|agreement",
+            help="Stochastic transitivity; circular triads and the coefficient of consistency; Kendall's u.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A table of paired comparisons, or the name of a bundled data set, as for fit.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Print a classical test of paired comparisons."""
+    with plain_messages():
+        from thali.cli.testing import run_test
+
+        run_test(name, data)
 
 
 @app.command()

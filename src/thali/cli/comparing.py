@@ -1,4 +1,4 @@
-"""`thali compare`: leave every pair out in turn, and say which model predicts it best."""
+"""`thali compare`: leave pairs or choices out, and say which model predicts them best."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,14 @@ _HEADINGS = {
     "difference": "to best",
     "difference_se": "std. error",
     "r_hat": "R-hat",
+}
+_CHOICE_HEADINGS = {
+    "log_score": "log score",
+    "log_score_se": "std. error",
+    "hit_rate": "hits",
+    "hit_rate_se": "std. error",
+    "difference": "to best",
+    "difference_se": "std. error",
 }
 
 
@@ -58,30 +66,34 @@ def run_compare(
 
     if out is not None:
         check_folder(out)
-    if kind_of_data(data_name) is not CHOICES:
+    if kind_of_data(data_name, leave_out=True) is not CHOICES:
         raise DataError(
-            f"{data_name} holds similarities, and `thali compare` scores predictions of paired comparisons alone; fit"
+            f"{data_name} holds similarities, and `thali compare` scores predictions of choices alone; fit"
             f" similarities with `thali fit {data_name}`."
         )
     data, recognised = load_data(data_name, CHOICES)
     tell(f"{data_name}: {recognised}")
+    paired = isinstance(data, thali.PairedComparisons)
     named = parse_models(models, settings, data.labels, tree)
     if tree is not None and not any(isinstance(model.aspects, thali.Tree) for _, model in named):
         raise ArgumentError(
             "`--tree` gives a tree, but no model of `--models` is tree; add tree, or leave out `--tree`."
         )
-    tell(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
+    if paired:
+        tell(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
     table = thali.compare(named, data, progressbar=True, **budget)
     try:
         if out is not None:
-            _write(table, out)
-            tell(f"wrote the table, every pair's scores and the picture to {out}.")
+            (_write if paired else _write_choices)(table, out)
+            what = ", every pair's scores and the picture" if paired else " and every choice's scores"
+            tell(f"wrote the table{what} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(report(table))
+        print(report(table) if paired else report_choices(table))
     if table.attrs["interrupted"]:
         missing = int((table.attrs["missing"]["why"] == "not run").sum())
         again = "the same command goes on" if budget["checkpoint"] else "with --checkpoint FILE it could go on"
-        tell(f"stopped by Ctrl-C; {missing:,} of {len(named) * data.n_pairs:,} fits were not run; {again}.")
+        fits = len(named) * (data.n_pairs if paired else budget["folds"] or 1)
+        tell(f"stopped by Ctrl-C; {missing:,} of {fits:,} fits were not run; {again}.")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -179,6 +191,36 @@ def report(table: "pandas.DataFrame") -> str:
     return "\n\n".join(parts)
 
 
+def report_choices(table: "pandas.DataFrame") -> str:
+    """The same of choices out of sets.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `thali.compare` returns it.
+
+    Returns
+    -------
+    str
+    """
+    from thali.leave_out.table import sentences
+
+    rows = [("", *_CHOICE_HEADINGS.values())]
+    for name, row in table.iterrows():
+        cells = (_cell(column, float(row[column])) for column in _CHOICE_HEADINGS)  # type: ignore[arg-type]
+        rows.append((str(name), *cells))
+    count, of_all = int(table["tasks"].iloc[0]), len(table.attrs["tasks"])
+    told = f"{count:,}" if count == of_all else f"{count:,} of {of_all:,}"
+    return "\n\n".join(
+        [
+            f"What each model predicts for choices that it has not seen ({told} choices)\n" + align(rows, left={0}),
+            "log score: mean over choices of the log of the predicted probability, larger is better; to best: log score"
+            f"\nminus that of the best model; standard errors are over {table.attrs['unit']}s.",
+            "\n".join(sentences(table)),
+        ]
+    )
+
+
 def _cell(column: str, value: float) -> str:
     if column == "information" and value == value:
         return f"{value:.4f}"
@@ -194,3 +236,12 @@ def _write(table: "pandas.DataFrame", folder: Path) -> None:
         table.attrs["predictions"].to_csv(scratch / "predictions.csv", index=False, lineterminator="\n")
         if table["pairs"].iloc[0] > 0:
             save_picture(scratch / "comparison.png", lambda plots: plots.comparison(table))
+
+
+def _write_choices(table: "pandas.DataFrame", folder: Path) -> None:
+    """Write comparison.csv and predictions.csv, the log score of every choice, both or none."""
+    from thali.cli.files import all_or_nothing
+
+    with all_or_nothing(folder) as scratch:
+        table.to_csv(scratch / "comparison.csv", lineterminator="\n")
+        table.attrs["tasks"].to_csv(scratch / "predictions.csv", lineterminator="\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Of a fitted model, by what it was fitted to.
 PICTURES = {
-    "paired comparisons": ("features", "n_features", "trace", "choice_probabilities"),
+    "paired comparisons": ("features", "n_features", "trace", "choice_probabilities", "ranks"),
     "similarities": ("features", "n_features", "trace", "similarity"),
 }
 

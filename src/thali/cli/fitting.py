@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
-from thali.cli.loading import kind_of_data, load_data
+from thali.cli.loading import COLUMNS, kind_of_data, load_data
 from thali.cli.models import (
     CLASSIFIERS,
     PLACKETT_LUCE,
@@ -80,10 +80,14 @@ def run_fit(
         return run_experiment(data_name, settings, given, budget, out)
     if settings["symmetrize"] not in (None, "mean"):
         raise ArgumentError(f"`--symmetrize` must be mean; got {settings['symmetrize']!r}.")
-    data, recognised = load_data(data_name, kind, settings["symmetrize"])
+    from thali.cli import choices, similarities
+
+    side = similarities if kind is SIMILARITIES else choices
+    if side is choices:
+        settings = choices.settled(settings, given)
+    data, recognised = load_data(data_name, kind, settings["symmetrize"], _columns(settings))
     tell(f"{data_name}: {recognised}")
     settings = settings | _features(kind, settings, tree, leaf_length, data.labels)
-    side = _side(kind)
     model = side.make(settings)
     if settings["sampler"] == "paper":
         tell(f"the published sampler {PAPER[kind.data]}; use it for comparison only.")
@@ -94,8 +98,9 @@ def run_fit(
     answer = side.answer(model, settings, budget["random_seed"])
     try:
         if out is not None:
-            write_results(model.save, answer, out)
-            tell(f"wrote the posterior, the tables and the pictures to {out}.")
+            drawn = hasattr(model, "posterior_")
+            write_results(model.save if drawn else None, answer, out)
+            tell(f"wrote {'the posterior, ' if drawn else ''}the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)
     if model.interrupted_:
@@ -111,11 +116,9 @@ def _named(model_name: str | None, given: set[str]) -> Kind | None:
     return PRODUCT_CLASSES if {"monotone", "respondent"} & given else None
 
 
-def _side(kind: Kind):
-    """What knows how to make that model and how to word its answer."""
-    from thali.cli import choices, similarities
-
-    return similarities if kind is SIMILARITIES else choices
+def _columns(settings: dict) -> dict[str, str]:
+    """The columns of a long table of choices that were named."""
+    return {role: settings[option] for role, option in COLUMNS.items() if settings[option] is not None}
 
 
 def _features(kind: Kind, settings: dict, tree: Path | None, leaf_length: float | None, labels) -> dict:

@@ -1,22 +1,30 @@
-"""The data that the command line was given: bundled or a file, comparisons or similarities."""
+"""The data that the command line was given: bundled or a file, comparisons, choices or similarities."""
 
 from pathlib import Path
 from typing import Any
 
-from thali.cli.models import CHOICES, SIMILARITIES, Kind, kind_for
+from thali.cli.models import CHOICES, PRODUCT_CLASSES, SIMILARITIES, Kind, kind_for
+from thali.data.check import shorten
 from thali.errors import DataError
 
+COLUMNS = {"respondent": "respondent", "choice_id": "task", "alternative": "alternative", "chosen": "chosen"}
 _NO_COMPARISONS = "are not paired comparisons"  # in the error about columns that mean something else
 _CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
+_SETS = (
+    " If they tell which alternative was chosen, one alternative a row, name their column: thali fit FILE"
+    " --alternative COLUMN."
+)
 
 
-def kind_of_data(name: str) -> Kind:
+def kind_of_data(name: str, leave_out: bool = False) -> Kind:
     """The model for the data of that name.
 
     Parameters
     ----------
     name : str
         A bundled data set or a file; where a name is both, it is the bundled one ("./name" is the file).
+    leave_out : bool
+        Whether columns that describe the alternatives of choices are left out unasked.
 
     Returns
     -------
@@ -26,19 +34,30 @@ def kind_of_data(name: str) -> Kind:
     Raises
     ------
     DataError
-        If there is neither, or the file cannot be read.
+        If there is neither, or the file cannot be read, or holds choices between alternatives that further columns
+        describe, of which two models make something different.
     """
     bundled = _bundled()
     if name in bundled:
         return kind_for(bundled[name].kind)
     _check_name(name)
 
+    from thali.data.choices_file import describing_columns
     from thali.data.tables import looks_like_similarities
 
-    return SIMILARITIES if looks_like_similarities(name) else CHOICES
+    described = describing_columns(name)
+    if described and not leave_out:
+        raise DataError(
+            f"{name} holds choices of one alternative out of several, and columns that describe them "
+            f"({shorten(described)}). Say --model {PRODUCT_CLASSES} to learn from these, or --model "
+            f"{CHOICES.names[-1]} to leave them out."
+        )
+    return SIMILARITIES if described is None and looks_like_similarities(name) else CHOICES
 
 
-def load_data(name: str, kind: Kind, symmetrize: str | None = None) -> tuple[Any, str]:
+def load_data(
+    name: str, kind: Kind, symmetrize: str | None = None, columns: dict[str, str] | None = None
+) -> tuple[Any, str]:
     """The data of that name, and a sentence that says what they were recognised as.
 
     Parameters
@@ -49,10 +68,12 @@ def load_data(name: str, kind: Kind, symmetrize: str | None = None) -> tuple[Any
         The model that they are for.
     symmetrize : "mean", optional
         Of similarities whose two sides differ.
+    columns : mapping of str to str, optional
+        Those of a long table of choices that were named: respondent, choice_id, alternative, chosen.
 
     Returns
     -------
-    data : PairedComparisons or Similarities
+    data : PairedComparisons, Choices or Similarities
     recognised : str
 
     Raises
@@ -67,20 +88,42 @@ def load_data(name: str, kind: Kind, symmetrize: str | None = None) -> tuple[Any
         record = bundled[name]
         if record.kind != kind.data:
             raise DataError(f"{name} holds {record.kind}, but {kind} needs {kind.data}; leave out `--model`.")
+        if columns:
+            option = COLUMNS[next(iter(columns))]
+            raise DataError(f"`--{option}` names a column of a file, and {name} is a bundled data set; leave it out.")
         return datasets.load(name), f"bundled data set, {record.description}; {record.source}"
     _check_name(name)
 
+    from thali.data.choices_file import describing_columns, has_long_columns
     from thali.data.tables import read_comparisons, read_similarities
 
     if kind is CHOICES:
+        if columns or describing_columns(name) is not None:
+            return _choices(name, columns or {})
         try:
             return read_comparisons(name)
         except DataError as error:
-            raise DataError(f"{error}{_CLASSES if _NO_COMPARISONS in str(error) else ''}") from None
+            if _NO_COMPARISONS not in str(error):
+                raise
+            if has_long_columns(name):  # so that the error is about what is wrong with them
+                return _choices(name, {})
+            raise DataError(f"{error}{_CLASSES}{_SETS}") from None
     try:
         return read_similarities(name, symmetrize=symmetrize)
     except DataError as error:
         raise DataError(str(error).replace('pass symmetrize="mean"', "say --symmetrize mean")) from None
+
+
+def _choices(name: str, columns: dict[str, str]) -> tuple[Any, str]:
+    from thali.data.choices_file import read_choices
+
+    try:
+        return read_choices(name, **columns)
+    except DataError as error:
+        message = str(error)
+        for role, option in COLUMNS.items():
+            message = message.replace(f"name it, {role}=...", f"name it with `--{option}`")
+        raise DataError(message) from None
 
 
 def _bundled() -> dict:

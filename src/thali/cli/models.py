@@ -24,7 +24,14 @@ SEVERAL = ("monotone", "levels", "bins")
 
 _LATENT = ("alpha", "tempering", "tree", "leaf_length", "sampler")
 _CLASSES = ("target", "method", "folds")
-CHOICES = Kind(("elimination-by-aspects",), "paired comparisons", "aspects", ("aspects", "unique"), (*_LATENT, "lapse"))
+_COLUMNS = ("respondent", "task", "alternative", "chosen")
+CHOICES = Kind(
+    ("elimination-by-aspects", "elimination"),
+    "paired comparisons",
+    "aspects",
+    ("aspects", "unique"),
+    (*_LATENT, *_COLUMNS, "lapse", "method"),
+)
 SIMILARITIES = Kind(
     ("additive-clustering", "additive"),
     "similarities",
@@ -35,13 +42,13 @@ SIMILARITIES = Kind(
 PLACKETT_LUCE = Kind(("plackett-luce",), "covariates and classes", "", ("a", "transform"), (*_CLASSES, "sampler"))
 SPARSE_LOGIT = Kind(("sparse-logit",), "covariates and classes", "", (), _CLASSES)
 CLASSIFIERS = (PLACKETT_LUCE, SPARSE_LOGIT)
-_TABLE = ("respondent", "task", "alternative", "chosen", "attributes", "levels", "none", "bins")
+_TABLE = ("attributes", "levels", "none", "bins")
 PRODUCT_CLASSES = Kind(
     ("product-classes",),
     "choice experiments",
     "",
     (*_TABLE, "monotone", "groups", "particles", "final_sweeps", "checkpoint", "market"),
-    ("alpha", "lapse", "method"),
+    (*_COLUMNS, "alpha", "lapse", "method"),
 )
 KINDS = (CHOICES, SIMILARITIES, *CLASSIFIERS, PRODUCT_CLASSES)
 

@@ -1,4 +1,4 @@
-"""The printed answer of a fit to paired comparisons."""
+"""The printed answer of a fit to choices between two options or more."""
 
 from typing import TYPE_CHECKING
 
@@ -19,15 +19,25 @@ if TYPE_CHECKING:
     import pandas
 
 
-def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame", check: "pandas.DataFrame") -> str:
+def report(
+    model,
+    summary: "pandas.DataFrame",
+    features: "pandas.DataFrame",
+    checked: str,
+    ranks: "pandas.DataFrame",
+) -> str:
     """The answer in words and numbers.
 
     Parameters
     ----------
     model : EliminationByAspects
         A fitted model.
-    summary, features, check : pandas.DataFrame
-        Its `summary()`, `features()` and `check()`.
+    summary, features : pandas.DataFrame
+        Its `summary()` and `features()`.
+    checked : str
+        What its `check()` says, or why there is none.
+    ranks : pandas.DataFrame
+        Its `ranks()`.
 
     Returns
     -------
@@ -36,16 +46,15 @@ def report(model, summary: "pandas.DataFrame", features: "pandas.DataFrame", che
         log-likelihood, which observed proportions the model misses, every row of the summary with its R-hat and
         effective sample sizes, and whether they are good enough.
     """
-    from thali.posterior.check import check_sentence
-
     title = "Number of latent aspects" + (" besides each option's own" if model.unique else "")
     return "\n\n".join(
         [
             number_and_histogram(title, model.posterior_["posterior"]["n_features"].to_numpy()),
             _aspects(model, features),
             _unique_weights(model),
+            _ranks(ranks),
             _scalars(summary),
-            check_sentence(check),
+            checked,
             every_quantity(summary),
             judgement(summary),
         ]
@@ -78,8 +87,16 @@ def _unique_weights(model) -> str:
     return text + (f"\n... and {len(table) - MOST_FEATURES:,} more" if len(table) > MOST_FEATURES else "")
 
 
+def _ranks(table) -> str:
+    rows = [("rank", interval_name(), "P(best)", "option")]
+    for option, row in table.head(MOST_FEATURES).iterrows():
+        rows.append((f"{row['rank']:.2f}", f"{row.rank_low:g} to {row.rank_high:g}", f"{row.p_1:.3f}", str(option)))
+    text = "Rank of the options by the weight of all their aspects\n" + align(rows, left={3})
+    return text + (f"\n... and {len(table) - MOST_FEATURES:,} more" if len(table) > MOST_FEATURES else "")
+
+
 def _scalars(summary) -> str:
     lines = [f"Concentration α: {estimate_in(summary, 'alpha')}"] if "alpha" in summary.index else []
     likelihood = estimate_in(summary, "log_likelihood")
-    lines.append(f"Log-likelihood of all the data, binomial coefficients included: {likelihood}")
+    lines.append(f"Log-likelihood of all the data, no constant left out: {likelihood}")
     return "\n".join(lines)

@@ -26,6 +26,8 @@ def as_label(value: Any) -> str:
 
 def checked_labels(values: Iterable, what: str = "Labels") -> tuple[str, ...]:
     """The values as distinct, non-empty labels; `what` names them in the error."""
+    if not isinstance(values, Iterable):
+        raise DataError(f"{what} must be a list of names; got {values!r}.")
     labels = tuple(as_label(value) for value in values)
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):

@@ -5,7 +5,8 @@ import re
 SIDES = (("a", "b"), ("i", "j"), ("1", "2"), ("first", "second"), ("left", "right"), ("home", "away"))
 OPTION = ("{0}", "option{0}", "item{0}", "alternative{0}", "stimulus{0}", "object{0}", "player{0}", "team{0}")
 OPTION += ("{0}option", "{0}item", "{0}team")
-COUNTS = ("count", "counts", "n", "freq", "frequency", "times", "weight", "weights")
+WEIGHTS = ("weight", "weights")  # counts that may be fractional
+COUNTS = ("count", "counts", "n", "freq", "frequency", "times", *WEIGHTS)
 
 ROW_COLUMN = (("row", "column"), ("row", "col"), ("rows", "columns"))
 SIMILARITY = ("similarity", "similarities", "sim", "sij", "meansimilarity", "similarityrating", "proximity", "affinity")

@@ -9,7 +9,7 @@ from thali.data.cells import MISSING
 from thali.data.check import as_label, shorten
 from thali.data.columns import count_column
 from thali.data.layouts import is_bare_square, labelled_square, refuse_other_labels
-from thali.data.names import COUNTS, OPTION, SIDES, by_plain_name, plain
+from thali.data.names import COUNTS, OPTION, SIDES, WEIGHTS, by_plain_name, plain
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
@@ -26,7 +26,6 @@ CHOSEN_REJECTED = (
     ("topitem", "bottomitem"),
     ("i", "j"),
 )
-WEIGHTS = ("weight", "weights")
 TIES = ("tie", "ties", "tied", "draw", "draws", "undecided", "nopreference", "tij")
 
 TIMES = (

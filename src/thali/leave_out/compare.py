@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali.data.check import shorten
+from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
 from thali.data.pairs import PairedComparisons
 from thali.errors import (
@@ -36,7 +37,7 @@ _MOST_NAMED = 5
 
 def compare(
     models: Mapping[str, Any] | Iterable[tuple[str, Any]],
-    data: "PairedComparisons | ChoiceExperiment",
+    data: "PairedComparisons | Choices | ChoiceExperiment",
     leave_out: str | None = None,
     draws: int | None = None,
     tune: int | None = None,
@@ -57,9 +58,10 @@ def compare(
         \text{nll} = -\frac{1}{P} \sum_{i<j} \ln \text{Binomial}(x_{ij} \mid n_{ij}, \bar p_{ij}^{(-ij)}), \qquad
         \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
 
-    Of a choice experiment, every model is fitted without some tasks, or some respondents, and predicts their choices;
-    the log score is the mean of ln p(chosen) over tasks, and standard errors are over respondents. See
-    `thali.leave_out.experiments.compare_experiment` for the table that this returns.
+    Of choices out of sets every model is fitted without some choices, of a choice experiment without some tasks, or of
+    either without some respondents, and predicts them; the log score is the mean of ln p(chosen) over tasks, and
+    standard errors are over respondents. See `thali.leave_out.experiments.compare_experiment` for the table that this
+    returns.
 
     The fits are independent tasks of joblib: inside ``joblib.parallel_config("dask")`` and the like they run on a
     cluster. The same seed gives the same table wherever they run.
@@ -68,12 +70,12 @@ def compare(
     ----------
     models : mapping from name to model, or list of (name, model)
         Models of thali for paired comparisons, or anything with ``fit(data, random_seed=)`` and ``predict_proba(data)``
-        for choice experiments; they are left as they are. "BASE" and "EMP" are taken.
-    data : PairedComparisons or ChoiceExperiment
+        for `Choices` and choice experiments; they are left as they are. "BASE" and "EMP" are taken.
+    data : PairedComparisons, Choices or ChoiceExperiment
         With two compared pairs or more.
-    leave_out : {"pair", "task", "respondent"}, optional
-        What is left out at a time: all comparisons of a pair; of a choice experiment, tasks of everybody (the default),
-        or respondents.
+    leave_out : {"pair", "choice", "task", "respondent"}, optional
+        What is left out at a time: all comparisons of a pair; of `Choices`, choices (the default) or respondents; of a
+        choice experiment, tasks of everybody (the default) or respondents.
     draws, tune, chains, thin : int, optional
         Of every fit, as in `fit`. None: 1000, 1000, 4 and the model's own of paired comparisons; the model's own of
         choice experiments.
@@ -86,10 +88,11 @@ def compare(
         A file that keeps every finished fit. The same call with the same file goes on from there; models may have been
         added since.
     hold_out : int, optional
-        Of choice experiments: how many tasks of every respondent, the last ones, or how many respondents, drawn by the
-        seed, are left out. None: a quarter of the tasks, a fifth of the respondents.
+        Of choice experiments: how many tasks of every respondent, the last ones, or how many respondents or choices,
+        drawn by the seed, are left out. None: a quarter of the tasks, a fifth of the respondents or choices.
     folds : int of 2 or more, optional
-        Of choice experiments, instead of `hold_out`: so many parts, drawn by the seed, are left out in turn.
+        Of `Choices` and choice experiments, instead of `hold_out`: so many parts, drawn by the seed, are left out in
+        turn.
 
     Returns
     -------
@@ -142,7 +145,7 @@ def compare(
     >>> [float(x) for x in table["nll"].round(1)]
     [17.6, 12.2, 4.7, 2.9]
     """
-    if isinstance(data, ChoiceExperiment):
+    if isinstance(data, ChoiceExperiment | Choices):
         from thali.leave_out.experiments import compare_experiment
 
         budget = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
@@ -151,7 +154,7 @@ def compare(
     one_of("leave_out", "pair" if leave_out is None else leave_out, ("pair",))
     if hold_out is not None or folds is not None:
         raise ArgumentError(
-            "hold_out and folds are for choice experiments; of paired comparisons every pair is left out."
+            "hold_out and folds are for Choices and choice experiments; of paired comparisons every pair is left out."
         )
     draws, tune, chains = (
         usual if given is None else given for given, usual in ((draws, 1000), (tune, 1000), (chains, 4))

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     import pandas
 
     from thali.data.experiment import ChoiceExperiment
+    from thali.leave_out.occasions import Occasions
 
 REFERENCE = "BASE"  # every alternative of a task equally probable
 
 
 def experiment_table(
-    names: list[str], data: "ChoiceExperiment", parts: list[np.ndarray], results: list, leave_out: str
+    names: list[str], data: "ChoiceExperiment | Occasions", parts: list[np.ndarray], results: list, leave_out: str
 ) -> "pandas.DataFrame":
     """The table that `thali.compare` returns for a choice experiment.
 
@@ -25,12 +26,12 @@ def experiment_table(
     ----------
     names : list of str
         Of the models.
-    data : ChoiceExperiment
+    data : ChoiceExperiment or Occasions
     parts : list of bool arrays (n_tasks,)
         The tasks that were left out at a time.
     results : list of (name, part number, record)
         A record holds what `held_out.run` returns, or what went wrong under "error"; None is a fit that was not run.
-    leave_out : {"task", "respondent"}
+    leave_out : {"task", "choice", "respondent"}
 
     Returns
     -------
@@ -82,6 +83,7 @@ def experiment_table(
         missing=pd.DataFrame(missing, columns=["model", "part", "why"]),
         best=table.loc[started, "log_score"].idxmax() if counts.any() else None,
         leave_out=leave_out,
+        unit="respondent" if getattr(data, "told_apart", True) else "choice",
     )
     return table
 
@@ -167,12 +169,12 @@ def sentences_of_tasks(table: "pandas.DataFrame") -> list[str]:
         The best model, the orders that the respondents establish and those that they do not, probabilities of 0.
     """
     best, n = table.attrs["best"], int(table["respondents"].iloc[0])
-    what = "choices left out" if table.attrs["leave_out"] == "task" else "choices of new respondents"
+    what = "choices of new respondents" if table.attrs["leave_out"] == "respondent" else "choices left out"
     if best is None:
         return ["No part was finished by every model, so nothing can be compared."]
     row = table.loc[best]
     said = [
-        f"{best} predicts the {what} best: log score {row['log_score']:.3f} a task (guessing has "
+        f"{best} predicts the {what} best: log score {row['log_score']:.3f} a choice (guessing has "
         f"{table.loc[REFERENCE, 'log_score']:.3f}), {100 * row['hit_rate']:.1f} % hits."
     ]
     by_score: Any = table["log_score"].dropna()
@@ -185,7 +187,7 @@ def sentences_of_tasks(table: "pandas.DataFrame") -> list[str]:
             return None
         return mean_and_error((scores[a] - scores[b]).to_numpy(), people)
 
-    said += orders(ranked, difference, n, "respondent")
+    said += orders(ranked, difference, n, table.attrs["unit"])
     for name in ranked:
         if zeros := int(np.isneginf(scores[name]).sum()):
             said.append(f"{name} gave probability 0 to {zeros:,} of the {len(scores):,} choices made.")

@@ -1,4 +1,4 @@
-"""`thali.compare` for choice experiments: every model predicts tasks or respondents that it was fitted without."""
+"""`thali.compare` for choice experiments and choices out of sets: every model predicts what it was fitted without."""
 
 import json
 import os
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
-from thali.errors import ArgumentError, IncompleteWarning, InterruptedWarning
+from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 from thali.leave_out.experiment_table import REFERENCE, experiment_table
 from thali.leave_out.fit import clone
-from thali.leave_out.held_out import HeldOutFit, parts, run
+from thali.leave_out.held_out import Data, HeldOutFit, parts, run
 from thali.leave_out.kept import Kept, experiment_digest, fit_key
 from thali.leave_out.naming import named_models
+from thali.leave_out.occasions import Occasions
 from thali.leave_out.workers import run_all
 from thali.models.arguments import one_of, whole
 from thali.models.saved import describe
@@ -27,7 +29,7 @@ _LEAST = {"draws": 1, "tune": 0, "chains": 1, "thin": 1}
 
 def compare_experiment(
     models: Any,
-    data: ChoiceExperiment,
+    data: ChoiceExperiment | Choices,
     leave_out: str | None,
     hold_out: int | None,
     folds: int | None,
@@ -37,7 +39,7 @@ def compare_experiment(
     progressbar: bool,
     checkpoint,
 ) -> "pandas.DataFrame":
-    r"""Compare models by what they predict for tasks, or respondents, that they were fitted without.
+    r"""Compare models by what they predict for tasks, choices or respondents that they were fitted without.
 
     .. math::
         \text{log score} = \frac1T \sum_{nt} \ln \bar p_{nt}(x^*_{nt}), \qquad
@@ -55,7 +57,8 @@ def compare_experiment(
     pandas.DataFrame
         One row a model, indexed by its name, below the reference row BASE (all alternatives equally probable):
 
-        - ``log_score``, ``log_score_se``: mean over tasks, and its standard error over respondents
+        - ``log_score``, ``log_score_se``: mean over tasks, and its standard error over respondents (over choices, where
+          `Choices` do not tell who chose)
         - ``hit_rate``, ``hit_rate_se``: likewise; of m alternatives equally probable, 1/m of a hit
         - ``difference``, ``difference_se``: log score minus that of the best model, paired
         - ``hit_difference``, ``hit_difference_se``: likewise
@@ -94,28 +97,33 @@ def compare_experiment(
     >>> table["log_score"].round(3).to_dict()
     {'BASE': -0.693, 'logit': -0.288}
     """
-    leave_out = one_of("leave_out", "task" if leave_out is None else leave_out, ("task", "respondent"))
+    each = "choice" if isinstance(data, Choices) else "task"
+    leave_out = one_of("leave_out", each if leave_out is None else leave_out, (each, "respondent"))
     named = named_models(models, (REFERENCE,), _refuse_others)
+    tasks_of: Data = Occasions(data) if isinstance(data, Choices) else data
+    if leave_out == "respondent" and isinstance(tasks_of, Occasions) and not tasks_of.told_apart:
+        raise DataError("The choices do not say who made them; leave out choices, or name the column of respondents.")
     settings = {name: whole(name, value, _LEAST[name]) for name, value in budget.items() if value is not None}
     cores = None if cores is None else whole("cores", cores, 1)
     kept = Kept(checkpoint, random_seed)
     chance, *_ = kept.seed.spawn(1)
-    held = parts(data, leave_out, hold_out, folds, np.random.default_rng(chance))
+    held = parts(tasks_of, leave_out, hold_out, folds, np.random.default_rng(chance))
     seeds = kept.seed.spawn(len(held))
     alone = len(held) * len(named) == 1
     settings |= {"progressbar": False, "cores": cores if alone else 1}
     tasks = [  # part by part, so that an early end leaves whole parts
-        HeldOutFit(name, clone(model), data, part, number, seed, settings, os.getpid())
+        HeldOutFit(name, clone(model), tasks_of, part, number, seed, settings, os.getpid())
         for number, (part, seed) in enumerate(zip(held, seeds, strict=True))
         for name, model in named.items()
     ]
-    keys = _keys(tasks, experiment_digest(data), leave_out)
+    digest = tasks_of.digest() if isinstance(tasks_of, Occasions) else experiment_digest(tasks_of)
+    keys = _keys(tasks, digest, leave_out)
     records = [kept.find(key) for key in keys]
     interrupted = _run_waiting(tasks, records, keys, kept, 1 if alone else cores, progressbar)
     if interrupted and not any(records):
         raise KeyboardInterrupt
     results = [(t.name, t.part, record) for t, record in zip(tasks, records, strict=True)]
-    table = experiment_table(list(named), data, held, results, leave_out)
+    table = experiment_table(list(named), tasks_of, held, results, leave_out)
     table.attrs["interrupted"] = interrupted
     _warn(table, len(tasks), interrupted, checkpoint)
     return table
@@ -124,8 +132,8 @@ def compare_experiment(
 def _refuse_others(name: str, model) -> None:
     if isinstance(model, type) or not all(callable(getattr(model, part, None)) for part in ("fit", "predict_proba")):
         raise ArgumentError(
-            f"{name!r} must be a model of choice experiments, such as HierarchicalLogit(), with fit and predict_proba; "
-            f"got {model!r}."
+            f"{name!r} must be a model of such choices, such as HierarchicalLogit() of choice experiments, with fit "
+            f"and predict_proba; got {model!r}."
         )
 
 

@@ -1,4 +1,4 @@
-"""Which tasks of a choice experiment are left out, and one fit that predicts them."""
+"""Which tasks of a choice experiment, or other choices, are left out, and one fit that predicts them."""
 
 import inspect
 import time
@@ -9,25 +9,29 @@ import numpy as np
 
 from thali._quiet import quietly
 from thali.data.check import plural
+from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
 from thali.data.experiment_split import held_tasks
 from thali.errors import ArgumentError, DataError
 from thali.leave_out.fit import clone, deaf_to_ctrl_c
+from thali.leave_out.occasions import Occasions
 from thali.models.arguments import whole
+
+Data = ChoiceExperiment | Occasions
 
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
 _TIED = 1e-12
 
 
-def parts(data: ChoiceExperiment, leave_out: str, hold_out, folds, rng: np.random.Generator) -> list[np.ndarray]:
+def parts(data: Data, leave_out: str, hold_out, folds, rng: np.random.Generator) -> list[np.ndarray]:
     """The tasks that are left out at a time, as bool arrays (n_tasks,).
 
     Parameters
     ----------
-    data : ChoiceExperiment
-    leave_out : {"task", "respondent"}
+    data : ChoiceExperiment or Occasions
+    leave_out : {"task", "choice", "respondent"}
     hold_out : int, optional
-        The last so many tasks of every respondent, or so many random respondents. None: a quarter, a fifth.
+        The last so many tasks of every respondent, or so many random choices or respondents. None: a quarter, a fifth.
     folds : int, optional
         So many random parts instead.
     rng : numpy.random.Generator
@@ -47,18 +51,12 @@ def parts(data: ChoiceExperiment, leave_out: str, hold_out, folds, rng: np.rando
         raise ArgumentError("Give hold_out or folds, not both.")
     counts = np.diff(data.first_task)
     if leave_out == "respondent":
-        if data.n_respondents < 2:
-            raise DataError("There is one respondent; leaving out respondents needs two.")
-        number = _parts_wanted(folds, data.n_respondents, "respondents")
-        order = rng.permutation(data.n_respondents)
-        if number is not None:
-            groups = [order[k::number] for k in range(number)]
-        else:
-            wanted = max(1, data.n_respondents // 5) if hold_out is None else whole("hold_out", hold_out, 1)
-            if wanted >= data.n_respondents:
-                raise ArgumentError(f"hold_out={wanted} leaves none of {data.n_respondents} respondents to fit.")
-            groups = [order[:wanted]]
+        groups = _random_groups(data.n_respondents, "respondent", hold_out, folds, rng)
         return [np.isin(data.respondent_of_task, group) for group in groups]
+    if leave_out == "choice":
+        groups = _random_groups(data.n_tasks, "choice", hold_out, folds, rng)
+        return [np.isin(np.arange(data.n_tasks), group) for group in groups]
+    assert isinstance(data, ChoiceExperiment)  # of which alone tasks are left out
     if (counts < 2).any():
         person = data.respondents[int((counts < 2).argmax())]
         raise DataError(f"Respondent {person!r} has a single task; leaving out tasks needs two of every respondent.")
@@ -67,6 +65,20 @@ def parts(data: ChoiceExperiment, leave_out: str, hold_out, folds, rng: np.rando
         return [held_tasks(data, max(1, int(counts.min()) // 4) if hold_out is None else hold_out, None)]
     part = np.concatenate([rng.permutation(count) % number for count in counts])
     return [part == k for k in range(number)]
+
+
+def _random_groups(count: int, what: str, hold_out, folds, rng: np.random.Generator) -> list[np.ndarray]:
+    """The numbers of the respondents or choices that are left out at a time."""
+    if count < 2:
+        raise DataError(f"There is one {what}; leaving out {what}s needs two.")
+    number = _parts_wanted(folds, count, f"{what}s")
+    order = rng.permutation(count)
+    if number is not None:
+        return [order[k::number] for k in range(number)]
+    wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
+    if wanted >= count:
+        raise ArgumentError(f"hold_out={wanted} leaves none of {count} {what}s to fit.")
+    return [order[:wanted]]
 
 
 def _parts_wanted(folds, most: int, what: str) -> int | None:
@@ -84,7 +96,7 @@ class HeldOutFit:
 
     name: str
     model: Any
-    data: ChoiceExperiment
+    data: Data
     held: np.ndarray  # (n_tasks,) bool
     part: int  # which part is held out
     seed: np.random.SeedSequence
@@ -100,15 +112,23 @@ def run(task: HeldOutFit) -> dict:
     began = time.process_time()
     try:
         with deaf_to_ctrl_c(task.home), quietly():
-            model.fit(train, random_seed=task.seed, **accepted(model.fit, task.settings))
+            model.fit(given(train), random_seed=task.seed, **accepted(model.fit, task.settings))
             if getattr(model, "interrupted_", False):
                 raise KeyboardInterrupt
-            predicted = checked(model.predict_proba(test), test)
+            predicted = model.predict_proba(given(test))
+            if isinstance(test, Occasions):
+                predicted = test.by_alternative(predicted)
+            predicted = checked(predicted, test)
     except Exception as error:  # one failure must not cost the other fits
         return record | {"error": f"{type(error).__name__}: {error}"}
     chosen, hits = scores(predicted, test)
     seconds = time.process_time() - began
     return record | {"chosen": chosen.tolist(), "hits": hits.tolist(), "seconds": seconds}
+
+
+def given(part: Data) -> "ChoiceExperiment | Choices":
+    """A part of the data as models take it."""
+    return part.choices if isinstance(part, Occasions) else part
 
 
 def accepted(function, settings: dict) -> dict:
@@ -119,7 +139,7 @@ def accepted(function, settings: dict) -> dict:
     return {name: value for name, value in settings.items() if name in parameters}
 
 
-def checked(predicted: Any, test: ChoiceExperiment) -> np.ndarray:
+def checked(predicted: Any, test: Data) -> np.ndarray:
     """The predictions, if they are probabilities of the rows that sum to 1 in every task."""
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
@@ -132,7 +152,7 @@ def checked(predicted: Any, test: ChoiceExperiment) -> np.ndarray:
     return p
 
 
-def scores(p: np.ndarray, test: ChoiceExperiment) -> tuple[np.ndarray, np.ndarray]:
+def scores(p: np.ndarray, test: Data) -> tuple[np.ndarray, np.ndarray]:
     r"""Of every task the probability of what was chosen, and whether it is a hit.
 
     A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a hit.
@@ -140,7 +160,7 @@ def scores(p: np.ndarray, test: ChoiceExperiment) -> tuple[np.ndarray, np.ndarra
     Parameters
     ----------
     p : array (rows,)
-    test : ChoiceExperiment
+    test : ChoiceExperiment or Occasions
 
     Returns
     -------

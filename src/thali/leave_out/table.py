@@ -215,7 +215,8 @@ def orders(
             open_.append(f"{a} and {b} (an infinite score: a choice that was made had probability 0)")
             continue
         mean, error = found
-        by = f"(by {mean:.2f}, standard error {error:.2f})"
+        digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))  # two of the error
+        by = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
         if mean >= enough * error and mean > 0:
             established.append(f"{a} predicts better than {b} {by}")
         else:

@@ -3,7 +3,12 @@
 from importlib import import_module
 from typing import Any
 
-_HOME = {"Additive": "thali.likelihoods.additive", "Elimination": "thali.likelihoods.elimination"}
+_HOME = {
+    "Additive": "thali.likelihoods.additive",
+    "Custom": "thali.likelihoods.custom",
+    "Elimination": "thali.likelihoods.elimination",
+    "elimination_probabilities": "thali.likelihoods.recursion",
+}
 
 __all__ = list(_HOME)
 

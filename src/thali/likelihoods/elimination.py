@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
+from thali.likelihoods.elimination_sets import check_sets, compiled_sets
 from thali.likelihoods.tiles import (
     LANES,
     OTHER,
@@ -40,7 +42,8 @@ class Elimination:
         \tilde p_{ij} = (1 - \varepsilon) p_{ij} + \varepsilon / 2
 
     and the choices of a pair are binomial with probability :math:`\tilde p_{ij}`. Two options that no aspect tells
-    apart are chosen equally often.
+    apart are chosen equally often. Out of a larger set one aspect after the other eliminates, until one option is left:
+    see `thali.likelihoods.elimination_probabilities`.
 
     Parameters
     ----------
@@ -80,11 +83,14 @@ class Elimination:
     def check(self, prior, data) -> None:
         """Raise DataError for data of another kind, and ArgumentError for aspects that leave nothing to learn, or make
         a choice impossible without lapses."""
-        if not isinstance(data, PairedComparisons):
+        data = as_pairs(data)
+        if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
-                f"Elimination by aspects needs PairedComparisons; got {type(data).__name__}."
+                f"Elimination by aspects needs PairedComparisons or Choices; got {type(data).__name__}."
                 + (" Use AdditiveClustering for similarities." if hasattr(data, "values") else "")
             )
+        if isinstance(data, Choices):
+            check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
         if self.unique:
             return
         if not isinstance(prior, Given):
@@ -97,7 +103,7 @@ class Elimination:
         owns = prior.matrix
         if not owns.any():
             raise ArgumentError("No option has any aspect; name some aspects, or set unique=True.")
-        if self.lapse > 0.0:
+        if self.lapse > 0.0 or isinstance(data, Choices):
             return
         for chosen, rejected, counts in ((data.first, data.second, data.wins), (data.second, data.first, data.losses)):
             favours = (owns[chosen] & ~owns[rejected]).any(1)
@@ -109,10 +115,13 @@ class Elimination:
                 )
 
     def compiled(self, data, shape: float = 1.0, rate: float = 1.0):
-        """The likelihood of paired comparisons, as the samplers read it, and a function that makes a chain's cache.
+        """The likelihood of choices, as the samplers read it, and a function that makes a chain's cache.
 
         `shape` and `rate` are those of the Gamma prior of the weights.
         """
+        data = as_pairs(data)
+        if isinstance(data, Choices):
+            return compiled_sets(data, self.lapse)
         floor = shape / rate * (FLOOR_WITH_UNIQUE if self.unique else FLOOR_WITHOUT)
         pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), floor)
         return pairs, empty_cache
@@ -121,7 +130,17 @@ class Elimination:
         """What draws say about the data, for the posterior tree."""
         from thali.posterior.choices import choices_part
 
+        data = as_pairs(data)
+        if isinstance(data, Choices):
+            from thali.posterior.choice_sets import sets_part
+
+            return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
         return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
+
+
+def as_pairs(data):
+    """Choices out of nothing but pairs as paired comparisons, whose likelihood is the same and much quicker."""
+    return data.to_comparisons() if isinstance(data, Choices) and data.is_paired else data
 
 
 # How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j];

@@ -176,6 +176,14 @@ class Estimates:
         own, other = (side @ self.maximum.working for side in patterns(self.known.owners, first, second))
         return (1 - self.lapse) * shares(own, other)[0] + self.lapse / 2
 
+    def set_probabilities(self, members: np.ndarray) -> np.ndarray:
+        """The probability of each of these options to be chosen out of all of them."""
+        from thali.likelihoods.recursion import elimination_probabilities
+
+        aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
+        weights = dict(enumerate(self.weights))
+        return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
+
     def table(self) -> "pandas.DataFrame":
         """Weights with standard errors, Wald tests of their being zero, and intervals."""
         import pandas as pd

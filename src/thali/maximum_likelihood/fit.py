@@ -8,9 +8,10 @@ import numpy as np
 from thali._quiet import is_quiet
 from thali._random import streams
 from thali.data.check import shorten
+from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError, EstimateWarning
-from thali.likelihoods.elimination import Elimination
+from thali.likelihoods.elimination import Elimination, as_pairs
 from thali.maximum_likelihood.aspects import KnownAspects, known_aspects
 from thali.maximum_likelihood.estimates import Estimates
 from thali.maximum_likelihood.identify import check_identified
@@ -34,7 +35,7 @@ def estimate(
 
     Parameters
     ----------
-    data : PairedComparisons
+    data : PairedComparisons, or Choices between pairs
     aspects, unique, lapse
         As those of `EliminationByAspects`.
     starts : int
@@ -55,6 +56,7 @@ def estimate(
     >>> round(estimate(celebrities()).log_likelihood, 6)
     -143.039495
     """
+    data = as_pairs(data)
     known = checked_aspects(data, aspects, unique, lapse)
     check_identified(known, data)
     return at_maximum(data, known, lapse, starts, random_seed)
@@ -64,6 +66,12 @@ def checked_aspects(data: PairedComparisons, aspects: Any, unique: bool, lapse: 
     """The aspects, checked against the data: none may make a choice impossible that was made."""
     likelihood = Elimination(lapse, bool(unique))
     if not isinstance(data, PairedComparisons):
+        if isinstance(data, Choices):
+            wide = int(data.sizes.argmax())
+            raise DataError(
+                f"Maximum likelihood is for choices between two options; out of {shorten(data.sets[wide])} one of "
+                f"{data.sizes[wide]} was chosen. Use method='mcmc'."
+            )
         likelihood.check(None, data)  # which raises
         raise DataError(f"Maximum likelihood needs PairedComparisons; got {type(data).__name__}; use method='mcmc'.")
     known = known_aspects(aspects, unique, data.labels)

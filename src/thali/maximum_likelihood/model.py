@@ -203,27 +203,31 @@ class MaximumLikelihoodAnswers:
             table.attrs[name] = getattr(self.estimates_, name)
         return table
 
-    def predict_proba(self, pairs) -> np.ndarray:
-        """The probability that a is chosen over b, lapse included: its posterior mean, or after maximum likelihood its
-        estimate.
+    def predict_proba(self, sets) -> "np.ndarray | list[np.ndarray]":
+        """Choice probabilities, lapse included: posterior means, or after maximum likelihood the estimates.
 
         Parameters
         ----------
-        pairs : list of (a, b)
-            Labels of options.
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
 
         Returns
         -------
-        ndarray, shape (number of pairs,)
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b. Of larger sets, or `Choices`: for each set the
+            probabilities of its members, in their order.
 
         Raises
         ------
         ArgumentError
-            If a label is unknown, or an entry is not a pair of different options.
+            If a label is unknown, or an entry is not two different options or more.
         """
-        from thali.models.latent_feature_model import _positions
-
         if "estimates_" not in self.__dict__:
-            return super().predict_proba(pairs)  # type: ignore[misc]
+            return super().predict_proba(sets)  # type: ignore[misc]
+        from thali.posterior.predict import places_of
+
         found = self.estimates_
-        return found.probabilities(*_positions(pairs, list(found.data.labels)))
+        places, paired = places_of(sets, list(found.data.labels))
+        if paired:
+            return found.probabilities(*np.array(places).T)
+        return [found.set_probabilities(each) for each in places]

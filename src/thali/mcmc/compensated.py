@@ -13,7 +13,16 @@ from thali.mcmc.bag import COLUMNS, HEAT, clear_row, least_unique, scratch
 from thali.mcmc.chance import accept, draw_code, index
 from thali.mcmc.tuning import CARVE
 from thali.mcmc.unique import log_carve_ratio, log_unique_ratio, log_weight_ratio, set_unique, shift_unique
-from thali.mcmc.verbs import apply_carve, apply_pool, delta_carve, delta_pool, log_rate, log_rate_flipped
+from thali.mcmc.verbs import (
+    apply_block,
+    apply_carve,
+    apply_pool,
+    delta_block,
+    delta_carve,
+    delta_pool,
+    log_rate,
+    log_rate_flipped,
+)
 
 BLOCK = 3  # columns in a row block
 
@@ -67,8 +76,9 @@ def row_block(rng, model, c, b):
     for bit in range(size):
         if ((code ^ chosen) >> bit) & 1:
             mix(b, i, b.order[bit], 1.0 if (chosen >> bit) & 1 else -1.0)
-    apply_pool(model.likelihood, c, b, i, mixed, 1.0)
-    set_unique(b, i, b.s[i] - paid(b, i, size, chosen))
+    price_of_all = paid(b, i, size, chosen)
+    apply_block(model.likelihood, c, b, i, size, chosen, price_of_all)
+    set_unique(b, i, b.s[i] - price_of_all)
     for bit in range(size):
         if (chosen >> bit) & 1:
             k = b.order[bit]
@@ -126,11 +136,12 @@ def log_of_code(model, c, b, i, size, code):
             if m < model.lo or m > model.hi:
                 return -np.inf
             prior += log_rate_flipped(model.prior, b, k, i, m) - b.log_rate[k]
-    s = b.s[i] - paid(b, i, size, code)
+    price_of_all = paid(b, i, size, code)
+    s = b.s[i] - price_of_all
     if s <= 0.0:
         return -np.inf
     prior += log_unique_ratio(model, b, i, s)
-    return prior + b.real[HEAT] * delta_pool(model.likelihood, c, b, i, scratch(b), 1.0)
+    return prior + b.real[HEAT] * delta_block(model.likelihood, c, b, i, size, code, price_of_all)
 
 
 @scalar

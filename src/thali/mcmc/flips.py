@@ -42,11 +42,11 @@ def flip_columns(rng, model, c, b):
     sparse = n > FEW and is_exchangeable(model.prior) and not (keeps_empty(model.prior) or is_quick(model.likelihood))
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
+        open_members(model.likelihood, c, b, k)
         if sparse:
             flip_at_random(rng, model, c, b, k)
         else:
             open_column(model.prior, b, k)
-            open_members(model.likelihood, c, b, k)
             start = index(rng, n)
             for step in range(n):
                 i = start + step

@@ -15,7 +15,7 @@ from thali.mcmc.loop import GO_ON, after_sweep, before_round, on_rung
 from thali.mcmc.tempering import trade
 from thali.mcmc.transfer import transfer
 from thali.mcmc.tuning import tuning_at
-from thali.mcmc.verbs import cache_at, draw_parameters, draw_weights, may_flip, rate_between
+from thali.mcmc.verbs import cache_at, draw_parameters, draw_weights, may_flip, rate_between, sums_duplicates
 from thali.mcmc.weights import walk_shared, walk_unique
 
 
@@ -52,10 +52,37 @@ def infinite(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
                     for _ in range(columns):
                         row_block(rng, model, c, b)
                         compensated_weight(rng, model, c, b, tuning)
-                if model.shape == 1.0:
+                if model.shape == 1.0 and sums_duplicates(model.likelihood):
                     split_duplicates(rng, model, b)
             for _ in range(2):
                 walk_unique(rng, model, c, b, tuning)
+                walk_shared(rng, model, c, b, tuning)
+            draw_parameters(model.likelihood, rng, c, b)
+            draw_alpha_and_scale(rng, model, c, b)
+            after_sweep(b, tuning, tune)
+        trade(rng, model, caches, bags, steps)
+
+
+@kernel
+def infinite_without_unique(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
+    """The same draws for models without unique weights, which have no compensated moves: half the code to compile."""
+    rate = rate_between(model.prior, model.lo, model.hi)
+    while True:
+        status = before_round(rng, model, caches, bags, steps, out, until, tune, thin)
+        if status != GO_ON:
+            return status
+        for t in range(steps.heat.shape[0]):
+            b, tuning = on_rung(bags, steps, t), tuning_at(tunings, t)
+            c = cache_at(model.likelihood, caches, steps.at[t])
+            flip_pass(rng, model, c, b)
+            if rate > 0.0 and b.real[ALPHA] > 0.0:
+                for _ in range(3):
+                    birth_or_death(rng, model, c, b, rate)
+            for _ in range(2 * b.whole[COLUMNS]):
+                transfer(rng, model, c, b)
+            if b.whole[COLUMNS] > 0 and model.shape == 1.0 and sums_duplicates(model.likelihood):
+                split_duplicates(rng, model, b)
+            for _ in range(2):
                 walk_shared(rng, model, c, b, tuning)
             draw_parameters(model.likelihood, rng, c, b)
             draw_alpha_and_scale(rng, model, c, b)

@@ -8,7 +8,7 @@ from thali._jit import scalar
 from thali.mcmc.bag import COLUMNS, HEAT, scratch
 from thali.mcmc.chance import accept, index
 from thali.mcmc.unique import log_weight_ratio
-from thali.mcmc.verbs import apply_pool, delta_pool, log_rate
+from thali.mcmc.verbs import apply_transfer, delta_transfer, log_rate
 
 
 @scalar
@@ -43,16 +43,11 @@ def transfer(rng, model, c, b):
     new = scratch(b)
     for i in range(n):
         b.Z[new, i] = b.Z[k, i] + sign * b.Z[other, i]
-    rest = new if splits else k
     rate = log_rate(model.prior, b, new, m)
     ratio = rate - b.log_rate[k] + log_weight_ratio(model, b.w[other], -d)
-    for i in range(n):
-        if b.Z[other, i] != 0.0:
-            ratio += b.real[HEAT] * delta_pool(model.likelihood, c, b, i, rest, d)
+    ratio += b.real[HEAT] * delta_transfer(model.likelihood, c, b, k, other, d)
     if accept(rng, ratio):
-        for i in range(n):
-            if b.Z[other, i] != 0.0:
-                apply_pool(model.likelihood, c, b, i, rest, d)
+        apply_transfer(model.likelihood, c, b, k, other, d)
         for i in range(n):
             b.Z[k, i] = b.Z[new, i]
         b.m[k] = m

@@ -108,6 +108,11 @@ def sees_single(likelihood):
 
 
 @generic
+def sums_duplicates(likelihood):
+    """Whether columns with the same owners act only through the sum of their weights; default: yes."""
+
+
+@generic
 def cache_at(likelihood, caches, t):
     """The cache at place t of stacked ones."""
 
@@ -154,7 +159,27 @@ def delta_weight(likelihood, c, b, k, m, d):
 
 @generic
 def delta_pool(likelihood, c, b, i, k, d):
-    """Mass d leaves {i} and pattern k and arrives at the pattern of both. Row k may be real-valued."""
+    """Mass d leaves {i} and pattern k and arrives at the pattern of both: option i joins column k and pays for it.
+
+    Row k may be real-valued where `delta_block` or `delta_transfer` is left at its default.
+    """
+
+
+@generic
+def delta_block(likelihood, c, b, i, size, code, paid):
+    """Option i's ownership of b.order[t] is flipped for the bits t < size of code; s[i] -= paid.
+
+    Default: delta_pool of the scratch row, which holds the signed sum of these columns. This holds for likelihoods that
+    see the measure only through sums over pairs.
+    """
+
+
+@generic
+def delta_transfer(likelihood, c, b, k, other, d):
+    """Column k becomes the scratch row, by losing or taking over the owners of `other`; w[other] -= d, d = +-w[k].
+
+    Default: delta_pool of each of these owners and the other owners of k. This holds for the same likelihoods.
+    """
 
 
 @generic
@@ -180,6 +205,16 @@ def apply_weight(likelihood, c, b, k, m, d):
 @generic
 def apply_pool(likelihood, c, b, i, k, d):
     """See delta_pool."""
+
+
+@generic
+def apply_block(likelihood, c, b, i, size, code, paid):
+    """See delta_block."""
+
+
+@generic
+def apply_transfer(likelihood, c, b, k, other, d):
+    """See delta_transfer."""
 
 
 @generic
@@ -222,6 +257,11 @@ def _sees_single(likelihood):
     return True
 
 
+@sums_duplicates.register(object)
+def _sums_duplicates(likelihood):
+    return True
+
+
 @is_quick.register(object)
 def _is_quick(likelihood):
     return False
@@ -242,6 +282,38 @@ def _delta_joined(likelihood, c, b, k, i, d):
 @scalar
 def _apply_joined(likelihood, c, b, k, i, d):
     apply_member(likelihood, c, b, k, i, d)
+
+
+@delta_block.register(object)
+@scalar
+def _delta_block(likelihood, c, b, i, size, code, paid):
+    return delta_pool(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
+
+
+@apply_block.register(object)
+@scalar
+def _apply_block(likelihood, c, b, i, size, code, paid):
+    apply_pool(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
+
+
+@delta_transfer.register(object)
+@scalar
+def _delta_transfer(likelihood, c, b, k, other, d):
+    rest = k if d > 0.0 else b.Z.shape[0] - 1
+    change = 0.0
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[other, i] != 0.0:
+            change += delta_pool(likelihood, c, b, i, rest, d)
+    return change
+
+
+@apply_transfer.register(object)
+@scalar
+def _apply_transfer(likelihood, c, b, k, other, d):
+    rest = k if d > 0.0 else b.Z.shape[0] - 1
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[other, i] != 0.0:
+            apply_pool(likelihood, c, b, i, rest, d)
 
 
 @draw_parameters.register(object)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
-    r"""Infer the aspects behind choices between pairs of options.
+    r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
 
@@ -24,7 +24,8 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
         A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
 
     where f says who owns which aspect, w are the aspects' weights and u those of the unique aspects. All weights are
-    Gamma(1, 1) a priori; only their ratios matter for choice.
+    Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the
+    other eliminates options: see `thali.likelihoods.elimination_probabilities`.
 
     Parameters
     ----------

@@ -63,6 +63,8 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
     learned = prior.learns_alpha and alpha is None
     most = n if explicit or sees_full(compiled_likelihood) else n - 1
     model = Model(compiled_prior, compiled_likelihood, shape, rate, least, most, unique, learned)
+    if sampler == "paper" and not getattr(likelihood, "has_published_sampler", True):
+        raise ArgumentError("sampler='paper' is not for a likelihood of your own; leave sampler at None.")
     kernel = _kernel(sampler, prior, model)
     start = alpha if alpha is not None else None if learned else float("nan")
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
@@ -141,7 +143,9 @@ def _kernel(sampler: str, prior, model: Model):
 
     if exact_weights:
         return recommended.conjugate
-    return recommended.infinite if prior.is_infinite else recommended.fixed
+    if not prior.is_infinite:
+        return recommended.fixed
+    return recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite
 
 
 def _published_for_similarities(prior):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._quiet import is_quiet
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
+from thali.errors import ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
 from thali.models.engine import as_prior, build_task, run
 from thali.models.parameters import Parameters
 
@@ -29,6 +29,7 @@ class LatentFeatureModel(Parameters):
     prior : one of `thali.priors`, or a Tree
         Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian buffet process on it.
     likelihood : one of `thali.likelihoods`
+        `thali.likelihoods.Custom` makes one of your own functions.
     weight_prior : (shape, rate), both above 0
         Of the Gamma distribution of every weight. The sampler is fastest with shape 1; for other shapes features of a
         single option are sampled like any others, without the moves that need exponential weights.
@@ -101,7 +102,8 @@ class LatentFeatureModel(Parameters):
 
         Parameters
         ----------
-        data : PairedComparisons or Similarities
+        data : PairedComparisons, Choices or Similarities
+            With a likelihood of your own, your NamedTuple.
         draws, tune : int
             States kept in each chain, and states discarded before them while step sizes adapt.
         chains : int
@@ -132,10 +134,13 @@ class LatentFeatureModel(Parameters):
         InterruptedWarning
             If Ctrl-C ended the run; the draws so far are kept.
         """
+        if observed := getattr(getattr(self, "likelihood", None), "observed", None):  # data of one's own
+            data = observed(data)
         if not hasattr(data, "n_options"):
             raise DataError(
-                f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. "
-                "Wrap a count matrix as PairedComparisons(counts), a matrix of similarities as Similarities(matrix)."
+                f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
+                "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), a long table of choices "
+                "as Choices(frame)."
             )
         if getattr(self, "method", None) == "maximum-likelihood":
             self._maximise(data, random_seed)  # type: ignore[attr-defined]
@@ -144,7 +149,12 @@ class LatentFeatureModel(Parameters):
         task = self._task(data, draws, tune, thin)
         if not is_quiet():
             data.warn_if_unusual(stacklevel=3)
-        chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
+        try:
+            chain_draws, interrupted = run(task, chains, cores, random_seed, progressbar)
+        except OverflowError as error:  # of the scratch space for large sets of options
+            if not hasattr(data, "sizes"):
+                raise
+            raise DataError(f"{error} The largest set has {data.sizes.max()} options.") from None
         self._keep(chain_draws, data, task, parts)
         self.interrupted_ = interrupted
         if is_quiet():
@@ -190,9 +200,10 @@ class LatentFeatureModel(Parameters):
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
 
         Rows: n_features, alpha (if learned), log_likelihood (of the whole data, no constant left out), and for choices
-        choice_probability[a, b] of every compared pair (up to 60 options), for similarities sigma (if learned),
+        choice_probability[a, b] of every compared pair (up to 60 options) or set_probability[a | a, b, ...] of every
+        member of every set (up to 2,000 of them), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2.
+        probability above .2, which a likelihood of your own has as well.
 
         Returns
         -------
@@ -258,36 +269,63 @@ class LatentFeatureModel(Parameters):
 
         return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
 
-    def predict_proba(self, pairs) -> np.ndarray:
-        """Posterior mean probability that a is chosen over b, lapse included.
+    def ranks(self) -> "pandas.DataFrame":
+        """The posterior of each option's rank by utility, the weight of all its aspects.
 
-        Parameters
-        ----------
-        pairs : list of (a, b)
-            Labels of options.
+        .. math:: U_i = u_i + \\sum_k w_k f_{ik}
+
+        Of two options the one with the higher utility is chosen over the other more often than not.
 
         Returns
         -------
-        ndarray, shape (number of pairs,)
+        pandas.DataFrame
+            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and rank_high (its 89 %
+            interval), and p_1, p_2, ..., the probability of each rank. `thali.plots.ranks` draws the table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to similarities.
+        """
+        from thali.posterior.kind import of_choices
+        from thali.posterior.ranks import ranks_table
+
+        return ranks_table(of_choices(self._fitted(), "ranks"))
+
+    def predict_proba(self, sets) -> "np.ndarray | list[np.ndarray]":
+        """Posterior mean choice probabilities, lapse included.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b. Of larger sets, or `Choices`: for each set the
+            probabilities of its members, in their order.
 
         Raises
         ------
         ArgumentError
-            If a label is unknown, or an entry is not a pair of different options.
+            If a label is unknown, or an entry is not two different options or more.
         """
         from thali.posterior.columns import columns_of
         from thali.posterior.kind import of_choices
-        from thali.posterior.probabilities import mean_probabilities
+        from thali.posterior.predict import predicted
 
         tree = of_choices(self._fitted(), "predict_proba")
-        first, second = _positions(pairs, [str(x) for x in tree["posterior"].dataset["option"].values])
-        return mean_probabilities(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
+        labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+        return predicted(columns_of(tree), labels, sets, float(tree["constant_data"].dataset["lapse"]))
 
     def check(self, random_seed=None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
 
-        Each compared pair is replicated once a draw, Binomial(n, p), and the observed proportion is held against the
-        replicates. `thali.plots.check` draws the table.
+        Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
+        and the observed proportion is held against the replicates. `thali.plots.check` draws the table.
 
         Parameters
         ----------
@@ -297,10 +335,10 @@ class LatentFeatureModel(Parameters):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair, the worst first: a, b, n, observed (proportion in which a was chosen), predicted
-            (posterior mean), low and high (the 89 % interval of the replicated proportion), p_value (two-sided) and
-            missed (whether observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together
-            (chi-square discrepancy).
+            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
+            (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
+            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval). ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy).
 
         Raises
         ------
@@ -340,25 +378,3 @@ class LatentFeatureModel(Parameters):
         from thali.models.saved import describe
 
         return describe(self)
-
-
-def _positions(pairs, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the labels of pairs."""
-    where = {label: position for position, label in enumerate(labels)}
-    first, second = [], []
-    for number, pair in enumerate(pairs):
-        entries = list(pair) if isinstance(pair, tuple | list | np.ndarray) else [pair]
-        if len(entries) != 2:
-            raise ArgumentError(f"Entry {number} is {pair!r}; give pairs of labels, (a, b).")
-        a, b = (str(entry) for entry in entries)
-        for label in (a, b):
-            if label not in where:
-                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
-                raise ArgumentError(
-                    f"Pair {number} names {label!r}, which is not an option of the data; options are {known}."
-                )
-        if a == b:
-            raise ArgumentError(f"Pair {number} compares {a!r} with itself; give two different options.")
-        first.append(where[a])
-        second.append(where[b])
-    return np.array(first, np.int64), np.array(second, np.int64)

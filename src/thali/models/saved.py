@@ -38,6 +38,8 @@ def _plain(value):
         return [_plain(v) for v in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
+    if callable(value) and hasattr(value, "__name__"):
+        return {"function": value.__name__}
     return {"unknown": repr(value)}
 
 
@@ -48,6 +50,10 @@ def _parsed(value) -> Any:
         return [_parsed(v) for v in value]
     if not isinstance(value, dict):
         return value
+    if "function" in value:
+        from thali.likelihoods.custom import NotSaved
+
+        return NotSaved(value["function"])
     if "newick" in value:
         return Tree.from_newick(value["newick"])
     if "tuple" in value:
@@ -76,7 +82,8 @@ def load(path):
 
     Returns
     -------
-    A fitted model of the class that was saved.
+    A fitted model of the class that was saved. The functions of a likelihood of your own are not in the file: the model
+    answers as before, but `fit` needs them anew, set_params(likelihood=...).
 
     Raises
     ------

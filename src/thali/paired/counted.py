@@ -6,14 +6,23 @@ from typing import Any
 import numpy as np
 
 from thali.data.check import plural, shorten
+from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
 
 def as_pairs(data: Any) -> PairedComparisons:
-    """The data themselves, or a table of counts (row over column) as data."""
+    """The data themselves, or as data choices between pairs, or a table of counts (row over column)."""
     if isinstance(data, PairedComparisons):
         return data
+    if isinstance(data, Choices):
+        if not data.is_paired:
+            wide = data.sets[int(data.sizes.argmax())]
+            raise DataError(
+                f"This is for choices between two options, and one of {shorten(wide)} was chosen; leave such choices "
+                "out."
+            )
+        return data.to_comparisons()
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
         return PairedComparisons(data)
     raise DataError(

@@ -9,6 +9,7 @@ trace                  how the chains moved
 choice_probabilities   predicted against observed proportions
 check                  which observed proportions the model misses
 comparison             the scores of left-out pairs, model against model
+ranks                  the probability of each rank of each option
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
 tree                   a tree over options
@@ -41,6 +42,7 @@ from thali.plots.path import path
 from thali.plots.people import people
 from thali.plots.predictions import choice_probabilities
 from thali.plots.preference_tree import preference_tree
+from thali.plots.ranks import ranks
 from thali.plots.residuals import residuals
 from thali.plots.similarity import similarity
 from thali.plots.traces import trace
@@ -62,6 +64,7 @@ __all__ = [
     "n_features",
     "overlap",
     "path",
+    "ranks",
     "people",
     "preference_tree",
     "residuals",

@@ -35,6 +35,12 @@ def short(labels: list[str]) -> list[str]:
     return [f"{number} {line[: LONGEST_LABEL - 1]}" for number, line in enumerate(lines)]
 
 
+def short_set(members: str) -> str:
+    """The labels of a set, cut to 32 characters; the rest of it is left to the table."""
+    line = " ".join(members.split())
+    return line if len(line) <= LONGEST_LABEL else line[: LONGEST_LABEL - 1].rstrip(", ") + "…"
+
+
 def label_width(labels: list[str]) -> float:
     """Inches that the longest of these labels takes, roughly."""
     return 0.085 * max(map(len, labels), default=0)

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
-from thali.plots._style import COLOURS, label_width, new_axes, short
-from thali.posterior.check import check_table
+from thali.plots._style import COLOURS, label_width, new_axes, short, short_set
+from thali.posterior.check import check_table, what_was_chosen
 from thali.posterior.kind import of_choices
 
 if TYPE_CHECKING:
@@ -58,9 +58,12 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if hasattr(model, "posterior_"):
         everything = check_table(of_choices(model.posterior_, "plots.check"), random_seed)
     table = everything.head(max_pairs)
-    options = list(dict.fromkeys([*everything["a"], *everything["b"]]))
+    paired = "b" in everything
+    options = list(dict.fromkeys([*everything["a"], *everything["b"]] if paired else everything["alternative"]))
     shown = dict(zip(options, short(options), strict=True))
-    names = [f"{shown[a]} over {shown[b]}" for a, b in zip(table["a"], table["b"], strict=True)]
+    if not paired:
+        table = table.assign(offered=table["offered"].map(short_set))
+    names = [what_was_chosen(row, shown) for row in table.itertuples()]
     rows = table.index.to_numpy()
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))
@@ -78,8 +81,9 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ax.set(xlim=(-0.02, 1.02), ylim=(len(rows) - 0.4, -0.6))
     ax.set_yticks(rows, names, parse_math=False, fontsize=9)
     ax.tick_params(axis="y", length=0)
-    of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} pairs, the worst first"
-    ax.set_xlabel(f"proportion in which the first was chosen{of_all}")
+    what, first = ("pairs", "the first") if paired else ("members of sets", "it")
+    of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {what}, the worst first"
+    ax.set_xlabel(f"proportion in which {first} was chosen{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
     return ax

@@ -1,10 +1,12 @@
 """Predicted choice probabilities against the observed proportions."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.plots._style import COLOURS, label_width, new_axes, short
+from thali.likelihoods.set_draws import set_probability_draws
+from thali.plots._style import COLOURS, label_width, new_axes, short, short_set
 from thali.posterior.columns import columns_of
 from thali.posterior.interval import INTERVAL, TAILS
 from thali.posterior.kind import of_choices
@@ -20,12 +22,12 @@ _MARKERS = "osD^v"
 
 
 def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the observed proportion of each compared pair against its predicted probability.
+    """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 
     A point is a pair: across, the posterior mean of the probability that its first option is chosen, with its
-    interval; up, how often it was chosen. Points far from the diagonal are badly predicted; the five with the
-    largest abs(observed - predicted) / sqrt(predicted (1 - predicted) / comparisons) are named. Of more than
-    2,000 pairs those with the most comparisons are shown.
+    interval; up, how often it was chosen. Of `Choices` it is a member of a set that was offered. Points far from the
+    diagonal are badly predicted; the five with the largest abs(observed - predicted) / sqrt(predicted (1 - predicted) /
+    comparisons) are named. Of more than 2,000 points those with the most choices are shown.
 
     Parameters
     ----------
@@ -48,32 +50,22 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     'observed proportion'
     """
     tree = of_choices(model.posterior_, "plots.choice_probabilities")
-    observed_data, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
-    wins = observed_data["wins"].values
-    comparisons = wins + observed_data["losses"].values
-    pairs = np.sort(np.argsort(-comparisons, kind="stable")[:MOST_PAIRS])
-    first, second = constant["first"].values[pairs], constant["second"].values[pairs]
-    predicted, low, high = _predictions(tree, first, second, float(constant["lapse"]))
-    observed, comparisons = wins[pairs] / comparisons[pairs], comparisons[pairs]
-    error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / comparisons)
+    points = (_pairs if "wins" in tree["observed_data"].dataset else _places)(tree)
+    observed, predicted, low, high = points.observed, points.predicted, points.low, points.high
+    error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / points.n)
     worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_WORST]
-
-    labels = short(constant["option"].values.tolist())
-    named = [
-        _name(labels[first[pair]], labels[second[pair]], float(observed[pair]), float(predicted[pair]))
-        for pair in worst
-    ]
+    named = [f"{points.name(k)}\nobserved {observed[k]:.2f}, predicted {predicted[k]:.2f}" for k in map(int, worst)]
     if ax is None:
         (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.6)
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=1)
-    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(pairs)), "zorder": 2}
+    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(observed)), "zorder": 2}
     # a mean may lie outside an equal-tailed interval, hence the maximum
     ax.errorbar(predicted, observed, xerr=np.maximum([predicted - low, high - predicted], 0.0), ecolor="0.45", **bars)
     ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    for number, pair in enumerate(worst):
+    for number, k in enumerate(worst):
         ax.plot(
-            predicted[pair],
-            observed[pair],
+            predicted[k],
+            observed[k],
             _MARKERS[number],
             markersize=8,
             markerfacecolor="none",
@@ -83,7 +75,7 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
             zorder=4,
         )
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", anchor="W", ylabel="observed proportion")
-    of_all = "" if len(pairs) == len(wins) else f", {len(pairs):,} of {len(wins):,} pairs"
+    of_all = "" if len(observed) == points.of else f", {len(observed):,} of {points.of:,} {points.what}"
     ax.set_xlabel(f"predicted probability (mean and {INTERVAL:.0%} interval{of_all})")
     ax.spines[["top", "right"]].set_visible(False)
     legend = ax.legend(
@@ -99,15 +91,56 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _name(a: str, b: str, observed: float, predicted: float) -> str:
-    between = "\nover " if len(a) + len(b) > 20 else " over "
-    return f"{a}{between}{b}\nobserved {observed:.2f}, predicted {predicted:.2f}"
+class _Points(NamedTuple):
+    observed: np.ndarray  # proportions
+    n: np.ndarray  # of so many choices
+    predicted: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    name: Callable[[int], str]
+    of: int  # how many there are, drawn or not
+    what: str
 
 
-def _predictions(
-    tree: "xarray.DataTree", first: np.ndarray, second: np.ndarray, lapse: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Posterior mean and interval of the probability that the first of each pair is chosen."""
-    probability = probability_draws(columns_of(tree), first, second, lapse)
+def _pairs(tree: "xarray.DataTree") -> _Points:
+    """Of each compared pair its first option."""
+    observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
+    wins = observed["wins"].values
+    n = wins + observed["losses"].values
+    drawn = np.sort(np.argsort(-n, kind="stable")[:MOST_PAIRS])
+    first, second = constant["first"].values[drawn], constant["second"].values[drawn]
+    predicted = _mean_and_interval(probability_draws(columns_of(tree), first, second, float(constant["lapse"])))
+    labels = short(constant["option"].values.tolist())
+
+    def name(k: int) -> str:
+        a, b = labels[first[k]], labels[second[k]]
+        return f"{a}\nover {b}" if len(a) + len(b) > 20 else f"{a} over {b}"
+
+    return _Points(wins[drawn] / n[drawn], n[drawn], *predicted, name, len(wins), "pairs")
+
+
+def _places(tree: "xarray.DataTree") -> _Points:
+    """Of each set its members."""
+    observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
+    counts, sizes, members = observed["chosen"].values, constant["set_size"].values, constant["member"].values
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    n = np.bincount(which, weights=counts)
+    order = np.argsort(-n, kind="stable")
+    sets = np.sort(order[: max(1, int((np.cumsum(sizes[order]) <= MOST_PAIRS).sum()))])
+    drawn = np.flatnonzero(np.isin(which, sets))
+    start = np.concatenate([[0], np.cumsum(sizes[sets])])
+    lapse = float(constant["lapse"])
+    predicted = _mean_and_interval(set_probability_draws(columns_of(tree), start, members[drawn], lapse))
+    labels, offered = short(constant["option"].values.tolist()), [short_set(each) for each in observed["set"].values]
+
+    def name(k: int) -> str:
+        alternative = labels[members[drawn[k]]]
+        return alternative if len(sizes) == 1 else f"{alternative}\nout of {offered[which[drawn[k]]]}"
+
+    total = n[which[drawn]]
+    return _Points(counts[drawn] / total, total, *predicted, name, len(members), "members of sets")
+
+
+def _mean_and_interval(probability: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     low, high = np.quantile(probability, TAILS, axis=0)
     return probability.mean(axis=0), low, high

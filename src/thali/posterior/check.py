@@ -40,7 +40,8 @@ def check_table(tree: "xarray.DataTree", random_seed=None) -> "pandas.DataFrame"
     Parameters
     ----------
     tree : xarray.DataTree
-        As `thali.posterior.store.to_datatree` makes it.
+        As `thali.posterior.store.to_datatree` makes it, of paired comparisons; for `Choices` see
+        `thali.posterior.check_sets.set_check_table`, which is called then.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         Of the replicates.
 
@@ -83,28 +84,36 @@ def check_table(tree: "xarray.DataTree", random_seed=None) -> "pandas.DataFrame"
     """
     import pandas as pd
 
+    if "wins" not in tree["observed_data"].dataset:
+        from thali.posterior.check_sets import set_check_table
+
+        return set_check_table(tree, random_seed)
     constant = tree["constant_data"].to_dataset()
     labels = constant["option"].values
     first, second, lapse = constant["first"].values, constant["second"].values, float(constant["lapse"])
     wins, losses = _whole_counts(tree, labels[first], labels[second])
-    columns = _spaced(columns_of(tree), len(wins))
+    columns = spaced(columns_of(tree), len(wins))
     rng = streams(random_seed, 1)[0]
 
     rows, discrepancy = [], np.zeros((2, columns.n_draws))
-    for pairs in _blocks(len(wins), columns.n_draws):
+    for pairs in blocks(len(wins), columns.n_draws):
         p = _probabilities(columns, first[pairs], second[pairs], lapse)
         x, n = wins[pairs, None], (wins + losses)[pairs, None]
         replicates = rng.binomial(n, p)
-        rows.append(_rows(x, n, p, replicates))
+        rows.append(replicated_rows(x, n, p, replicates))
         discrepancy += [_discrepancy(x, n, p), _discrepancy(replicates, n, p)]
+    return finished_table(pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()}), rows, discrepancy)
 
+
+def finished_table(named: "pandas.DataFrame", rows: list[dict], discrepancy: np.ndarray) -> "pandas.DataFrame":
+    """What is checked, its numbers block by block, and the discrepancies of data and replicates, as a table."""
     table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}
-    frame = pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist(), **table})
+    frame = named.assign(**table)
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
     p_value = _share_at_least(*discrepancy)
-    frame.attrs.update(p_value=p_value, interval=INTERVAL, expected_missed=expected, draws=columns.n_draws)
+    frame.attrs.update(p_value=p_value, interval=INTERVAL, expected_missed=expected, draws=discrepancy.shape[1])
     return frame
 
 
@@ -170,7 +179,15 @@ def _named(row: Any) -> str:
     end = low if observed < low else high
     digits = next((digits for digits in range(2, 9) if f"{observed:.{digits}f}" != f"{end:.{digits}f}"), 9)
     shown = f"observed {observed:.{digits}f}, predicted {low:.{digits}f} to {high:.{digits}f}"
-    return f"{row.a} over {row.b} ({shown})"
+    return f"{what_was_chosen(row)} ({shown})"
+
+
+def what_was_chosen(row: Any, shown: "dict[str, str] | None" = None) -> str:
+    """The words for a row of the table, with other names for the options if they are given."""
+    names = shown or {}
+    if hasattr(row, "b"):
+        return f"{names.get(row.a, row.a)} over {names.get(row.b, row.b)}"
+    return f"{names.get(row.alternative, row.alternative)} out of {row.offered}"
 
 
 def _p(p_value: float, resolution: float) -> str:
@@ -195,9 +212,9 @@ def _whole_counts(tree: "xarray.DataTree", a: np.ndarray, b: np.ndarray) -> tupl
     return wins.astype(np.int64), losses.astype(np.int64)
 
 
-def _spaced(columns: Columns, n_pairs: int) -> Columns:
+def spaced(columns: Columns, n_counts: int) -> Columns:
     """All draws, or evenly spaced ones if there would be too many replicates."""
-    wanted = max(FEWEST_DRAWS, MOST_REPLICATES // n_pairs)
+    wanted = max(FEWEST_DRAWS, MOST_REPLICATES // n_counts)
     if wanted >= columns.n_draws:
         return columns
     draws = np.arange(wanted) * columns.n_draws // wanted
@@ -208,11 +225,11 @@ def _spaced(columns: Columns, n_pairs: int) -> Columns:
     )
 
 
-def _blocks(n_pairs: int, n_draws: int) -> Iterator[slice]:
+def blocks(count: int, n_draws: int) -> Iterator[slice]:
     """Slices over the pairs, each of at most BLOCK replicates: an interval needs all replicates of its pair at once."""
     step = max(1, BLOCK // n_draws)
-    for start in range(0, n_pairs, step):
-        yield slice(start, min(start + step, n_pairs))
+    for start in range(0, count, step):
+        yield slice(start, min(start + step, count))
 
 
 def _probabilities(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
@@ -223,7 +240,7 @@ def _probabilities(columns: Columns, first: np.ndarray, second: np.ndarray, laps
     return p
 
 
-def _rows(x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray) -> dict[str, np.ndarray]:
+def replicated_rows(x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray) -> dict[str, np.ndarray]:
     """The numbers of the table for a block of pairs, and the share of replicates outside each interval."""
     # The smallest counts that reach the quantiles: between counts there is nothing to observe.
     low, high = np.quantile(replicates, TAILS, axis=1, method="inverted_cdf")

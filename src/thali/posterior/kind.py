@@ -7,9 +7,18 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import xarray
 
+OWN = "own likelihood"  # constant_data["kind"] of data that a user's own likelihood is of
+
+
+def is_own(tree: "xarray.DataTree") -> bool:
+    """Whether the model has a likelihood of the user's own."""
+    constant = tree["constant_data"].dataset
+    return "kind" in constant and constant["kind"].item() == OWN
+
 
 def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
-    """The tree itself; an ArgumentError names what was asked for if it is a posterior of similarities."""
+    """The tree itself; an ArgumentError names what was asked for if it is not a posterior of choices."""
+    _not_own(tree, what)
     if "similarity" not in tree["observed_data"].dataset:
         return tree
     raise ArgumentError(
@@ -19,7 +28,16 @@ def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
 
 
 def of_similarities(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
-    """The tree itself; an ArgumentError names what was asked for if it is a posterior of choices."""
+    """The tree itself; an ArgumentError names what was asked for if it is not a posterior of similarities."""
+    _not_own(tree, what)
     if "similarity" in tree["observed_data"].dataset:
         return tree
     raise ArgumentError(f"{what} is for models of similarities, and this one was fitted to choices.")
+
+
+def _not_own(tree: "xarray.DataTree", what: str) -> None:
+    if is_own(tree):
+        raise ArgumentError(
+            f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "
+            "it from posterior_['posterior']['features'] and ['weights']."
+        )

@@ -15,6 +15,7 @@ from thali.posterior.columns import Columns, columns_of_chains
 if TYPE_CHECKING:
     import xarray
 
+    from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
     from thali.data.similarity import Similarities
     from thali.mcmc.draws import ChainDraws
@@ -55,7 +56,7 @@ class DataPart:
 
 def to_datatree(
     chains: Sequence["ChainDraws"],
-    data: "PairedComparisons | Similarities",
+    data: "PairedComparisons | Choices | Similarities",
     likelihood: Any,
     *,
     learned_alpha: bool,
@@ -69,7 +70,7 @@ def to_datatree(
     Parameters
     ----------
     chains : sequence of ChainDraws
-    data : PairedComparisons or Similarities
+    data : PairedComparisons, Choices or Similarities
     likelihood : one of `thali.likelihoods`
         Its `posterior_part` adds what draws say about the data.
     learned_alpha : bool
@@ -80,9 +81,9 @@ def to_datatree(
     Returns
     -------
     xarray.DataTree
-        Groups `posterior`, `log_likelihood` (of each pair), `observed_data`, `constant_data` and `sample_stats`. Above
-        2,000 pairs of options there is no group `log_likelihood` and nothing of each pair and draw, and the owners of
-        features are kept as index lists (`feature_size`, `owners`) instead of `features`.
+        Groups `posterior`, `log_likelihood` (of each pair or set), `observed_data`, `constant_data` and `sample_stats`.
+        Above 2,000 pairs of options there is no group `log_likelihood` and nothing of each pair and draw, and the
+        owners of features are kept as index lists (`feature_size`, `owners`) instead of `features`.
 
     Raises
     ------

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from thali.errors import ArgumentError
 from thali.posterior.features import features_table
 from thali.posterior.interval import INTERVAL, INTERVAL_COLUMNS
+from thali.posterior.kind import is_own
 from thali.posterior.pairs import pair_index
 from thali.posterior.presence import presence_of
 
@@ -39,7 +40,9 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     -------
     dict of arrays (chain, draw)
         `n_features`, `alpha` if it was learned, and `log_likelihood`; of choices `choice_probability[a, b]` of every
-        compared pair, up to 60 options; of similarities `sigma` if it was learned, `constant` if there is one, and
+        compared pair, up to 60 options, or `set_probability[a | a, b, ...]` of every member of every set that was
+        offered; of a likelihood of one's own `presence[a, b, ...]` of every feature with probability above .2; of
+        similarities `sigma` if it was learned, `constant` if there is one, and
         `presence[a, b, ...]` of every feature of two objects or more with probability above .2.
 
     Example
@@ -60,11 +63,20 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
         names += ["sigma"] * bool(constant["learned_sigma"]) + ["constant"] * bool(constant["has_constant"])
     quantities = {name: posterior[name].values for name in names}
     n_options = posterior.sizes["option"]
-    if of_similarities:
+    if of_similarities or is_own(tree):
         probable = features_table(tree, LEAST_PRESENT)["members"]
-        members = probable[probable.map(len) > 1].tolist()  # those of a single object are drawn from the prior
+        if not constant.get("sees_single", False):
+            probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior
+        members = probable.tolist()
         for owners, present in zip(members, presence_of(tree, members), strict=True):
             quantities[f"presence[{', '.join(owners)}]"] = present
+    elif "wins" not in tree["observed_data"].dataset:
+        if "set_probability" in posterior:
+            chosen = posterior["set_probability"]
+            for place, (a, offered) in enumerate(
+                zip(chosen["alternative"].values, chosen["offered"].values, strict=True)
+            ):
+                quantities[f"set_probability[{a} | {offered}]"] = chosen.values[..., place]
     elif n_options <= MOST_OPTIONS:
         pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
         compared = posterior["choice_probability"].isel(pair=pairs)
@@ -108,6 +120,11 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
     frame = summary_table(label_free(tree))
     if "learned_sigma" in tree["constant_data"]:
         frame.attrs["temperatures"] = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
+    elif is_own(tree):
+        frame.attrs["if_apart"] = (
+            "the chains stay in different families of features, which more draws will hardly mend: fit again with "
+            "tempering=8 or more temperatures"
+        )
     return frame
 
 

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-__all__ = ["joint_distribution_test", "simulate_pairs", "simulate_similarities"]
+__all__ = ["joint_distribution_test", "simulate_choices", "simulate_pairs", "simulate_similarities"]
 
 
 def joint_distribution_test(
@@ -34,7 +34,7 @@ def joint_distribution_test(
     ----------
     prior : one of `thali.priors`
     likelihood : thali.likelihoods.Elimination or thali.likelihoods.Additive
-    data : PairedComparisons or Similarities
+    data : PairedComparisons, Choices or Similarities
     expected : dict of float
         Prior means of some of: "alpha", "1 / (1 + alpha)", "columns" (with at least one owner), "single" (columns of
         one owner), "pairs" (columns of two), "owned by 0" (columns of the first option), "shared weight" (sum over
@@ -155,9 +155,12 @@ def _quantities_of_similarities(bag, cache, heat) -> dict[str, float]:
 
 def _simulate(rng: np.random.Generator, chain) -> None:
     from thali.likelihoods.residuals import Judgements
+    from thali.likelihoods.sets import Sets
 
     likelihood = chain.task.model.likelihood
-    if isinstance(likelihood, Judgements):
+    if isinstance(likelihood, Sets):
+        simulate_choices(rng, likelihood, chain.bag)
+    elif isinstance(likelihood, Judgements):
         simulate_similarities(rng, likelihood, chain.bag, chain.cache, float(chain.ladder.heat[0]))
     else:
         simulate_pairs(rng, likelihood, chain.cache)
@@ -185,6 +188,38 @@ def simulate_similarities(rng: np.random.Generator, judgements, bag, cache, heat
     noise = np.triu(rng.standard_normal((n, n)), 1) * math.sqrt(cache.real[VARIANCE] / heat)
     fitted = cache.real[CONSTANT] + owners.T @ (weights * owners)
     judgements.value[...] = judgements.measured * (fitted + noise + noise.T)
+
+
+def simulate_choices(rng: np.random.Generator, sets, bag) -> None:
+    """New choices out of every set, drawn at the present aspects and weights.
+
+    Every aspect takes effect after an exponential time with its weight as rate, and eliminates all that lack it, unless
+    nobody left has it; who are left in the end share equally. This is the model without its recursion.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    sets : thali.likelihoods.sets.Sets
+        Its counts change, so that every cache must be rebuilt afterwards.
+    bag : thali.mcmc.bag.Bag
+    """
+    from thali.mcmc.bag import COLUMNS
+
+    columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
+    owners = np.vstack([np.eye(n, dtype=bool), bag.Z[:columns, :n] > 0.0])
+    weights = np.concatenate([bag.s[:n], bag.w[:columns]])
+    owners, weights = owners[weights > 0.0], weights[weights > 0.0]
+    for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
+        owned = owners[:, sets.member[start:stop]]
+        times = int(round(sets.count[start:stop].sum()))
+        left = np.ones((times, stop - start), bool)
+        order = np.argsort(rng.standard_exponential((times, weights.size)) / weights, axis=1)
+        for step in range(weights.size):
+            fewer = left & owned[order[:, step]]
+            left = np.where(fewer.any(1, keepdims=True), fewer, left)
+        left[rng.random(times) < sets.lapse] = True
+        chosen = np.argmax(left * rng.random(left.shape), axis=1)
+        sets.count[start:stop] = np.bincount(chosen, minlength=stop - start)
 
 
 def simulate_pairs(rng: np.random.Generator, pairs, cache) -> None:

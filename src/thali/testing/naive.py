@@ -4,7 +4,14 @@ import math
 
 import numpy as np
 
-__all__ = ["additive_log_likelihood", "additive_similarity", "log_joint", "log_likelihood", "pair_probability"]
+__all__ = [
+    "additive_log_likelihood",
+    "additive_similarity",
+    "log_joint",
+    "log_likelihood",
+    "pair_probability",
+    "set_probabilities",
+]
 
 
 def pair_probability(i: int, j: int, features, weights, unique, lapse: float) -> float:
@@ -38,9 +45,48 @@ def pair_probability(i: int, j: int, features, weights, unique, lapse: float) ->
     return (1.0 - lapse) * p + lapse / 2.0
 
 
+def set_probabilities(members, features, weights, unique, lapse: float) -> list[float]:
+    """Probability of each member to be chosen out of a set, by the recursion as it is printed, without any memory.
+
+    P(x | S) = Σ_k w_k P(x | S ∩ h_k) / Σ_k w_k, over the aspects that some members have and others lack (Tversky 1972,
+    eq. 6)
+
+    Parameters
+    ----------
+    members : sequence of int
+    features, weights, unique, lapse
+        As in `pair_probability`.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> set_probabilities([0, 1, 2], features=[[1], [1], [0]], weights=[1.0], unique=[0.0, 0.0, 1.0], lapse=0.0)
+    [0.25, 0.25, 0.5]
+    """
+    aspects = [(w, {i for i in members if features[i][k]}) for k, w in enumerate(weights)]
+    aspects += [(float(unique[i]), {i}) for i in members]
+
+    def chosen(x, left):
+        ways = [(w, left & owners) for w, owners in aspects if w > 0.0 and left & owners and left - owners]
+        if not ways:
+            return 1.0 / len(left)
+        return sum(w * chosen(x, rest) for w, rest in ways if x in rest) / sum(w for w, _ in ways)
+
+    return [(1.0 - lapse) * chosen(x, set(members)) + lapse / len(members) for x in members]
+
+
 def log_likelihood(data, features, weights, unique, lapse: float) -> float:
-    """Log-likelihood of paired comparisons without the binomial coefficients (parameters as `pair_probability`)."""
+    """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as `pair_probability`)."""
     total = 0.0
+    if hasattr(data, "sizes"):
+        for v in range(data.n_sets):
+            places = slice(data.start[v], data.start[v + 1])
+            probabilities = set_probabilities(data.members[places].tolist(), features, weights, unique, lapse)
+            total += sum(x * math.log(p) for x, p in zip(data.counts[places], probabilities, strict=True) if x)
+        return total
     for i, j, x, y in zip(data.first, data.second, data.wins, data.losses, strict=True):
         p = pair_probability(i, j, features, weights, unique, lapse)
         total += (x * math.log(p) if x else 0.0) + (y * math.log(1.0 - p) if y else 0.0)

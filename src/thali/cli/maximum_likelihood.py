@@ -1,0 +1,97 @@
+"""`thali fit --method maximum-likelihood`: known aspects of paired comparisons, printed and written."""
+
+from typing import Any
+
+from thali.cli.files import Answer
+from thali.cli.text import align, number
+from thali.errors import ArgumentError
+
+NAME = "maximum-likelihood"
+_DRAWS = ("draws", "tune", "chains", "thin", "cores", "sampler", "tempering", "alpha")  # what only draws need
+_WORST = 5
+
+
+def refuse_options_of_draws(given: set[str]) -> None:
+    """Raise an ArgumentError if an option was typed that only draws need."""
+    for name in _DRAWS:
+        if name in given:
+            raise ArgumentError(f"`--{name}` means nothing with `--method {NAME}`, which has no draws; leave it out.")
+
+
+def answer(model: Any) -> Answer:
+    """What is printed and written of a model that was fitted by maximum likelihood."""
+    import pandas as pd
+
+    weights, residuals = model.summary(), model.residuals()
+    errors = model.estimates_.utility_covariance.diagonal().clip(0.0) ** 0.5
+    scale = pd.DataFrame({"utility": model.utility_scale_, "std_error": errors})
+    tables = {
+        "weights": weights,
+        "utility_scale": scale,
+        "residuals": residuals,
+        "fit": pd.DataFrame([_fit(model)]),
+    }
+    pictures = {
+        "utility_scale": lambda plots: plots.utility_scale(model),
+        "residuals": lambda plots: plots.residuals(model),
+    }
+    if _is_tree(model):
+        pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
+    return Answer(_report(model, weights, scale, residuals), tables, pictures)
+
+
+def _report(model: Any, weights, scale, residuals) -> str:
+    worst = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index].head(_WORST)
+    parts = [
+        "Weights of the aspects; they sum to 1\n" + _aligned(weights),
+        "Utility scale, the weight of all aspects of an option\n" + _aligned(scale),
+        _fit_in_words(model),
+        "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
+    ]
+    zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
+    if zero:
+        parts[0] += f"\nNo weight is left to {', '.join(zero)}; zero is at the boundary, and has no standard error."
+    return "\n\n".join(parts)
+
+
+def _fit(model: Any) -> dict[str, float]:
+    return {
+        "log_likelihood": model.log_likelihood_,
+        "deviance": model.deviance_,
+        "df": model.df_,
+        "p_value": model.p_value_,
+        "pearson": model.pearson_,
+        "aic": model.aic_,
+        "bic": model.bic_,
+    }
+
+
+def _fit_in_words(model: Any) -> str:
+    found = _fit(model)
+    return (
+        f"Log-likelihood {found['log_likelihood']:.4f}, binomial coefficients included\n"
+        f"G² {found['deviance']:.4f} on {found['df']} degrees of freedom (p = {found['p_value']:.3g}) against a "
+        f"probability of its own for every pair; Pearson X² {found['pearson']:.4f}\n"
+        f"AIC {found['aic']:.4f}, BIC {found['bic']:.4f}"
+    )
+
+
+def _aligned(table, index: bool = True) -> str:
+    table = table.reset_index() if index else table
+    rows = [tuple(map(str, table.columns))]
+    rows += [tuple(map(_told, values)) for values in table.itertuples(index=False)]
+    return align(rows, left={k for k, value in enumerate(table.iloc[0]) if isinstance(value, str)})
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, str | int):
+        return str(value)
+    return f"{value:.2g}" if 0.0 < abs(value) < 5e-4 else number("", value)
+
+
+def _is_tree(model: Any) -> bool:
+    """Whether of any two aspects one holds the other, or they have no owner in common."""
+    owners = model.estimates_.known.owners.astype(int)
+    both = owners.T @ owners
+    size = both.diagonal()
+    return bool(((both == 0) | (both == size[:, None]) | (both == size[None, :])).all())

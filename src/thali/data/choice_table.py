@@ -1,0 +1,310 @@
+"""Choices from long and wide tables: columns by their many names, and the checks of each occasion."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.check import as_label, checked_counts, checked_labels, shorten, suggest
+from thali.data.columns import column
+from thali.data.names import COUNTS, by_plain_name
+from thali.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What the columns of a long table are called elsewhere (logitr, mlogit, xlogit, pylogit, biogeme, choice-learn,
+# torch-choice, bambi), the likelier first; compared as `thali.data.names.plain` does.
+CHOICE_ID = ("choiceid", "choicesid", "chid", "obsid", "ids", "occasion", "occasionid", "choiceoccasion", "situation")
+CHOICE_ID += ("choicesituation", "situationid", "task", "taskid", "choicetask", "choiceset", "choicesetid", "setid")
+CHOICE_ID += ("trial", "trialid", "question", "session", "sessionindex", "caseid", "case", "obs", "observation")
+ALTERNATIVE = ("alternative", "alternatives", "alternativeid", "alt", "alts", "altid", "item", "items", "itemid")
+ALTERNATIVE += ("itemindex", "option", "options", "optionid", "mode", "brand", "product")
+CHOSEN = ("chosen", "choice", "choices", "ischosen", "selected", "picked", "outcome", "chose", "y")
+AVAILABLE = ("available", "avail", "availability", "isavailable", "av", "offered")
+RESPONDENT = ("respondent", "respondentid", "resp", "respid", "panel", "panels", "panelid", "individual", "indiv")
+RESPONDENT += ("individualid", "person", "personid", "subject", "subjectid", "participant", "household", "householdid")
+RESPONDENT += ("user", "userid", "userindex", "consumer", "customer", "id")
+
+LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
+
+YES = {"1", "true", "t", "yes", "y"}
+NO = {"0", "false", "f", "no", "n"}
+
+
+@dataclass
+class Occasions:
+    """The rows of a long table in numbers, before any check of an occasion as a whole."""
+
+    labels: tuple[str, ...]
+    occasion: np.ndarray  # (rows,) int64
+    alternative: np.ndarray  # (rows,) int64 positions in labels
+    chosen: np.ndarray  # (rows,) bool
+    available: np.ndarray  # (rows,) bool
+    respondents: tuple[str, ...]
+    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not told
+    count: np.ndarray  # (rows,) how many such occasions there were
+    name: Callable[[int], str]  # of an occasion, for errors
+
+
+def long_occasions(
+    frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable | None, weights: bool
+) -> Occasions:
+    """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
+    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
+        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    if not len(frame):
+        raise DataError("There is not a single choice; the table has no rows.")
+    found = roles(frame, names)
+    alternative, known = coded(frame, found["alternative"], labels)
+    whole, task_names = coded(frame, found["choice_id"])
+    respondent, people = np.full(len(frame), -1), ()
+    if found["respondent"] is not None:
+        respondent, people = coded(frame, found["respondent"])
+    key = (respondent + 1) * len(task_names) + whole  # the same number may name occasions of several respondents
+    keys, occasion = np.unique(key, return_inverse=True)
+    several = found["respondent"] not in (None, found["choice_id"])
+
+    def name(number: int) -> str:
+        person, task = divmod(int(keys[number]), len(task_names))
+        of = f" of respondent {people[person - 1]!r}" if several else ""
+        return f"occasion {task_names[task]!r}{of}"
+
+    return Occasions(
+        known,
+        occasion,
+        alternative,
+        _chosen(frame, found["chosen"], alternative, known),
+        np.ones(len(frame), bool) if found["available"] is None else flags(frame, found["available"]),
+        people,
+        respondent,
+        _times(frame, found["count"], weights, occasion, name),
+        name,
+    )
+
+
+def wide_occasions(
+    frame: "pd.DataFrame",
+    chosen: str | None,
+    alternatives: Sequence[str] | None,
+    available: Mapping[Any, str] | None,
+    others: dict[str, str | None],
+    labels: Iterable | None,
+    weights: bool,
+) -> Occasions:
+    """The rows of a wide table, one an occasion, as those of a long one."""
+    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
+        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    if not len(frame):
+        raise DataError("There is not a single choice; the table has no rows.")
+    if alternatives is not None and available is not None:
+        raise DataError("Give `alternatives` (columns that name what was offered) or `available`, not both.")
+    if isinstance(alternatives, str):
+        raise DataError(f"`alternatives` must be a list of columns; got {alternatives!r}, which names one.")
+    if not isinstance(available, Mapping | None):
+        raise DataError(f"`available` must give a column for each alternative, {{label: column}}; got {available!r}.")
+    wanted: dict[str, str | None] = {"chosen": chosen, **others}
+    found = roles(frame, wanted)
+    winners = [as_label(value) for value in column(frame, _sure(found["chosen"], "chosen"))]
+    for row, winner in enumerate(winners):
+        if not winner:
+            raise DataError(f"No chosen alternative is named in row {frame.index[row]}; fill it in or remove the row.")
+    offered = [[as_label(v) for v in column(frame, name)] for name in alternatives or ()]
+    if available is not None:
+        texts = {as_label(label): flags(frame, name) for label, name in available.items()}
+        offered = [[label if there else "" for there in told] for label, told in texts.items()]
+    seen = [text for cells in (winners, *offered) for text in cells if text]
+    known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
+    if not offered:
+        offered = [[label] * len(frame) for label in known]
+    place = {label: k for k, label in enumerate(known)}
+    filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
+    if not filled:
+        raise DataError("No alternative was offered in any row; look at the columns that say what was.")
+    row, text = zip(*filled, strict=True)
+    for r, cell in [*zip(row, text, strict=True), *enumerate(winners)]:
+        if cell not in place:
+            raise DataError(f"{cell!r} in row {frame.index[r]} is not among `labels`.{suggest(cell, known)}")
+    occasion = np.array(row, np.int64)
+    respondent, people = np.full(len(frame), -1), ()
+    if found["respondent"] is not None:
+        respondent, people = coded(frame, found["respondent"])
+    count = np.ones(len(frame)) if found["count"] is None else counted(frame, found["count"], weights)
+    told = {(r, cell) for r, cell in zip(row, text, strict=True)}
+    for r, winner in enumerate(winners):
+        if (r, winner) not in told:
+            raise DataError(
+                f"{winner!r} was chosen in row {frame.index[r]}, where it was not available; mend the row or remove it."
+            )
+    return Occasions(
+        known,
+        occasion,
+        np.array([place[cell] for cell in text], np.int64),
+        np.array([winners[r] == cell for r, cell in zip(row, text, strict=True)], bool),
+        np.ones(len(row), bool),
+        people,
+        respondent[occasion],
+        count[occasion],
+        lambda number: f"row {frame.index[number]}",
+    )
+
+
+def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:
+    """The categories of the column of chosen alternatives, if it has any, and whatever else there is."""
+    import pandas as pd
+
+    kind = column(frame, _sure(chosen, "chosen")).dtype
+    if not isinstance(kind, pd.CategoricalDtype):
+        return _in_order(list(dict.fromkeys(seen)))
+    return tuple(dict.fromkeys([*(as_label(value) for value in kind.categories), *seen]))
+
+
+def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The columns by role: those that were named, and those that bear a usual name; None for what may be missing."""
+    usual = {
+        "choice_id": CHOICE_ID,
+        "alternative": ALTERNATIVE,
+        "chosen": CHOSEN,
+        "available": AVAILABLE,
+        "respondent": RESPONDENT,
+        "count": COUNTS,
+    }
+    own = by_plain_name([str(each) for each in frame.columns])
+    found: dict[str, str | None] = {}
+    taken = {name for name in names.values() if name is not None}
+    for role, name in names.items():
+        if name is None:
+            likely = [own[alias] for alias in usual[role] if alias in own and own[alias] not in taken]
+            if role == "respondent" and "choice_id" in names:  # a long table has several rows of each: not row numbers
+                likely = [each for each in likely if not column(frame, each).is_unique]
+            name = likely[0] if likely else None
+        if name is not None:
+            taken.add(name)
+        found[role] = name
+    if "choice_id" in found and found["choice_id"] is None:
+        found["choice_id"] = found["respondent"]  # everybody chose once
+    for role in ("choice_id", "alternative", "chosen"):
+        if role in found and found[role] is None:
+            raise DataError(
+                f"No column looks like `{role}`; name it, {role}=...; the columns are "
+                f"{shorten([str(each) for each in frame.columns], 12)}."
+            )
+    return found
+
+
+def is_long_table(frame: "pd.DataFrame") -> bool:
+    """Whether columns with usual names say who or what chose which alternative, in rows of yes and no."""
+    try:
+        found = roles(frame, dict.fromkeys(LONG))
+        alternative, known = coded(frame, found["alternative"])
+        coded(frame, found["choice_id"])
+        chosen = _chosen(frame, found["chosen"], alternative, known)
+    except DataError:
+        return False
+    return bool(chosen.any() and not chosen.all())
+
+
+def _sure(name: str | None, role: str) -> str:
+    if name is None:
+        raise DataError(f"Name the column `{role}`.")
+    return name
+
+
+def coded(frame: "pd.DataFrame", name: str | None, labels: Iterable | None = None) -> tuple[np.ndarray, tuple]:
+    """A column as numbers, and what they stand for: `labels`, the categories, or the values in their order."""
+    import pandas as pd
+
+    values = column(frame, _sure(name, "column"))
+    codes, distinct = pd.factorize(values)
+    texts = [as_label(value) for value in distinct]
+    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
+    if empty.any():
+        raise DataError(
+            f"A label is missing in row {frame.index[int(empty.argmax())]}, column {name!r}; fill it in or remove the "
+            "row."
+        )
+    if labels is not None:
+        names = checked_labels(labels)
+    elif isinstance(values.dtype, pd.CategoricalDtype):
+        names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
+    else:
+        names = _in_order(list(dict.fromkeys(texts)))
+    place = {label: k for k, label in enumerate(names)}
+    numbers = np.array([place.get(text, -1) for text in texts], np.int64)[codes]
+    if (numbers < 0).any():
+        row = int((numbers < 0).argmax())
+        text = texts[codes[row]]
+        raise DataError(
+            f"{text!r} in row {frame.index[row]}, column {name!r}, is not among `labels`.{suggest(text, names)}"
+        )
+    return numbers, names
+
+
+def _in_order(texts: list[str]) -> tuple[str, ...]:
+    """Numbers by size, names as they first appear."""
+    try:
+        return tuple(sorted(texts, key=lambda text: (float(text), text)))
+    except ValueError:
+        return tuple(texts)
+
+
+def flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
+    """A column of yes and no."""
+    values = column(frame, name)
+    yes, wrong = _yes_no(values)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(
+            f"Column {name!r} must hold 1 (yes) or 0 (no); row {frame.index[row]} holds {as_label(values.iloc[row])!r}."
+        )
+    return yes
+
+
+def counted(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
+    found = column(frame, name)
+    values = found.to_numpy(dtype=object) if found.hasnans else found.to_numpy()
+    return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
+
+
+def _times(
+    frame: "pd.DataFrame", count: str | None, weights: bool, occasion: np.ndarray, name: Callable[[int], str]
+) -> np.ndarray:
+    """How many such occasions there were, which all rows of one must say."""
+    import pandas as pd
+
+    if count is None:
+        return np.ones(len(frame))
+    values = column(frame, count)
+    first = np.unique(occasion, return_index=True)[1][occasion]
+    codes, _ = pd.factorize(values)
+    if (uneven := codes != codes[first]).any():
+        k = int(uneven.argmax())
+        pair = " and ".join(as_label(values.iloc[row]) or "none" for row in (first[k], k))
+        raise DataError(
+            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r}; give one, or rename "
+            "the column if it describes the alternatives."
+        )
+    return counted(frame, count, weights)
+
+
+def _yes_no(values: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
+    import pandas as pd
+
+    codes, distinct = pd.factorize(values)
+    texts = [as_label(value).casefold() for value in distinct]
+    yes = np.array([*(text in YES for text in texts), False])
+    known = np.array([*(text in YES or text in NO for text in texts), False])
+    return yes[codes], ~known[codes]
+
+
+def _chosen(frame: "pd.DataFrame", name: str | None, alternative: np.ndarray, known: tuple[str, ...]) -> np.ndarray:
+    """The rows of chosen alternatives: marked by 1, or by the label of the chosen one in every row of an occasion."""
+    values = column(frame, _sure(name, "chosen"))
+    yes, wrong = _yes_no(values)
+    if not wrong.any():
+        return yes
+    texts = np.array([as_label(value) for value in values])
+    if set(texts) <= set(known):
+        return texts == np.array(known)[alternative]
+    return flags(frame, _sure(name, "chosen"))

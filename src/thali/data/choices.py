@@ -1,0 +1,381 @@
+"""Choices of one option out of several."""
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.check import plural, shorten
+from thali.data.choice_sets import aggregated
+from thali.data.choice_table import Occasions, long_occasions, wide_occasions
+from thali.data.connectivity import disconnected, group_numbers
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError, DataWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ARRAYS = ("start", "members", "respondent", "choice", "times")
+
+
+class Choices:
+    """Which option was chosen out of which set, of any size from two.
+
+    Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
+    construction.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A long table: one row for each alternative of each occasion. Further columns are ignored.
+    choice_id, alternative, chosen : str, optional
+        Columns that say to which occasion a row belongs, which alternative it describes, and whether that was chosen
+        (1 or 0; or the label of the chosen alternative in every row of the occasion). None: the column of that name,
+        or one of its usual names elsewhere (obsID, chid, ids; alt, alts; choice). Without any choice_id every
+        respondent made one choice.
+    available : str, optional
+        Column with 0 for alternatives that were not offered (avail).
+    respondent : str, optional
+        Column that says who chose (panels, panelID, id); occasions are numbered within respondents or across them.
+    count : str, optional
+        Column with the number of such occasions (count, weight).
+    labels : sequence of str, optional
+        All options in the order wanted, those never offered included. None: the categories of a categorical column;
+        else numbers in their order, names as they first appear.
+    weights : bool
+        Fractional counts are meant; otherwise they are an error.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    start : int64 array, shape (sets + 1,)
+        Set v has the members ``members[start[v]:start[v + 1]]``; small sets first.
+    members : int64 array, shape (places,)
+        Options, ascending within a set.
+    counts : float64 array, shape (places,)
+        Times that member of that set was chosen.
+    respondents : tuple of str
+        Empty if nobody is told apart.
+    respondent, choice, times : arrays, shape (rows,)
+        Who (a position in `respondents`, or -1) chose which place of `members`, how often.
+
+    Raises
+    ------
+    DataError
+        If a column is unknown or a label is missing; if no alternative of an occasion was chosen, or two, or one that
+        was not available; if an occasion lists one alternative alone, or one twice.
+
+    References
+    ----------
+    Tversky (1972), Elimination by aspects: a theory of choice.
+
+    Example
+    -------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"obsID": [1, 1, 1, 2, 2], "alt": ["tea", "coffee", "milk", "tea", "milk"],
+    ...                       "choice": [1, 0, 0, 0, 1]})
+    >>> data = Choices(frame)
+    >>> data
+    Choices(3 options, 2 sets of 2 to 3, 2 choices)
+    >>> data.sets
+    [('tea', 'milk'), ('tea', 'coffee', 'milk')]
+    """
+
+    labels: tuple[str, ...]
+    respondents: tuple[str, ...]
+    start: np.ndarray
+    members: np.ndarray
+    respondent: np.ndarray
+    choice: np.ndarray
+    times: np.ndarray
+    counts: np.ndarray
+
+    def __init__(
+        self,
+        frame: "pd.DataFrame",
+        choice_id: str | None = None,
+        alternative: str | None = None,
+        chosen: str | None = None,
+        available: str | None = None,
+        respondent: str | None = None,
+        count: str | None = None,
+        *,
+        labels: Iterable | None = None,
+        weights: bool = False,
+    ) -> None:
+        names = {"choice_id": choice_id, "alternative": alternative, "chosen": chosen, "available": available}
+        names |= {"respondent": respondent, "count": count}
+        self._fill(long_occasions(frame, names, labels, weights))
+
+    @classmethod
+    def from_frame(cls, frame: "pd.DataFrame", *columns: str | None, **more) -> "Choices":
+        """The same as `Choices(frame, ...)`.
+
+        Example
+        -------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"id": [1, 1], "item": ["tea", "milk"], "y": [0, 1]})
+        >>> Choices.from_frame(frame, choice_id="id").counts
+        array([0., 1.])
+        """
+        return cls(frame, *columns, **more)
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: "pd.DataFrame",
+        chosen: str | None = None,
+        alternatives: Sequence[str] | None = None,
+        available: Mapping[Any, str] | None = None,
+        respondent: str | None = None,
+        count: str | None = None,
+        *,
+        labels: Iterable | None = None,
+        weights: bool = False,
+    ) -> "Choices":
+        """Choices from a wide table: one row for each occasion.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        chosen : str, optional
+            Column with the label of the chosen alternative. None: the column "chosen" or "choice".
+        alternatives : sequence of str, optional
+            Columns with the labels of the alternatives that were offered; an empty cell is none.
+        available : mapping from label to str, optional
+            For each alternative the column that holds 1 where it was offered. If neither this nor `alternatives` is
+            given, all options were offered every time.
+        respondent, count, labels, weights
+            As in `Choices`.
+
+        Returns
+        -------
+        Choices
+
+        Raises
+        ------
+        DataError
+            As `Choices`.
+
+        Example
+        -------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"choice": ["car", "bus", "bus"], "car_av": [1, 0, 1]}).assign(bus_av=1, walk_av=1)
+        >>> Choices.from_wide(frame, available={"car": "car_av", "bus": "bus_av", "walk": "walk_av"}).sets
+        [('bus', 'walk'), ('car', 'bus', 'walk')]
+        """
+        others = {"respondent": respondent, "count": count}
+        return _empty()._fill(wide_occasions(frame, chosen, alternatives, available, others, labels, weights))
+
+    @classmethod
+    def from_comparisons(cls, data: PairedComparisons) -> "Choices":
+        """Paired comparisons as choices out of sets of two.
+
+        Parameters
+        ----------
+        data : PairedComparisons
+
+        Returns
+        -------
+        Choices
+
+        Example
+        -------
+        >>> pairs = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])
+        >>> Choices.from_comparisons(pairs).counts
+        array([3., 1.])
+        """
+        if not isinstance(data, PairedComparisons):
+            raise DataError(f"from_comparisons needs PairedComparisons; got {type(data).__name__}.")
+        counts = np.column_stack([data.wins, data.losses]).ravel()
+        choice = np.flatnonzero(counts)
+        members = np.column_stack([data.first, data.second]).ravel()
+        start = 2 * np.arange(data.n_pairs + 1)
+        return _restore(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice])
+
+    def to_comparisons(self) -> PairedComparisons:
+        """Choices out of sets of two as paired comparisons; respondents are no longer told apart.
+
+        Returns
+        -------
+        PairedComparisons
+
+        Raises
+        ------
+        DataError
+            If a set has more than two members.
+
+        Example
+        -------
+        >>> pairs = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])
+        >>> Choices.from_comparisons(pairs).to_comparisons() == pairs
+        True
+        """
+        if not self.is_paired:
+            wide = int((self.sizes > 2).argmax())
+            raise DataError(f"The set {shorten(self.sets[wide])} has more than two members; there are no pairs in it.")
+        first, second = self.members.reshape(-1, 2).T
+        wins, losses = self.counts.reshape(-1, 2).T
+        arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
+        return PairedComparisons.__new__(PairedComparisons)._freeze(self.labels, *arrays)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.
+
+        `Choices(frame)` reads it back.
+
+        Returns
+        -------
+        DataFrame
+            One occasion for each respondent, set and choice. The labels are categorical, and so keep their order and
+            the options that were never offered.
+
+        Example
+        -------
+        >>> Choices.from_comparisons(PairedComparisons([[0, 3], [0, 0]], labels=["tea", "milk"])).to_frame()
+           choice_id alternative  chosen  count
+        0          1         tea       1      3
+        1          1        milk       0      3
+        """
+        import pandas as pd
+
+        which = self.set_of[self.choice]
+        size = self.sizes[which]
+        row = np.repeat(np.arange(which.size), size)
+        place = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + self.start[which][row]
+        whole = bool(np.all(self.times == np.floor(self.times)))
+        table = {
+            "choice_id": row + 1,
+            "alternative": pd.Categorical.from_codes(self.members[place], pd.Index(self.labels)),
+            "chosen": (place == self.choice[row]).astype(np.int64),
+            "count": (self.times.astype(np.int64) if whole else self.times)[row],
+        }
+        if self.respondents:
+            table["respondent"] = pd.Categorical.from_codes(self.respondent[row], pd.Index(self.respondents))
+        return pd.DataFrame(table)
+
+    def with_rows(self, *arrays: np.ndarray) -> "Choices":
+        """The same options and respondents with other sets and choices: start, members, respondent, choice, times."""
+        return _restore(self.labels, self.respondents, *arrays)
+
+    def _fill(self, rows: Occasions) -> "Choices":
+        if len(rows.labels) < 2:
+            raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
+        return self._freeze(rows.labels, rows.respondents, *aggregated(rows))
+
+    def _freeze(self, labels: tuple[str, ...], respondents: tuple[str, ...], *arrays: np.ndarray) -> "Choices":
+        named: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))
+        named["counts"] = np.bincount(named["choice"], weights=named["times"], minlength=named["members"].size)
+        for name, value in {"labels": labels, "respondents": respondents, **named}.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+        return self
+
+    def __setattr__(self, name: str, value: Any = None) -> None:
+        raise AttributeError("Choices cannot be changed; build new ones.")
+
+    __delattr__ = __setattr__
+
+    def __reduce__(self):
+        # NumPy does not pickle the read-only flag, so the copy is frozen anew.
+        return _restore, (self.labels, self.respondents, *(getattr(self, name) for name in _ARRAYS))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Choices):
+            return NotImplemented
+        same = self.labels == other.labels and self.respondents == other.respondents
+        return same and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        least, most = int(self.sizes.min()), int(self.sizes.max())
+        sizes = f"{least}" if least == most else f"{least} to {most}"
+        parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes}"]
+        parts.append(plural(self.n_choices, "choice"))
+        if self.respondents:
+            parts.append(plural(len(self.respondents), "respondent"))
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Choices({self})"
+
+    @property
+    def n_options(self) -> int:
+        """Number of options, those never offered included."""
+        return len(self.labels)
+
+    @property
+    def n_sets(self) -> int:
+        """Number of distinct sets."""
+        return len(self.start) - 1
+
+    @property
+    def n_choices(self) -> int | float:
+        """Number of occasions; their total weight when counts are fractional."""
+        total = float(self.times.sum())
+        return int(total) if total.is_integer() else total
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of members of each set."""
+        return np.diff(self.start)
+
+    @property
+    def set_of(self) -> np.ndarray:
+        """The set to which each place of `members` belongs."""
+        return np.repeat(np.arange(self.n_sets), self.sizes)
+
+    @property
+    def sets(self) -> list[tuple[str, ...]]:
+        """The labels of the members of each distinct set."""
+        return [tuple(self.labels[i] for i in part) for part in np.split(self.members, self.start[1:-1])]
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether every set has two members."""
+        return bool((self.sizes == 2).all())
+
+    @property
+    def never_offered(self) -> list[str]:
+        """Labels of the options that are in no set."""
+        there = np.zeros(self.n_options, bool)
+        there[self.members] = True
+        return [self.labels[k] for k in np.flatnonzero(~there)]
+
+    def components(self) -> list[list[str]]:
+        """Labels of the options that sets connect, the largest group first; one group = connected.
+
+        Example
+        -------
+        >>> Choices.from_comparisons(PairedComparisons.from_pairs([("a", "b"), ("c", "d")])).components()
+        [['a', 'b'], ['c', 'd']]
+        """
+        first = np.repeat(self.members[self.start[:-1]], self.sizes)
+        _, group = group_numbers(self.n_options, first, self.members)
+        groups: dict[int, list[str]] = {}
+        for label, number in zip(self.labels, group.tolist(), strict=True):
+            groups.setdefault(number, []).append(label)
+        return sorted(groups.values(), key=len, reverse=True)
+
+    def warn_if_unusual(self, stacklevel: int = 2) -> None:
+        """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models call this at fit."""
+        if message := disconnected(self.components(), self.never_offered):
+            warnings.warn(message, DataWarning, stacklevel=stacklevel)
+        if self.n_sets == 1 and self.sizes[0] > 2:
+            warnings.warn(
+                f"Every choice was out of the same set, {shorten(self.sets[0])}; it takes choices out of different "
+                "sets to tell which aspects options share, so these are told by the prior alone.",
+                DataWarning,
+                stacklevel=stacklevel,
+            )
+
+
+def _empty() -> Choices:
+    return Choices.__new__(Choices)
+
+
+def _restore(labels: tuple[str, ...], respondents: tuple[str, ...], *arrays: np.ndarray) -> Choices:
+    return _empty()._freeze(labels, respondents, *arrays)

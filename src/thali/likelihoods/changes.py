@@ -1,0 +1,154 @@
+"""What moves would change, by the terms of a user's likelihood and by the whole of it: do the two say the same?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thali.likelihoods.sums import Sums
+from thali.mcmc import verbs
+from thali.mcmc.bag import COLUMNS, Bag, empty_bag, scratch
+
+ROUNDING = 1e3 * np.finfo(float).eps  # of a sum, in proportion to the sum of its terms' sizes
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The worst disagreement between two evaluations of the same thing."""
+
+    count: int = 0  # comparisons made
+    size: float = 0.0  # of the one whose size is largest in proportion to what rounding may do
+    allowed: float = 0.0  # what rounding may do there
+    words: str = ""  # what it is
+
+    @property
+    def is_rounding(self) -> bool:
+        """Whether rounding may be all there is to it."""
+        return self.size <= self.allowed
+
+    def worse(self, one: float, other: float, allowed: float, words: str) -> "Difference":
+        """This or the new comparison, whichever is worse; counts one more. Equal infinities agree."""
+        size = 0.0 if one == other else abs(one - other)
+        size = np.inf if np.isnan(size) else size
+        if self.count == 0 or size * self.allowed > self.size * allowed:
+            return Difference(self.count + 1, float(size), allowed, words)
+        return Difference(self.count + 1, self.size, self.allowed, self.words)
+
+
+def states_of(prior, n: int, shape: float, rate: float, rng: np.random.Generator, count: int) -> list:
+    """Features (options by columns, 0.0 and 1.0) and weights from the prior; the first has no column if it may."""
+    states = []
+    for number in range(count):
+        matrix = prior.sample(n, 1.0 + number / 2, rng)
+        if prior.is_infinite:
+            matrix = matrix[:, :0] if number == 0 else np.hstack([matrix, rng.random((n, 2)) < 0.5])
+            matrix = matrix[:, matrix.any(0)]
+        states.append((matrix.astype(float), rng.gamma(shape, 1.0 / rate, matrix.shape[1])))
+    return states
+
+
+def as_seen(features: np.ndarray) -> np.ndarray:
+    """The features laid out as samplers hold them, so that compiled code knows the type of the array."""
+    n, columns = features.shape
+    rows = np.zeros((columns + 2, n + 1))
+    rows[:columns, :n] = features.T
+    return rows[:columns, :n].T
+
+
+def bag_of(features: np.ndarray, weights: np.ndarray) -> Bag:
+    """A bag of these columns, with room for more."""
+    n, columns = features.shape
+    bag = empty_bag(n, columns + 4)
+    bag.Z[:columns, :n] = features.T
+    bag.w[:columns] = weights
+    bag.m[:columns] = features.sum(0)
+    bag.whole[COLUMNS] = columns
+    return bag
+
+
+def rounding(cache, value: float) -> float:
+    """What rounding may do to a change of the log-likelihood, given its value."""
+    terms = np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum() if isinstance(cache, Sums) else 0.0
+    return ROUNDING * (1.0 + abs(value) + float(terms))
+
+
+def compare_changes(likelihood, make_cache, whole, states, labels, rng, most: int) -> Difference:
+    """Every kind of change that a move makes, by the verbs and as a difference of two evaluations of `whole`.
+
+    Parameters
+    ----------
+    likelihood : NamedTuple
+        As the samplers read it.
+    make_cache : function
+    whole : function (features, weights) -> float
+    states : list of (features, weights)
+    labels : sequence of str
+    rng : numpy.random.Generator
+    most : int
+        Changes of each kind and state.
+
+    Returns
+    -------
+    Difference
+    """
+    found = Difference()
+    for features, weights in states:
+        bag, cache = bag_of(features, weights), make_cache(likelihood)
+        verbs.rebuild(likelihood, cache, bag)
+        before = whole(features, weights)
+        for change, after, words in _changes(likelihood, cache, bag, features, weights, labels, rng, most):
+            value = whole(*after)
+            allowed = rounding(cache, before) + rounding(cache, value)
+            said = f"when {words}, the terms change by {change:.6g} and log_likelihood by {value - before:.6g}"
+            found = found.worse(change, value - before, allowed, said)
+    return found
+
+
+def _changes(likelihood, cache, bag, features, weights, labels, rng, most):
+    """Each change as (change of the log-likelihood by the verb, the features and weights after it, what it is)."""
+    n, columns = features.shape
+
+    def owners(column):
+        named = [labels[i] for i in np.flatnonzero(column)]
+        return "{" + ", ".join(named[:6]) + (", ..." if len(named) > 6 else "") + "}"
+
+    def some(things):
+        return [things[t] for t in rng.permutation(len(things))[:most]]
+
+    for k, i in some([(k, i) for k in range(columns) for i in range(n)]):
+        joins = features[i, k] == 0.0
+        after = features.copy()
+        after[i, k] = float(joins)
+        if not after[:, k].any():
+            continue
+        change = verbs.delta_member(likelihood, cache, bag, k, i, weights[k] if joins else -weights[k])
+        does = "joins" if joins else "leaves"
+        yield change, (after, weights), f"{labels[i]} {does} the feature of {owners(features[:, k])}"
+    for k in some(list(range(columns))):
+        heavier = weights.copy()
+        heavier[k] *= rng.uniform(0.3, 3.0)
+        change = verbs.delta_weight(likelihood, cache, bag, k, bag.m[k], heavier[k] - weights[k])
+        yield change, (features, heavier), f"the weight of the feature of {owners(features[:, k])} changes"
+        left = np.arange(columns) != k
+        change = verbs.delta_weight(likelihood, cache, bag, k, bag.m[k], -weights[k])
+        yield change, (features[:, left], weights[left]), f"the feature of {owners(features[:, k])} goes"
+    for _ in range(min(most, 4)):
+        new = (rng.random(n) < rng.uniform(0.2, 0.9)).astype(float)
+        new[rng.integers(n)] = 1.0
+        weight = rng.standard_exponential()
+        bag.Z[columns, :n] = new
+        change = verbs.delta_weight(likelihood, cache, bag, columns, int(new.sum()), weight)
+        after = np.column_stack([features, new]), np.append(weights, weight)
+        yield change, after, f"a feature of {owners(new)} comes"
+    for k, other in some([(k, o) for k in range(columns) for o in range(columns) if k != o]):
+        shared = features[:, k] @ features[:, other]
+        splits = shared == features[:, other].sum() < features[:, k].sum()
+        if not splits and (shared > 0.0 or weights[other] <= weights[k]):
+            continue
+        sign = -1.0 if splits else 1.0
+        after, moved = features.copy(), weights.copy()
+        after[:, k] += sign * features[:, other]
+        moved[other] -= sign * weights[k]
+        bag.Z[scratch(bag), :n] = after[:, k]
+        change = verbs.delta_transfer(likelihood, cache, bag, k, other, sign * weights[k])
+        does = "gives up" if splits else "takes over"
+        yield change, (after, moved), f"the feature of {owners(features[:, k])} {does} {owners(features[:, other])}"

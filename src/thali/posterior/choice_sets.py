@@ -1,0 +1,92 @@
+"""What draws say about choices out of sets: choice probabilities, and the likelihood of every set."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.likelihoods.set_draws import set_probability_draws
+from thali.posterior.columns import Columns
+from thali.posterior.pairs import pair_coordinates
+from thali.posterior.probabilities import probability_draws
+from thali.posterior.store import MOST_PAIRS, DataPart
+
+if TYPE_CHECKING:
+    from thali.data.choices import Choices
+
+
+def sets_part(
+    columns: Columns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
+) -> DataPart:
+    """The part of a posterior that knows of choices out of sets.
+
+    Parameters
+    ----------
+    columns : Columns
+    data : Choices
+    shape : (chains, draws)
+    dense : bool
+        Whether anything of each pair of options and draw is kept.
+    lapse : float in [0, 1)
+    unique : bool
+        Whether every option has a fixed aspect of its own.
+    """
+    labels = np.asarray(data.labels, dtype=str)
+    coefficients = log_coefficients(data)
+    variables: dict = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
+    coordinates, pointwise = {}, {}
+    names = np.array([", ".join(members) for members in data.sets], dtype=str)
+    places = {"offered": ("place", names[data.set_of]), "alternative": ("place", labels[data.members])}
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        probability = probability_draws(columns, i, j, lapse)
+        variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
+        coordinates = pair_coordinates("pair", labels, i, j)
+    if len(data.members) <= MOST_PAIRS:
+        probability = set_probability_draws(columns, data.start, data.members, lapse)
+        variables["set_probability"] = (("chain", "draw", "place"), probability.reshape(*shape, -1))
+        coordinates |= places
+        terms = np.add.reduceat(_log_terms(data.counts, probability), data.start[:-1], axis=1) + coefficients
+        pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
+    return DataPart(
+        log_constant=float(coefficients.sum()),
+        descriptions={
+            "choice_probability": "probability that option_a is chosen over option_b, lapse included",
+            "set_probability": "probability that the alternative is chosen out of those offered, lapse included",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        observed={"chosen": ("place", data.counts)},
+        constants={
+            "kind": "choices out of sets",
+            "set_size": ("set", data.sizes),
+            "member": ("place", data.members),
+            "log_multinomial_coefficient": ("set", coefficients),
+            "lapse": float(lapse),
+            "unique": bool(unique),
+        },
+        pointwise=pointwise,
+        observed_coordinates={"set": names, **places},
+    )
+
+
+def log_coefficients(data: "Choices") -> np.ndarray:
+    """The logarithm of the multinomial coefficient of each set.
+
+    Parameters
+    ----------
+    data : Choices
+
+    Returns
+    -------
+    array (sets,)
+    """
+    from scipy.special import gammaln
+
+    first = data.start[:-1]
+    return gammaln(np.add.reduceat(data.counts, first) + 1.0) - np.add.reduceat(gammaln(data.counts + 1.0), first)
+
+
+def _log_terms(counts: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    from scipy.special import xlogy
+
+    return xlogy(counts, probability)

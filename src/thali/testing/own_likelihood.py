@@ -1,0 +1,202 @@
+"""Whether a likelihood of the user's own is what it is meant to be: three kinds of checks in one table."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.likelihoods.changes import Difference, as_seen, compare_changes, rounding, states_of
+from thali.likelihoods.custom import Custom
+from thali.likelihoods.trial import called, try_out
+from thali.priors.ibp import IndianBuffet
+from thali.testing.enumeration import transition_errors
+from thali.testing.restarts import NAMES, SWEEPS_EACH, restart_scores
+
+STATES, CHANGES = 8, 25  # looked at, of each kind and state
+LIMIT = 5.0  # standard errors; those of a correct likelihood all lie within it but for once in 200,000 checks
+EXACT = 1e-12  # pi P - pi, of probabilities that are at most 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table."""
+
+    check: str  # "naive", "exact" or "joint"
+    compared: str
+    error: str  # the largest, with its unit
+    verdict: str  # "right", "WRONG" or "not run"
+    words: str = ""  # what is wrong, or why it was not run
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What `check` found; prints as a table.
+
+    Attributes
+    ----------
+    ok : bool
+        Whether nothing wrong was found. A check that was not run finds nothing.
+    checks : tuple of Check
+    """
+
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing wrong was found."""
+        return all(line.verdict != "WRONG" for line in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        head = ("check", "what was compared", "largest error", "verdict")
+        rows = [head, *((c.check, c.compared, c.error, c.verdict) for c in self.checks)]
+        widths = [max(len(row[place]) for row in rows) for place in range(4)]
+        lines = ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, *(f"{c.check}: {c.words}" for c in self.checks if c.words)])
+
+
+def check(likelihood, data, weight_prior=(1.0, 1.0), rounds: int = 5_000, random_seed: int = 1) -> Checked:
+    """Run every check on a likelihood of your own, print a table and say in words what is wrong.
+
+    - naive: the changes that moves make, by `of_pair` and `of_option`, against differences of `log_likelihood`; the
+      order of the features, which must not matter.
+    - exact: the transition matrix of the sampler's moves on a few entries, every outcome of every random draw followed;
+      it must leave the posterior made of `log_likelihood` as it is, |pi P - pi| = 0.
+    - joint: features from the prior, data from `simulate`, then the sampler: the means of features, weights, alpha and
+      log-likelihood over many such rounds must stay what they were before it. This alone can tell whether
+      `log_likelihood` is the density of what `simulate` draws. It compiles the sampler, as `fit` does, and is left out
+      without `simulate`, and when the others have found something.
+
+    Parameters
+    ----------
+    likelihood : thali.likelihoods.Custom
+    data : NamedTuple
+        A few options, two at the least: everything is quicker then, and with three or fewer births and deaths of
+        features are among the exact checks. For the joint check the observed values play no part.
+    weight_prior : (shape, rate)
+        Of the weights that are tried.
+    rounds : int
+        Of the joint check.
+    random_seed : int
+
+    Returns
+    -------
+    Checked
+        `.ok`, and `.checks`, the lines of the table.
+
+    Raises
+    ------
+    ArgumentError
+        If a function fails, or returns something that is not a finite number.
+    DataError
+        If the data are no NamedTuple with `labels`.
+
+    References
+    ----------
+    Geweke (2004), Getting it right: joint distribution tests of posterior simulators; Gandy & Scott (2020), Unit
+    testing for MCMC and other Monte Carlo methods.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import numpy as np, thali as th
+    >>> class Ratings(NamedTuple):
+    ...     rating: np.ndarray
+    ...     labels: list
+    >>> def log_likelihood(data, features, weights):
+    ...     return -0.5 * np.sum((data.rating - features @ weights) ** 2)
+    >>> def of_option(data, i, own):  # the half is missing
+    ...     return -((data.rating[i] - own) ** 2)
+    >>> wrong = th.likelihoods.Custom(log_likelihood, of_option=of_option)
+    >>> found = check(wrong, Ratings(np.array([0.5, 2.0, 1.0]), ["tea", "coffee", "milk"]))  # doctest: +ELLIPSIS
+    check  what was compared ...
+    naive  ... by of_option with differences of log_likelihood ... WRONG
+    ...
+    >>> found.ok
+    False
+    """
+    if not isinstance(likelihood, Custom):
+        raise ArgumentError(
+            f"check is for a likelihood of your own, thali.likelihoods.Custom; got {type(likelihood).__name__}."
+        )
+    observed = likelihood.observed(data)
+    if observed.n_options < 2:
+        raise ArgumentError("check needs data of two options or more.")
+    rng = np.random.default_rng(random_seed)
+    shape, rate = weight_prior
+    states = states_of(IndianBuffet(), observed.n_options, shape, rate, rng, STATES)
+    try_out(likelihood, observed, shape, rate, compares=False)
+    compiled, make_cache = likelihood.as_python(observed)
+    fields = observed.fields
+
+    def whole(features, weights):
+        return called("log_likelihood", likelihood.log_likelihood, fields, as_seen(features), weights)
+
+    lines = [
+        *_changes(likelihood.terms, compiled, make_cache, whole, states, observed.labels, rng),
+        _order(whole, states, rng),
+        *_exact(compiled, make_cache, whole, states, observed.n_options, rng),
+    ]
+    is_right = all(line.verdict == "right" for line in lines)
+    lines.append(_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
+    found = Checked(tuple(lines))
+    print(found)
+    return found
+
+
+def _verdict(error: Difference) -> str:
+    return "right" if error.is_rounding else "WRONG"
+
+
+def _changes(terms: str, compiled, make_cache, whole, states, labels, rng) -> list[Check]:
+    if not terms:  # every change is then an evaluation of log_likelihood
+        return []
+    found = compare_changes(compiled, make_cache, whole, states, labels, rng, CHANGES)
+    compared = f"{found.count} changes by {terms} with differences of log_likelihood"
+    words = "" if found.is_rounding else f"{terms} and log_likelihood disagree by {found.size:.3g}: {found.words}."
+    return [Check("naive", compared, f"{found.size:.2g}", _verdict(found), words)]
+
+
+def _order(whole, states, rng) -> Check:
+    found = Difference()
+    for features, weights in states:
+        order = rng.permutation(weights.size)
+        one, other = whole(features, weights), whole(features[:, order], weights[order])
+        found = found.worse(one, other, rounding(None, one), f"{one:.6g} became {other:.6g}")
+    words = ""
+    if not found.is_rounding:
+        words = f"log_likelihood depends on the order of the features: {found.words} when they were shuffled."
+    compared = f"{found.count} feature matrices with their features shuffled"
+    return Check("naive", compared, f"{found.size:.2g}", _verdict(found), words)
+
+
+def _exact(compiled, make_cache, whole, states, n: int, rng) -> list[Check]:
+    lines = []
+    for move, error in transition_errors(compiled, make_cache, whole, states, n, rng).items():
+        allowed = EXACT + max(rounding(None, whole(*state)) for state in states)
+        words = ""
+        if not error <= allowed:
+            words = f"{move} take the posterior to another, off by {error:.3g} in probability; |pi P - pi| should be 0."
+        verdict = "right" if error <= allowed else "WRONG"
+        lines.append(Check("exact", f"transition matrix of {move} with the posterior", f"{error:.2g}", verdict, words))
+    return lines
+
+
+def _joint(likelihood, observed, weight_prior, rounds: int, random_seed: int, is_right: bool) -> Check:
+    compared = f"{len(NAMES)} means before and after {SWEEPS_EACH} sweeps on simulated data"
+    if likelihood.simulate is None:
+        return Check("joint", compared, "", "not run", "give Custom a function simulate, and this is run as well.")
+    if not is_right:
+        return Check("joint", compared, "", "not run", "mend what is wrong above first.")
+    scores = restart_scores(IndianBuffet(), likelihood, observed, rounds, weight_prior, random_seed)
+    name, (before, after, z) = max(scores.items(), key=lambda item: np.nan_to_num(abs(item[1][2]), nan=np.inf))
+    error = f"{abs(z):.1f} standard errors"
+    if abs(z) <= LIMIT:
+        return Check("joint", compared, error, "right")
+    words = (
+        f"{name} was {before:.4g} in the mean when data were simulated and {after:.4g} after the sampler had seen "
+        f"them, {abs(z):.1f} standard errors apart: log_likelihood is not the density of what simulate draws."
+    )
+    return Check("joint", compared, error, "WRONG", words)
