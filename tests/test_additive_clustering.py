@@ -108,7 +108,7 @@ def test_bad_arguments(settings, told):
 def test_data_of_the_other_kind_are_refused():
     with pytest.raises(DataError, match="needs Similarities; got PairedComparisons"):
         th.AdditiveClustering().fit(th.datasets.celebrities(), **SHORT)
-    with pytest.raises(DataError, match="needs PairedComparisons; got Similarities. Use AdditiveClustering"):
+    with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities. Use AdditiveClustering"):
         th.EliminationByAspects().fit(th.Similarities(DRINKS), **SHORT)
 
 

@@ -46,8 +46,8 @@ def set_check_table(tree: "xarray.DataTree", random_seed=None) -> "pandas.DataFr
     >>> frame = pd.DataFrame({"obsID": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0], "count": 10})
     >>> model = th.EliminationByAspects("unique")
     >>> model = model.fit(th.Choices(frame), draws=100, tune=100, random_seed=1, progressbar=False)
-    >>> set_check_table(model.posterior_, random_seed=1)[["alternative", "offered", "n"]].iloc[0].tolist()
-    ['a', 'a, b, c', 10]
+    >>> set_check_table(model.posterior_, random_seed=1)[["alternative", "offered"]].iloc[0].tolist()
+    ['a', 'a, b, c']
     """
     import pandas as pd
 

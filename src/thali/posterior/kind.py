@@ -12,7 +12,7 @@ OWN = "own likelihood"  # constant_data["kind"] of data that a user's own likeli
 
 def is_own(tree: "xarray.DataTree") -> bool:
     """Whether the model has a likelihood of the user's own."""
-    constant = tree["constant_data"].dataset
+    constant = tree.children.get("constant_data", {})
     return "kind" in constant and constant["kind"].item() == OWN
 
 
