@@ -79,6 +79,7 @@ def test_the_exponent_of_a_power_law(benchmark):
     assert (data.n_options, data.n_pairs, data.n_comparisons) == (40, 300, 1200)
 
 
+@pytest.mark.long
 def test_visits_written_plainly_do_the_same_and_take_more_than_twice_as_long(benchmark):
     plain_visits = benchmark("plain_visits")
     made = th.datasets.product_choices(40, 10, random_seed=1)
