@@ -64,7 +64,7 @@ def test_tree(similarities):
     check(fit(case, 4), case)
 
 
-@pytest.mark.parametrize("weight_prior", [(1.0, 1.0), (2.0, 4.0)])
+@pytest.mark.parametrize("weight_prior", [pytest.param((1.0, 1.0), marks=pytest.mark.long), (2.0, 4.0)])
 def test_two_columns(weight_prior):
     a = 1.5 / 2
     chance = {

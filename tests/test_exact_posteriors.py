@@ -55,12 +55,21 @@ def quantity(model, name):
     return values
 
 
-MINUTES = {"one pair of forty options, alpha 5, no lapses"}
+LONG = {  # of a kind of which shorter ones run
+    "one pair of forty options, alpha 5, no lapses",
+    "one pair of fifteen options, alpha 1, no lapses",
+    "one pair of three on a tree, unrelated",
+    "three options, alpha 2",
+    "three options, sharp data, alpha 3",
+    "two options 30:30, alpha 2",
+    "two options 30:30, alpha 5",
+    "two options 3:1, alpha 5",
+}
 
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(c, id=c["name"], marks=[pytest.mark.long] if c["name"] in MINUTES else []) for c in CASES],
+    [pytest.param(c, id=c["name"], marks=[pytest.mark.long] if c["name"] in LONG else []) for c in CASES],
 )
 def test_posterior_means(case):
     model = fit(case)
@@ -74,6 +83,7 @@ def test_posterior_means(case):
         assert abs(mean - expected) <= 4.0 * error + 6e-6, (owners, mean, expected, error)
 
 
+@pytest.mark.long
 def test_the_published_sampler_is_biased_by_its_truncation():
     """Three options, alpha learned: 2.21 features, of which K* = 5 finds 1.67."""
     case = next(c for c in CASES if c["name"] == "three options, alpha learned")

@@ -102,14 +102,19 @@ def test_tree_with_unique_aspects(n, missing, rounds):
     check(prior, n, expected, rounds, missing=missing)
 
 
-@pytest.mark.parametrize("n, missing", [(4, 0.0), (14, 0.8)])  # few comparisons: the chain must mix
+@pytest.mark.parametrize(  # few comparisons: the chain must mix
+    "n, missing", [(4, 0.0), pytest.param(14, 0.8, marks=pytest.mark.long)]
+)
 def test_buffet_without_unique_aspects(n, missing):
     expected = buffet_means(n, 0.0)
     del expected["unique weight"]
     check(IndianBuffet(), n, expected, 60_000, unique=False, missing=missing)
 
 
-@pytest.mark.parametrize("shape, rate", [(2.5, 1.0), (0.7, 2.0), (1.0, 3.0)])
+@pytest.mark.parametrize(
+    "shape, rate",
+    [(2.5, 1.0), pytest.param(0.7, 2.0, marks=pytest.mark.long), pytest.param(1.0, 3.0, marks=pytest.mark.long)],
+)
 def test_buffet_with_other_weight_priors(shape, rate):
     prior = stats.gamma(shape, scale=1.0 / rate)
     # with exponential weights the unique weights again hold the columns of single options

@@ -132,6 +132,7 @@ def additive_pair(data, i, j, shared):
 OWN = th.likelihoods.Custom(additive, of_pair=additive_pair)
 
 
+@pytest.mark.long
 def test_additive_similarity_written_by_a_user_has_the_exact_posterior():
     similarities = [[1.0, 0.8, 0.3], [0.8, 1.0, 0.45], [0.3, 0.45, 1.0]]
     rates = dict.fromkeys([(0, 1), (0, 2), (1, 2)], 1.0 / 6.0) | {(0, 1, 2): 1.0 / 3.0}

@@ -86,11 +86,11 @@ def test_joint_distribution_without_unique_aspects():
     check(IndianBuffet(), 4, expected, 100_000, unique=False, kept=0.5)
 
 
-@pytest.mark.parametrize("rounds", [3_000, pytest.param(100_000, marks=pytest.mark.long)])
-def test_joint_distribution_with_a_fixed_number_of_aspects(rounds):
+@pytest.mark.long
+def test_joint_distribution_with_a_fixed_number_of_aspects():
     # two columns, alpha 2: each is owned with a uniform probability, hence m of 4 owners with probability 1/5
     expected = {"columns": 1.6, "single": 0.4, "pairs": 0.4, "shared weight": 1.2, "heavy": 1.2 * HEAVY}
-    check(FiniteFeatures(2), 4, expected | {"unique weight": 4.0}, rounds, kept=0.5, alpha=2.0)
+    check(FiniteFeatures(2), 4, expected | {"unique weight": 4.0}, 100_000, kept=0.5, alpha=2.0)
 
 
 @pytest.mark.long
