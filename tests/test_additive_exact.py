@@ -54,6 +54,7 @@ def test_known_posteriors(name, sampler):
     check(fit(case, thin, **SAMPLERS[sampler]), case)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name, sampler", list(combinations_of(["general"])))
 def test_known_posteriors_by_the_general_moves(name, sampler, monkeypatch):
     monkeypatch.setattr(recommended, "conjugate", recommended.infinite)

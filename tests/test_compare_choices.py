@@ -112,7 +112,20 @@ def test_a_model_that_knows_better_is_found():
 def test_on_the_command_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame().to_csv("drinks.csv", index=False)
-    words = ("--models", "unique,2", "--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1, "--out", "out")
+    words = (
+        "--models",
+        "constants=unique,again=unique",
+        "--draws",
+        40,
+        "--tune",
+        40,
+        "--chains",
+        2,
+        "--seed",
+        1,
+        "--out",
+        "out",
+    )
     result = run("compare", "drinks.csv", *words)
     assert result.code == 0 and "(12 choices)" in result.out and "over respondents" in result.out
     assert "BASE" in result.out and "log score" in result.out

@@ -60,6 +60,7 @@ LONG = {  # of a kind of which shorter ones run
     "one pair of fifteen options, alpha 1, no lapses",
     "one pair of three on a tree, unrelated",
     "three options, alpha 2",
+    "three options on a tree, alpha 2",
     "three options, sharp data, alpha 3",
     "two options 30:30, alpha 2",
     "two options 30:30, alpha 5",

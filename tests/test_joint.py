@@ -51,7 +51,7 @@ def buffet_means(n, unique, mean_weight=1.0, heavy=HEAVY):
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
-        (4, 0.0, 60_000),
+        (4, 0.0, 40_000),
         (14, 0.5, 40_000),
         pytest.param(4, 0.0, 800_000, marks=pytest.mark.long),
         pytest.param(14, 0.5, 800_000, marks=pytest.mark.long),
@@ -72,7 +72,7 @@ TREES = {
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
-        (4, 0.0, 60_000),
+        (4, 0.0, 40_000),
         (18, 0.6, 25_000),  # whose rates are computed pattern by pattern
         pytest.param(4, 0.0, 800_000, marks=pytest.mark.long),
     ],
@@ -108,7 +108,7 @@ def test_tree_with_unique_aspects(n, missing, rounds):
 def test_buffet_without_unique_aspects(n, missing):
     expected = buffet_means(n, 0.0)
     del expected["unique weight"]
-    check(IndianBuffet(), n, expected, 60_000, unique=False, missing=missing)
+    check(IndianBuffet(), n, expected, 40_000, unique=False, missing=missing)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_buffet_with_other_weight_priors(shape, rate):
     # with exponential weights the unique weights again hold the columns of single options
     unique = (5.0 if shape == 1.0 else 4.0) * prior.mean()
     expected = buffet_means(4, unique, prior.mean(), prior.sf(1.0))
-    check(IndianBuffet(), 4, expected, 60_000, weight_prior=(shape, rate))
+    check(IndianBuffet(), 4, expected, 40_000, weight_prior=(shape, rate))
 
 
 @pytest.mark.parametrize("unique", [True, False])
@@ -149,7 +149,7 @@ def test_finite_prior(unique):
     }
     if unique:
         expected |= {"unique weight": float(n), "light unique": -np.expm1(-0.5)}
-    check(FiniteFeatures(columns), n, expected, 60_000, unique=unique)
+    check(FiniteFeatures(columns), n, expected, 40_000, unique=unique)
 
 
 def test_given_aspects():
@@ -166,7 +166,7 @@ def test_given_aspects():
 def test_weights_of_the_published_sampler():
     # its truncation biases the columns, but not the prior of the fixed unique weights
     expected = {"unique weight": 4.0, "light unique": -np.expm1(-0.5)}
-    check(IndianBuffet(), 4, expected, 60_000, sampler="paper")
+    check(IndianBuffet(), 4, expected, 40_000, sampler="paper")
 
 
 class SlightlyWrong(IndianBuffet):

@@ -74,6 +74,7 @@ def test_a_likelihood_term_takes_less_than_half_of_what_it_takes_with_the_librar
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="knows the instruction of x86-64 only")
+@pytest.mark.long
 def test_the_compiled_sweep_counts_no_references():
     data = random_comparisons(3, 1)
     settings = {"weight_prior": (1.0, 1.0), "alpha": None, "sampler": None, "draws": 1, "tune": 1, "thin": 1}
