@@ -97,8 +97,8 @@ def test_the_transform_and_the_scale_of_the_model_are_used():
 
 
 def test_the_lines_end_at_one_where_nothing_is_found_below():
-    # Two equal columns share the only row of a class, so that at a = 0.1 neither explains as much as 0.9 rows.
-    X = np.repeat([[1.0, 1.0, 0.1], [0.1, 0.1, 1.0]], [1, 9], axis=0)
+    # A hundred equal columns share the only row of a class: just below a = 1 none explains as much as 1 - a rows.
+    X = np.repeat([[1.0] * 100 + [0.1], [0.1] * 100 + [1.0]], [1, 9], axis=0)
     y, model = np.array(["a"] + ["b"] * 9), pl(transform=None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
