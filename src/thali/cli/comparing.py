@@ -173,14 +173,11 @@ def report(table: "pandas.DataFrame") -> str:
     """
     from thali.leave_out.table import sentences, unconverged
 
-    rows = [("", *_HEADINGS.values())]
-    for name, row in table.iterrows():
-        cells = (_cell(column, float(row[column])) for column in _HEADINGS)  # type: ignore[arg-type]
-        rows.append((str(name), *cells))
     pairs = int(table["pairs"].iloc[0])
     of_all = "" if pairs == len(table.attrs["pairs"]) else f" of {len(table.attrs['pairs']):,}"
     parts = [
-        f"What each model predicts for pairs that it has not seen ({pairs:,}{of_all} pairs)\n" + align(rows, left={0}),
+        f"What each model predicts for pairs that it has not seen ({pairs:,}{of_all} pairs)\n"
+        + _aligned(table, _HEADINGS),
         "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
         " comparison above guessing;\nlog pred.: mean of the log of the posterior mean of the binomial; to best: score"
         " minus that of the best model, with its standard error over pairs.",
@@ -205,20 +202,26 @@ def report_choices(table: "pandas.DataFrame") -> str:
     """
     from thali.leave_out.table import sentences
 
-    rows = [("", *_CHOICE_HEADINGS.values())]
-    for name, row in table.iterrows():
-        cells = (_cell(column, float(row[column])) for column in _CHOICE_HEADINGS)  # type: ignore[arg-type]
-        rows.append((str(name), *cells))
     count, of_all = int(table["tasks"].iloc[0]), len(table.attrs["tasks"])
     told = f"{count:,}" if count == of_all else f"{count:,} of {of_all:,}"
     return "\n\n".join(
         [
-            f"What each model predicts for choices that it has not seen ({told} choices)\n" + align(rows, left={0}),
+            f"What each model predicts for choices that it has not seen ({told} choices)\n"
+            + _aligned(table, _CHOICE_HEADINGS),
             "log score: mean over choices of the log of the predicted probability, larger is better; to best: log score"
             f"\nminus that of the best model; standard errors are over {table.attrs['unit']}s.",
             "\n".join(sentences(table)),
         ]
     )
+
+
+def _aligned(table: "pandas.DataFrame", headings: dict[str, str]) -> str:
+    """The columns with headings, a row a model."""
+    rows = [("", *headings.values())]
+    for name, row in table.iterrows():
+        cells = (_cell(column, float(row[column])) for column in headings)  # type: ignore[arg-type]
+        rows.append((str(name), *cells))
+    return align(rows, left={0})
 
 
 def _cell(column: str, value: float) -> str:

@@ -94,20 +94,10 @@ def load_data(
         return datasets.load(name), f"bundled data set, {record.description}; {record.source}"
     _check_name(name)
 
-    from thali.data.choices_file import describing_columns, has_long_columns
-    from thali.data.tables import read_comparisons, read_similarities
-
     if kind is CHOICES:
-        if columns or describing_columns(name) is not None:
-            return _choices(name, columns or {})
-        try:
-            return read_comparisons(name)
-        except DataError as error:
-            if _NO_COMPARISONS not in str(error):
-                raise
-            if has_long_columns(name):  # so that the error is about what is wrong with them
-                return _choices(name, {})
-            raise DataError(f"{error}{_CLASSES}{_SETS}") from None
+        return _choices(name, columns or {})
+    from thali.data.tables import read_similarities
+
     try:
         return read_similarities(name, symmetrize=symmetrize)
     except DataError as error:
@@ -115,10 +105,17 @@ def load_data(
 
 
 def _choices(name: str, columns: dict[str, str]) -> tuple[Any, str]:
-    from thali.data.choices_file import read_choices
+    from thali.data.choices_file import has_long_columns, read_choices, read_pairs_or_sets
 
     try:
-        return read_choices(name, **columns)
+        try:
+            return read_pairs_or_sets(name, **columns)
+        except DataError as error:
+            if _NO_COMPARISONS not in str(error):
+                raise
+            if has_long_columns(name):  # so that the error is about what is wrong with them
+                return read_choices(name)
+            raise DataError(f"{error}{_CLASSES}{_SETS}") from None
     except DataError as error:
         message = str(error)
         for role, option in COLUMNS.items():

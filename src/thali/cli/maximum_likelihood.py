@@ -29,13 +29,13 @@ def answer(model: Any) -> Answer:
         "weights": weights,
         "utility_scale": scale,
         "residuals": residuals,
-        "fit": pd.DataFrame([_fit(model)]),
+        "fit": pd.DataFrame([weights.attrs]),
     }
     pictures = {
         "utility_scale": lambda plots: plots.utility_scale(model),
         "residuals": lambda plots: plots.residuals(model),
     }
-    if _is_tree(model):
+    if model.estimates_.known.crossing is None:
         pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
     return Answer(_report(model, weights, scale, residuals), tables, pictures)
 
@@ -45,7 +45,7 @@ def _report(model: Any, weights, scale, residuals) -> str:
     parts = [
         "Weights of the aspects; they sum to 1\n" + _aligned(weights),
         "Utility scale, the weight of all aspects of an option\n" + _aligned(scale),
-        _fit_in_words(model),
+        _fit_in_words(weights.attrs),
         "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
     ]
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
@@ -54,20 +54,7 @@ def _report(model: Any, weights, scale, residuals) -> str:
     return "\n\n".join(parts)
 
 
-def _fit(model: Any) -> dict[str, float]:
-    return {
-        "log_likelihood": model.log_likelihood_,
-        "deviance": model.deviance_,
-        "df": model.df_,
-        "p_value": model.p_value_,
-        "pearson": model.pearson_,
-        "aic": model.aic_,
-        "bic": model.bic_,
-    }
-
-
-def _fit_in_words(model: Any) -> str:
-    found = _fit(model)
+def _fit_in_words(found: dict) -> str:
     return (
         f"Log-likelihood {found['log_likelihood']:.4f}, binomial coefficients included\n"
         f"G² {found['deviance']:.4f} on {found['df']} degrees of freedom (p = {found['p_value']:.3g}) against a "
@@ -87,11 +74,3 @@ def _told(value: Any) -> str:
     if isinstance(value, str | int):
         return str(value)
     return f"{value:.2g}" if 0.0 < abs(value) < 5e-4 else number("", value)
-
-
-def _is_tree(model: Any) -> bool:
-    """Whether of any two aspects one holds the other, or they have no owner in common."""
-    owners = model.estimates_.known.owners.astype(int)
-    both = owners.T @ owners
-    size = both.diagonal()
-    return bool(((both == 0) | (both == size[:, None]) | (both == size[None, :])).all())

@@ -7,7 +7,8 @@ from thali.data.check import shorten
 from thali.data.choice_table import LONG, is_long_table, roles
 from thali.data.choices import Choices
 from thali.data.names import WEIGHTS, plain
-from thali.data.tables import load
+from thali.data.pairs import PairedComparisons
+from thali.data.tables import Table, as_comparisons, load
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,7 +45,44 @@ def read_choices(path: str | Path, **columns: Any) -> tuple[Choices, str]:
     >>> read_choices(path)[1]
     "long table, 'alt' chosen if 'choice', occasions 'obsID': 2 options, 1 set of 2, 2 choices"
     """
+    return _as_choices(load(path), path, columns)
+
+
+def read_pairs_or_sets(path: str | Path, **columns: Any) -> tuple[PairedComparisons | Choices, str]:
+    """Choices if columns of a long table are named or recognised, paired comparisons if not; and how it was read.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV, Excel or Parquet file.
+    **columns : str, optional
+        As for `read_choices`.
+
+    Returns
+    -------
+    PairedComparisons or Choices
+    str
+
+    Raises
+    ------
+    DataError
+        As `read_choices` or `thali.data.tables.read_comparisons`.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text("winner,loser\\ntea,milk\\n")
+    >>> read_pairs_or_sets(path)[0]
+    PairedComparisons(2 options, 1 pair, 1 comparison)
+    """
     table = load(path)
+    if columns or is_long_table(table.frame):
+        return _as_choices(table, path, columns)
+    return as_comparisons(table, path)
+
+
+def _as_choices(table: Table, path: str | Path, columns: dict[str, Any]) -> tuple[Choices, str]:
     try:
         found = roles(table.frame, dict.fromkeys(LONG) | columns)
         fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}

@@ -106,7 +106,7 @@ def read_comparisons(path: str | Path, *, weights: bool = False) -> tuple[Paired
     >>> read_comparisons(path)[1]
     "long table, 'winner' chosen over 'loser', counted by 'times': 2 options, 1 pair, 4 comparisons"
     """
-    return _as_comparisons(load(path), path, weights)
+    return as_comparisons(load(path), path, weights)
 
 
 def read_similarities(path: str | Path, *, symmetrize: str | None = None) -> tuple[Similarities, str]:
@@ -208,7 +208,8 @@ def read_data(path: str | Path) -> tuple[PairedComparisons | Similarities, str]:
     return read_comparisons(path)
 
 
-def _as_comparisons(table: Table, path: str | Path, weights: bool) -> tuple[PairedComparisons, str]:
+def as_comparisons(table: Table, path: str | Path, weights: bool = False) -> tuple[PairedComparisons, str]:
+    """The comparisons in a table that was loaded, as `read_comparisons` tells them."""
     try:
         kind = kind_of_table(table.frame, table.named)
         if kind == SIMILARITIES and not weights:

@@ -27,6 +27,14 @@ class KnownAspects:
         """The aspects that were given, without the unique ones of the options."""
         return self.owners[:, len(self.labels) :] if self.unique else self.owners
 
+    @property
+    def crossing(self) -> tuple[str, str] | None:
+        """Two aspects with owners in common of which neither has all of the other's; None if the aspects are a tree."""
+        size = self.owners.sum(axis=0)
+        common = self.owners.T.astype(int) @ self.owners.astype(int)
+        pairs = np.argwhere((common > 0) & (common < np.minimum.outer(size, size)))
+        return (self.names[pairs[0][0]], self.names[pairs[0][1]]) if len(pairs) else None
+
 
 def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
     """The aspects that the arguments of a model stand for.

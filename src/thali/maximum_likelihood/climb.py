@@ -3,6 +3,7 @@
 import numpy as np
 
 from thali.maximum_likelihood.problem import Problem, slopes, terms
+from thali.regression.newton import damped_step
 
 _LONGEST = 5.0  # change of a logarithm in one step
 _GAIN = 1e-10  # of the log-likelihood: no step that promises less is taken
@@ -21,7 +22,7 @@ def climb(pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray) -
     for _ in range(_MOST):
         gradient, curve, metric = _local(pose, logs, beta, moving, int(free.sum()))
         while True:
-            step = _solve(curve, damping * metric, gradient)
+            step = damped_step(curve, damping * metric, gradient)
             if step is not None:
                 promised = step @ gradient
                 if promised < _GAIN:
@@ -48,7 +49,7 @@ def polish(pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray) 
     last = np.inf
     for _ in range(12):
         gradient, curve, _ = _local(pose, logs, beta, moving, int(free.sum()))
-        step = _solve(curve, np.zeros(len(gradient)), gradient)
+        step = damped_step(curve, np.zeros(len(gradient)), gradient)
         if step is None or not (size := np.abs(step).max(initial=0.0)) < min(last / 2, 1e-2):
             break
         whole = np.zeros(len(moving))
@@ -64,17 +65,3 @@ def _local(pose, logs, beta, moving, n_free) -> tuple[np.ndarray, np.ndarray, np
     metric = metric + 1e-10 * metric.max(initial=1e-300)
     curve[:n_free, :n_free] += metric.mean() / max(n_free, 1)
     return found.gradient[moving], curve, metric
-
-
-def _solve(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
-    """The step, or None where the damped curvature is not positive."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    if not len(gradient):
-        return gradient
-    damped = curve.copy()
-    damped[np.diag_indices_from(damped)] += damping
-    try:
-        return cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
-    except LinAlgError:
-        return None

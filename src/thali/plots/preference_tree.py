@@ -84,7 +84,12 @@ def _branches(known: KnownAspects, weights: np.ndarray) -> _Branches:
     """Leaves first, then aspects of several options from the smallest, last the root."""
     owners, n = known.owners, len(known.labels)
     size = owners.sum(axis=0)
-    _check_tree(known, size)
+    if known.crossing is not None:
+        a, b = known.crossing
+        raise ArgumentError(
+            f"These aspects are no tree: {a!r} and {b!r} have owners in common, and neither has all of the other's; "
+            "draw plots.utility_scale instead."
+        )
     inner = [int(k) for k in np.argsort(size, kind="stable") if 1 < size[k] < n]
     lengths = np.zeros(n + len(inner) + 1)
     for k in np.flatnonzero(size == 1):
@@ -101,14 +106,3 @@ def _branches(known: KnownAspects, weights: np.ndarray) -> _Branches:
     parents[-1] = -1
     names = [*known.labels, *(known.names[k] for k in inner), ""]
     return _Branches(names, parents, lengths, n)
-
-
-def _check_tree(known: KnownAspects, size: np.ndarray) -> None:
-    common = known.owners.T.astype(int) @ known.owners.astype(int)
-    crossing = (common > 0) & (common < np.minimum.outer(size, size))
-    if crossing.any():
-        a, b = np.argwhere(crossing)[0]
-        raise ArgumentError(
-            f"These aspects are no tree: {known.names[a]!r} and {known.names[b]!r} have owners in common, and neither "
-            "has all of the other's; draw plots.utility_scale instead."
-        )

@@ -25,7 +25,7 @@ def climb(target: LogWeights, point: Point, tolerance: float, max_passes: int) -
         curve += metric.mean()  # the objective is flat along a common factor of all weights, the gradient zero
         improved = None
         while improved is None and target.passes < last and damping < 1e12:
-            step = _solve(curve, damping * metric, point.gradient)
+            step = damped_step(curve, damping * metric, point.gradient)
             if step is None:
                 damping, growth = damping * growth, growth * 2.0
                 continue
@@ -54,10 +54,12 @@ def is_affordable(weights: int, n_rows: int, p: int) -> bool:
     return weights <= _FEW or (weights <= _MOST_WEIGHTS and weights**3 <= 75 * n_rows * p)
 
 
-def _solve(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
+def damped_step(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
     """The step, or None where the damped curvature is not positive."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+    if not len(gradient):
+        return gradient
     damped = curve.copy()
     damped[np.diag_indices_from(damped)] += damping
     try:
