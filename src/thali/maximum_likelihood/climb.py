@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from thali._newton import damped_step
 from thali.maximum_likelihood.problem import Problem, slopes, terms
-from thali.regression.newton import damped_step
 
 _LONGEST = 5.0  # change of a logarithm in one step
 _GAIN = 1e-10  # of the log-likelihood: no step that promises less is taken

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.data.pairs import PairedComparisons
+from thali.errors import ArgumentError
 from thali.maximum_likelihood.aspects import KnownAspects
 from thali.maximum_likelihood.maximum import Maximum
 from thali.maximum_likelihood.problem import Problem, advantages, patterns, shares, slopes
@@ -202,6 +203,13 @@ class Estimates:
             "upper": self.weights + reach,
         }
         return pd.DataFrame(columns, index=pd.Index(self.known.names, name="aspect"))
+
+
+def estimates_of(model: Any, what: str) -> Estimates:
+    """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them otherwise."""
+    if not hasattr(model, "_maximum"):
+        raise ArgumentError(f"{what} needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+    return model._maximum()
 
 
 def chi_square_tail(value: float, df: int) -> float:

@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._random import streams
 from thali.data.check import plural
-from thali.errors import ArgumentError, DataError
-from thali.maximum_likelihood.estimates import LEVEL, Estimates
+from thali.errors import DataError
+from thali.maximum_likelihood.estimates import LEVEL, Estimates, estimates_of
 from thali.maximum_likelihood.fit import estimate
 from thali.maximum_likelihood.maximum import maximise
 from thali.models.arguments import whole
@@ -114,11 +114,7 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed=None) -> B
     True
     """
     samples = whole("samples", samples, 2)
-    if not hasattr(model, "_maximum"):
-        raise ArgumentError(
-            f"parametric_bootstrap needs EliminationByAspects fitted by maximum likelihood; got {model!r}."
-        )
-    found = model._maximum()
+    found = estimates_of(model, "parametric_bootstrap")
     n = found.data.wins + found.data.losses
     if not np.array_equal(n, np.floor(n)):
         raise DataError("A parametric bootstrap needs whole counts, and these are fractional.")

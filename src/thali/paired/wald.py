@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.data.check import shorten, suggest
 from thali.errors import ArgumentError
-from thali.maximum_likelihood.estimates import chi_square_tail
+from thali.maximum_likelihood.estimates import chi_square_tail, estimates_of
 from thali.models.arguments import one_of
 from thali.paired.printed import Printed
 
@@ -64,9 +64,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     from scipy.special import ndtr
 
     one_of("scale", scale, ("utility", "weights"))
-    if not hasattr(model, "_maximum"):
-        raise ArgumentError(f"wald_test needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
-    found = model._maximum()
+    found = estimates_of(model, "wald_test")
     names = found.known.labels if scale == "utility" else found.known.names
     c = _matrix(contrasts, list(names), "options" if scale == "utility" else "aspects")
     value = found.raw_utility if scale == "utility" else found.weights

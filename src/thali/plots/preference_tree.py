@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 from thali.maximum_likelihood.aspects import KnownAspects
+from thali.maximum_likelihood.estimates import estimates_of
 from thali.plots.tree import draw
 
 if TYPE_CHECKING:
@@ -66,9 +67,7 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ax.get_xlabel()
     'sum of weights'
     """
-    if not hasattr(model, "_maximum"):
-        raise ArgumentError(f"preference_tree needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
-    found = model._maximum()
+    found = estimates_of(model, "preference_tree")
     branches = _branches(found.known, found.weights)
     depths = branches.depths()
     ax, heights = draw(branches, depths, ax)

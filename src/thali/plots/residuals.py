@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
+from thali.maximum_likelihood.estimates import estimates_of
 from thali.plots._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     >>> residuals(model).get_ylabel()
     'deviance residual'
     """
-    if not hasattr(model, "_maximum"):
-        raise ArgumentError(f"residuals needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+    found = estimates_of(model, "residuals")
     table = model.residuals(kind)
-    labels = dict(zip(model.estimates_.known.labels, short(list(model.estimates_.known.labels)), strict=True))
+    labels = dict(zip(found.known.labels, short(list(found.known.labels)), strict=True))
     x, y = table["predicted"].to_numpy(), table["residual"].to_numpy()
     worst = np.argsort(-np.abs(y), kind="stable")[: min(_WORST, len(y))]
     names = [f"{labels[table['a'][pair]]} over {labels[table['b'][pair]]}" for pair in worst]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
+from thali.maximum_likelihood.estimates import estimates_of
 from thali.plots._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -39,12 +39,11 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     >>> utility_scale(model).get_yticklabels()[0].get_text()
     'LBJ'
     """
-    if not hasattr(model, "_maximum"):
-        raise ArgumentError(f"utility_scale needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+    found = estimates_of(model, "utility_scale")
     utility = model.utility_scale_.to_numpy()
     error = np.sqrt(np.maximum(np.diag(model.utility_covariance_.to_numpy()), 0.0))
     order = np.argsort(-utility, kind="stable") if sort else np.arange(len(utility))
-    labels = short(list(model.estimates_.known.labels))
+    labels = short(list(found.known.labels))
     n = len(labels)
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))

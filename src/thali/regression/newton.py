@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from thali._newton import damped_step
 from thali.regression.log_weights import LogWeights, Point
 
 _FEW, _MOST_WEIGHTS = 200, 2000
@@ -52,17 +53,3 @@ def climb(target: LogWeights, point: Point, tolerance: float, max_passes: int) -
 def is_affordable(weights: int, n_rows: int, p: int) -> bool:
     """Whether solving for a few steps costs less than the fifty sweeps that they save."""
     return weights <= _FEW or (weights <= _MOST_WEIGHTS and weights**3 <= 75 * n_rows * p)
-
-
-def damped_step(curve: np.ndarray, damping: np.ndarray, gradient: np.ndarray) -> np.ndarray | None:
-    """The step, or None where the damped curvature is not positive."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
-    if not len(gradient):
-        return gradient
-    damped = curve.copy()
-    damped[np.diag_indices_from(damped)] += damping
-    try:
-        return cho_solve(cho_factor(damped, check_finite=False), gradient, check_finite=False)
-    except LinAlgError:
-        return None
