@@ -74,7 +74,7 @@ def read_pairs_or_sets(path: str | Path, **columns: Any) -> tuple[PairedComparis
     >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
     >>> _ = path.write_text("winner,loser\\ntea,milk\\n")
     >>> read_pairs_or_sets(path)[0]
-    PairedComparisons(2 options, 1 pair, 1 comparison)
+    PairedComparisons(2 options, 1 pair, 1 comparison, 1 component)
     """
     table = load(path)
     if columns or is_long_table(table.frame):

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.likelihoods.set_draws import set_probability_draws
 from thali.plots._style import COLOURS, label_width, new_axes, short, short_set
 from thali.posterior.columns import columns_of
 from thali.posterior.interval import INTERVAL, TAILS
@@ -121,6 +120,8 @@ def _pairs(tree: "xarray.DataTree") -> _Points:
 
 def _places(tree: "xarray.DataTree") -> _Points:
     """Of each set its members."""
+    from thali.likelihoods.set_draws import set_probability_draws
+
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
     counts, sizes, members = observed["chosen"].values, constant["set_size"].values, constant["member"].values
     which = np.repeat(np.arange(len(sizes)), sizes)

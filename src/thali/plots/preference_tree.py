@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.maximum_likelihood.aspects import KnownAspects
-from thali.maximum_likelihood.estimates import estimates_of
 from thali.plots.tree import draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from thali.maximum_likelihood.aspects import KnownAspects
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ax.get_xlabel()
     'sum of weights'
     """
+    from thali.maximum_likelihood.estimates import estimates_of
+
     found = estimates_of(model, "preference_tree")
     branches = _branches(found.known, found.weights)
     depths = branches.depths()
@@ -79,7 +81,7 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _branches(known: KnownAspects, weights: np.ndarray) -> _Branches:
+def _branches(known: "KnownAspects", weights: np.ndarray) -> _Branches:
     """Leaves first, then aspects of several options from the smallest, last the root."""
     owners, n = known.owners, len(known.labels)
     size = owners.sum(axis=0)

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.maximum_likelihood.estimates import estimates_of
 from thali.plots._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     >>> residuals(model).get_ylabel()
     'deviance residual'
     """
+    from thali.maximum_likelihood.estimates import estimates_of
+
     found = estimates_of(model, "residuals")
     table = model.residuals(kind)
     labels = dict(zip(found.known.labels, short(list(found.known.labels)), strict=True))

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.maximum_likelihood.estimates import estimates_of
 from thali.plots._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     >>> utility_scale(model).get_yticklabels()[0].get_text()
     'LBJ'
     """
+    from thali.maximum_likelihood.estimates import estimates_of
+
     found = estimates_of(model, "utility_scale")
     utility = model.utility_scale_.to_numpy()
     error = np.sqrt(np.maximum(np.diag(model.utility_covariance_.to_numpy()), 0.0))
