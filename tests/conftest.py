@@ -1,9 +1,11 @@
 """What tests share: one compilation of each kernel for all workers, and the command line in this process."""
 
+import os
 import re
 from types import SimpleNamespace
 
 import pytest
+import real_data
 from filelock import FileLock
 from numba.core.dispatcher import Dispatcher
 
@@ -24,6 +26,13 @@ def compiled_by_one_worker(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Dispatcher, "compile", compile_once)
         yield
+
+
+@pytest.fixture(autouse=True)
+def real_data_if_marked(request):
+    """Tests marked `data` read the folder of real data; where it is absent they are skipped, or fail if CI is set."""
+    if not real_data.open_for(request.node.get_closest_marker("data") is not None):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("the folder of real data is not beside this project")
 
 
 @pytest.fixture

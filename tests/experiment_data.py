@@ -1,23 +1,17 @@
-"""Choice experiments that tests share; those of the folder of real data are skipped where it is absent."""
+"""Choice experiments that tests share; camera and electricity lie in the folder of real data."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pytest
+from real_data import real_data
 
 import thali as th
-
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 
 
 @cache
 def table(name):
-    path = SHARED / f"dce_{name}" / "choices.csv"
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
-    return pd.read_csv(path)
+    return pd.read_csv(real_data(f"dce_{name}/choices.csv"))
 
 
 @cache

@@ -1,15 +1,14 @@
 """Data of paired comparisons with known aspects, and the same mathematics written once more, slowly."""
 
+import json
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import pytest
 
 import thali as th
 
-SHARED = Path(__file__).parents[2] / "shared" / "data" / "paired_eba"
+TABLES = json.loads((Path(__file__).parent / "cases" / "paired.json").read_text())
 PROFESSIONS = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}
 TREE = {who: [group] for group, members in PROFESSIONS.items() for who in members.split()}
 # Wickelmaier's structure of the risks of drugs: addiction of all but alcohol, and of the hard ones.
@@ -22,11 +21,8 @@ PORK = [f"pork_jud{judge}rep{repetition}" for judge in (1, 2) for repetition in 
 
 @cache
 def shared(name):
-    """One of the shared tables, as data; the test is skipped where it is absent."""
-    path = SHARED / f"{name}.csv"
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
-    return th.PairedComparisons(pd.read_csv(path, index_col=0))
+    """One of the published tables, as data."""
+    return th.PairedComparisons(**TABLES[name])
 
 
 def total(names):
@@ -36,7 +32,7 @@ def total(names):
 
 
 def everything():
-    """Each data set in the folder, those of pork and heaviness added up."""
+    """Each published data set, those of pork added up."""
     return {name: shared(name) for name in (*DRUGRISK, *SCHOOL, *HEAVINESS)} | {"pork": total(PORK)}
 
 

@@ -1,4 +1,4 @@
-"""Data sets on which the specification states values; tests that need an absent one are skipped."""
+"""Data sets on which the specification states values; iris, wine and lenses need no folder of real data."""
 
 from functools import cache
 from pathlib import Path
@@ -6,19 +6,28 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from real_data import needs_data, real_data
+from sklearn.datasets import load_iris, load_wine
 
 from thali.regression.design import Design
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+LOADED = {"iris": load_iris, "wine": load_wine}  # the same figures as those of the UCI repository
+LENSES = Path(__file__).parent / "cases" / "lenses.csv"  # Cendrowska 1987, Table 1, as the UCI repository has it
+
+
+def named(*names):
+    """Parameters of a test, marked where they lie in the folder of real data."""
+    return [pytest.param(name, marks=[] if name in (*LOADED, "lenses") else needs_data) for name in names]
 
 
 @cache
 def frame(name):
     """Covariates (a data frame) and labels."""
-    path = SHARED / {"colon": "colon/colon.csv", "german": "uci/german_numeric.csv"}.get(name, f"uci/{name}.csv")
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
-    table = pd.read_csv(path)
+    if name in LOADED:
+        X, y = LOADED[name](return_X_y=True, as_frame=True)
+        return X.rename(columns=lambda column: column.removesuffix(" (cm)").replace(" ", "_")), y
+    path = {"colon": "colon/colon.csv", "german": "uci/german_numeric.csv"}.get(name, f"uci/{name}.csv")
+    table = pd.read_csv(LENSES if name == "lenses" else real_data(path))
     if name == "colon":
         return np.log(table.drop(columns=["tissue", "y"])), table["y"]
     return table.iloc[:, :-1].astype(float), table.iloc[:, -1]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from real_data import needs_data, real_data
 from scipy import stats
 
 import thali as th
@@ -23,9 +24,6 @@ from thali.reproduce import additive_2007_simulation as section_5
 from thali.reproduce import additive_2007_tables as tables
 from thali.reproduce.additive_2007_studies import COUNTRIES, LETTERS, NUMBERS
 from thali.testing.naive import additive_log_likelihood
-
-SHARED = Path(__file__).parents[2] / "shared" / "data"
-
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 
@@ -65,11 +63,10 @@ def test_printed_features_are_of_the_objects(study, n):
     assert printed == sorted(printed, reverse=True)
 
 
+@needs_data
 @pytest.mark.parametrize(("constant", "explained"), [(0.003, 59), (0.03, 68)])
 def test_the_constant_of_table_3_is_a_misprint(constant, explained):
-    file = SHARED / "letters" / "similarity.csv"
-    if not file.exists():
-        pytest.skip("the shared data folder is not beside this project")
+    file = real_data("letters/similarity.csv")
     data, _ = paper.read(file, LETTERS)
     assert round(tables.explained_by_print(LETTERS, data, constant)) == explained
 
@@ -363,11 +360,10 @@ def test_ctrl_c_keeps_finished_data_sets(tiny, folder, monkeypatch):
         section_5.simulation(settings())
 
 
+@needs_data
 def test_shared_files_are_what_the_paper_used():
     for study, n in ((COUNTRIES, 16), (LETTERS, 26)):
-        file = SHARED / study.name.removeprefix("additive-") / "similarity.csv"
-        if not file.exists():
-            pytest.skip("the shared data folder is not beside this project")
+        file = real_data(f"{study.name.removeprefix('additive-')}/similarity.csv")
         data, told = paper.read(file, study)
         original, _ = read_similarities(file)
         assert data.labels == original.labels and np.array_equal(data.values, original.values)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import camera, simulated, table
+from real_data import needs_data
 
 import thali as th
 from thali.data.experiment_file import read_experiment
@@ -214,6 +215,7 @@ def test_files(tmp_path):
         read_experiment(path)
 
 
+@needs_data
 def test_camera():
     rows, data = table("camera"), camera()
     assert str(data) == "332 respondents, 5,312 tasks, 26,560 alternatives, no-choice option"

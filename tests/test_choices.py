@@ -1,16 +1,14 @@
 """Choices: reading, checking, counting, converting."""
 
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from real_data import needs_data, real_data
 
 import thali as th
 from thali.errors import DataError, DataWarning
-
-DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
 def table(**columns):
@@ -193,9 +191,9 @@ def test_unusual_data_are_warned_of():
         th.Choices(table()).labels = ()
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs ../shared/data")
+@needs_data
 def test_yogurt_and_travel_mode():
-    travel = th.Choices(pd.read_csv(DATA / "choice_travelmode" / "travelmode.csv"))
+    travel = th.Choices(pd.read_csv(real_data("choice_travelmode/travelmode.csv")))
     assert travel.counts.tolist() == [58, 63, 30, 59] and len(travel.respondents) == 210
-    yogurt = th.Choices(pd.read_csv(DATA / "choice_yogurt" / "yogurt.csv"))
+    yogurt = th.Choices(pd.read_csv(real_data("choice_yogurt/yogurt.csv")))
     assert yogurt.n_choices == 2412 and len(yogurt.respondents) == 100 and yogurt.n_sets == 1

@@ -1,9 +1,8 @@
 """The bundled data agree with the printed figures."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from real_data import needs_data, real_data
 from scipy.stats import binom
 
 from thali import datasets
@@ -12,7 +11,6 @@ from thali.data.similarity import Similarities
 from thali.data.tables import read_comparisons, read_data
 from thali.errors import ArgumentError, DataError
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 NAMES = [record.name for record in datasets.catalogue()]
 
 
@@ -29,11 +27,10 @@ def test_celebrities_has_the_printed_scores():
     assert data.counts[0, 1] == 159, "LBJ was chosen over HW 159 times: row over column"
 
 
+@needs_data
 @pytest.mark.parametrize("file", ["choices.csv", "pairs.csv"])
 def test_celebrities_equals_the_shared_table(file):
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    data, _ = read_comparisons(SHARED / "celebrities" / file)
+    data, _ = read_comparisons(real_data(f"celebrities/{file}"))
     assert data == datasets.celebrities()
 
 
@@ -78,9 +75,12 @@ def test_numbers_has_the_printed_figures():
     data = datasets.numbers()
     assert data.labels == tuple("0123456789") and data.sigma == 0.05
     assert (data.n_pairs, data.matrix[2, 4], data.matrix[9, 8], data.matrix[0, 7]) == (45, 0.935, 0.569, 0)
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    table, _ = read_data(SHARED / "numbers" / "similarity.csv")
+
+
+@needs_data
+def test_numbers_equals_the_table_of_the_collection():
+    data = datasets.numbers()
+    table, _ = read_data(real_data("numbers/similarity.csv"))
     # the collection has the published table, of three decimals, to ten: the same numbers but for its own rounding
     assert np.abs(table.values - data.values).max() < 5.1e-4
 

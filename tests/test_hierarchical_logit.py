@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 from experiment_data import camera, simulated
+from real_data import needs_data
 from scipy import stats
 
 import thali as th
@@ -310,6 +311,7 @@ def test_bad_data():
         th.HierarchicalLogit().predict_proba(simulated())
 
 
+@needs_data
 @pytest.mark.long
 def test_camera_within_its_budget():
     """100 people and 12 tasks; on another draw of them the specification has -.774, multinomial -1.243."""

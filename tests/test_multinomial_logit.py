@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import camera, simulated, table
+from real_data import needs_data
 
 import thali as th
 from thali.choice_models.coding import coding_of
@@ -26,6 +27,7 @@ def two(choices, **columns):
     return pd.DataFrame(rows | {"choice": [k for c in choices for k in (c == 0, c == 1)]} | columns)
 
 
+@needs_data
 def test_camera():
     """The published value has the price as a number; 10 free coefficients, 13 with a coefficient for every level."""
     assert th.MultinomialLogit(linear="price").fit(camera()).log_likelihood_ == pytest.approx(-6503.8, abs=0.1)
@@ -38,6 +40,7 @@ def test_camera():
     assert (np.diff(prices) < 0).all()
 
 
+@needs_data
 def test_electricity():
     data = th.ChoiceExperiment.from_frame(table("electricity"), attributes=["pf", "cl", "loc", "wk", "tod", "seas"])
     model = th.MultinomialLogit(linear=["pf", "cl"]).fit(data)

@@ -1,7 +1,7 @@
 """Check A8: error rates over twenty random halves, those of Table 2. All of it takes minutes."""
 
 import pytest
-from plackett_luce_data import SHARED
+from real_data import needs_data, real_data
 
 from thali.reproduce import Settings
 from thali.reproduce.plackett_luce_2012 import GIBBS, LOGIT, VARIATIONAL
@@ -16,7 +16,7 @@ from thali.reproduce.plackett_luce_2012_rates import (
     sparse_logit,
 )
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, needs_data]
 METHODS = {
     GIBBS: plackett_luce(GIBBS),
     VARIATIONAL: plackett_luce(VARIATIONAL, method="variational"),
@@ -26,10 +26,7 @@ METHODS = {
 
 def records_of(name: str, method: str, by_age=False):
     """What twenty splits of a data set give, and its name there."""
-    path = SHARED / "uci" / f"{name}.csv"
-    if not path.exists():
-        pytest.skip(f"{path} is not here")
-    data = read(path, STUDIES)[0]
+    data = read(real_data(f"uci/{name}.csv"), STUDIES)[0]
     data = ages(data) if by_age else data
     assert data is not None
     budget = Budget(HALVES, draws=150, tune=100, chains=2)

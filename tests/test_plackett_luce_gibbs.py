@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 from plackett_luce_cases import exponential, joint_scores, mean_and_error, one_hot, scaled, tiny, within
-from plackett_luce_data import frame, problem
+from plackett_luce_data import frame, named, problem
+from real_data import needs_data
 
 import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
@@ -88,7 +89,7 @@ A6 = {  # E log a, E log-likelihood, mean ln of averaged P(y_i), training error,
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", ["iris", "wine", "heart"])
+@pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a6_learned_shape(name, seed):
     W, codes, K = problem(name)
     draws = fit_gibbs(W, codes, K, draws=7000, tune=500, thin=1, random_seed=seed)
@@ -132,6 +133,7 @@ RAW_HEART = [  # arguments, E log-likelihood, what it may differ by, where a is 
 ]
 
 
+@needs_data
 @pytest.mark.parametrize("settings, expected, near, length", RAW_HEART)
 def test_a6_raw_heart(settings, expected, near, length):
     # one column wins every row: sums that are left by a subtraction have no correct digit
@@ -165,7 +167,7 @@ def judged(draws, name):
     return np.stack([np.log(draws.a), *(v for key, v in found.items() if key != "a")])
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "heart"])
+@pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a7_mixing(name):
     values = judged(fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name)
     r_hat, ess = array_stats.rhat(values), ess_per_1000(values)
@@ -251,7 +253,7 @@ def test_classifier():
 
 
 def test_classifier_predicts_the_mean_over_draws():
-    X, y = frame("heart")
+    X, y = frame("wine")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = th.PlackettLuceRegression(draws=30, tune=30, thin=1, random_seed=1).fit(X, y)

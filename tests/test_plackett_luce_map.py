@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from plackett_luce_data import problem
+from plackett_luce_data import named, problem
+from real_data import needs_data
 
 from thali.errors import ArgumentError, DataError
 from thali.regression.fixed_point import fixed_point
@@ -37,7 +38,7 @@ def small_problem(n=40, p=5, n_classes=3, seed=1):
     return W / W.max(axis=1, keepdims=True), np.arange(n) % n_classes, n_classes
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", named(*EXPECTED))
 def test_a3_maximum_at_a_above_one(name):
     W, codes, n_classes = problem(name)
     fit = fit_map(W, codes, n_classes, a=1.1)
@@ -60,7 +61,7 @@ def test_a3_maximum_at_a_above_one(name):
     assert np.abs(stepped - weights).max() <= 1e-8 * len(W)
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", named(*EXPECTED))
 def test_a4_maximum_likelihood_is_sparse(name):
     W, codes, n_classes = problem(name)
     fit = fit_map(W, codes, n_classes, a=1.0)
@@ -91,6 +92,7 @@ def test_a4_the_rule_for_small_a_survives_many_steps():
     assert abs(sums.log_likelihood - -74.4212112203) < 1e-8
 
 
+@needs_data
 def test_a4_colon():
     W, codes, n_classes = problem("colon")
     with pytest.raises(DataError, match="all weights of a class to zero"):
@@ -232,6 +234,6 @@ def test_too_few_sweeps_are_told():
 @pytest.mark.parametrize("a", [1.1, 1.0, 0.5])
 @pytest.mark.parametrize("most", [5, 50, 200])
 def test_the_limit_of_sweeps_holds_for_all_parts_of_a_search_together(a, most):
-    fit = fit_map(*problem("heart"), a=a, max_passes=most)
+    fit = fit_map(*problem("wine"), a=a, max_passes=most)
     assert fit.n_passes <= most + 5  # each of its stages looks at its start
     assert fit.n_passes > 0.5 * most or fit.converged

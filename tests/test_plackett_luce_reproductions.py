@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from real_data import needs_data, real_data
 
 from thali import reproduce
 from thali.errors import ArgumentError, DataError
@@ -22,7 +23,6 @@ from thali.reproduce import plackett_luce_2012_rates as rates
 from thali.reproduce.plackett_luce_2012_chains import logit_chain, plackett_luce_chain
 from thali.reproduce.plackett_luce_2012_data import COLON, GIBBS, IRIS, LOGIT, STUDIES, SUSHI, VARIATIONAL
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 TINY = rates.Budget(2, 4, 4, 1)
 
 
@@ -82,15 +82,14 @@ def test_figures_agree_with_the_relative_speeds_of_table_3():
         assert set(study.rates) == {LOGIT, GIBBS, VARIATIONAL}
 
 
+@needs_data
 def test_shared_files_have_the_sizes_of_table_1():
-    if not (SHARED / "uci").exists():
-        pytest.skip("the shared data folder is not beside this project")
-    found = data_files.read(SHARED / "uci", STUDIES)
+    found = data_files.read(real_data("uci"), STUDIES)
     assert [data.task for data in found] == [study.name for study in STUDIES]
     assert not any("other than" in data.told for data in found)
     of_age = data_files.ages(found[4])
     assert of_age is not None and np.unique(of_age.labels, return_counts=True)[1].tolist() == [8, 8, 8]
-    colon = data_files.read(SHARED / "colon" / "colon.csv", (COLON,))[0]
+    colon = data_files.read(real_data("colon/colon.csv"), (COLON,))[0]
     assert "other than" not in colon.told and np.bincount(colon.labels.astype(int)).tolist() == [22, 40]
 
 

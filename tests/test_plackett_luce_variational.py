@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from plackett_luce_cases import COUNTS, exponential, one_hot, scaled, tiny
 from plackett_luce_data import frame, problem
+from real_data import needs_data
 from scipy import optimize
 
 import thali as th
@@ -141,6 +142,7 @@ def test_a5_without_a_prior():
     assert fit.lower_bound == pytest.approx(-92.582666, abs=1e-5)
 
 
+@needs_data
 def test_a5_the_collapsed_optimum_is_recognised():
     fit = fit_variational(rows("heart"), starts=[30.0])
     assert fit.lower_bound - math.log(fit.a) == pytest.approx(-192.344, abs=0.01)

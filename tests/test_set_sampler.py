@@ -2,11 +2,11 @@
 
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from real_data import needs_data, real_data
 from set_problems import choices_of, random_choices
 from test_exact_posteriors import copies, mean_and_error
 from test_joint import HEAVY, LIMIT, buffet_means
@@ -24,7 +24,6 @@ from thali.priors.phylogenetic import PhylogeneticBuffet
 from thali.testing.joint import joint_distribution_test
 from thali.tree import Tree
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
 TRIPLE = {("1", "2", "3"): (3, 1, 2), ("1", "2"): (2, 1), ("1", "3"): (1, 2), ("2", "3"): (2, 0)}
 
 
@@ -213,9 +212,9 @@ def test_unique_aspects_alone_are_a_conditional_logit_with_constants():
     assert greatest(data) == pytest.approx(logit, abs=1e-8)
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs ../shared/data")
+@needs_data
 def test_travel_mode_is_a_conditional_logit_with_constants():
-    data = Choices(pd.read_csv(DATA / "choice_travelmode" / "travelmode.csv"))
+    data = Choices(pd.read_csv(real_data("choice_travelmode/travelmode.csv")))
     logit, constants = conditional_logit(data)
     shares = data.counts / data.counts.sum()
     assert logit == pytest.approx(float(data.counts @ np.log(shares)), abs=1e-8)  # -283.7588
@@ -223,10 +222,10 @@ def test_travel_mode_is_a_conditional_logit_with_constants():
     assert greatest(data) == pytest.approx(logit, abs=1e-8)
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="needs ../shared/data")
+@needs_data
 @pytest.mark.parametrize("name, alternative", [("travelmode", "mode"), ("yogurt", "brand")])
 def test_real_choices_with_defaults(name, alternative):
-    frame = pd.read_csv(DATA / f"choice_{name}" / f"{name}.csv")
+    frame = pd.read_csv(real_data(f"choice_{name}/{name}.csv"))
     data = Choices(frame, alternative=alternative)
     began = time.process_time()
     with pytest.warns(DataWarning, match="Every choice was out of the same set") as warned:

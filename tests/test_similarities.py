@@ -5,16 +5,15 @@ import pickle
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from real_data import needs_data, real_data
 
 from thali.data.similarity import Similarities
 from thali.errors import DataWarning
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 NAN = float("nan")
 LABELS = ("tea", "coffee", "milk", "water")
 FULL = np.array([[1, 0.8, 0.3, 0.5], [0.8, 1, 0.45, 0], [0.3, 0.45, 1, -0.1], [0.5, 0, -0.1, 1]])
@@ -336,10 +335,9 @@ def test_people_whose_deviation_nobody_knows(tables):
         assert Similarities.from_subjects(tables, sigma=kind).sigma is None
 
 
+@needs_data
 def test_kinship_has_the_published_deviation():
-    folder = SHARED / "similarity_lee"
-    if not folder.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
+    folder = real_data("similarity_lee")
     rows = pd.read_csv(folder / "kinship_kimrosenberg_groups.csv")
     mean = Similarities(pd.read_csv(folder / "kinship_kimrosenberg.csv", index_col=0))
     groups = [
@@ -400,21 +398,19 @@ def test_what_is_unusual(table, told):
     assert warned(Similarities(table)) == told
 
 
+@needs_data
 def test_most_real_tables_are_not_unusual():
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    files = [*SHARED.glob("similarity_lee/*.csv"), *SHARED.glob("numbers/*.csv")]
-    files += [SHARED / "countries" / "similarity.csv", SHARED / "letters" / "similarity.csv"]
+    files = [*real_data("similarity_lee").glob("*.csv"), *real_data("numbers").glob("*.csv")]
+    files += [real_data("countries/similarity.csv"), real_data("letters/similarity.csv")]
     others = ("index", "kinship_kimrosenberg_groups")
     tables = [pd.read_csv(file, index_col=0) for file in files if file.stem not in others]
     assert len(tables) == 14
     assert [warned(Similarities(table)) for table in tables] == [[]] * 14
 
 
+@needs_data
 def test_morse_is_asymmetric_and_dissimilar():
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    table = pd.read_csv(SHARED / "morse" / "dissimilarity_asymmetric_smacof.csv", index_col=0)
+    table = pd.read_csv(real_data("morse/dissimilarity_asymmetric_smacof.csv"), index_col=0)
     with pytest.raises(ValueError, match=r"largest difference is 0\.4, between 0\.34 in row '\.---', column '\.\.---'"):
         Similarities(table)
     data = Similarities(table, symmetrize="mean")

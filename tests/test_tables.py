@@ -1,17 +1,16 @@
 """Files as people have them: encodings, separators, Excel, and the layouts that are recognised."""
 
-from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
 import pytest
+from real_data import needs_data, real_data
 
 from thali.data.pairs import PairedComparisons
 from thali.data.similarity import Similarities
 from thali.data.tables import looks_like_similarities, read_comparisons, read_data, read_similarities, read_table
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 EXPECTED = PairedComparisons([[0, 3, 4], [5, 0, 6], [7, 8, 0]], "ABC")
 UNLABELLED = PairedComparisons(EXPECTED.counts)
 SIZE = "3 options, 3 pairs, 33 comparisons"
@@ -220,18 +219,16 @@ READABLE = {
 }
 
 
+@needs_data
 @pytest.mark.parametrize(("file", "told"), READABLE.items())
 def test_real_tables(file, told):
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    assert told in read_comparisons(SHARED / file)[1]
+    assert told in read_comparisons(real_data(file))[1]
 
 
+@needs_data
 def test_citations_are_refused_for_their_diagonal():
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
     with pytest.raises(ValueError, match="diagonal is 714 in row 'Biometrika'"):
-        read_comparisons(SHARED / "paired_bradleyterry2" / "citations.csv")
+        read_comparisons(real_data("paired_bradleyterry2/citations.csv"))
 
 
 def test_as_many_rows_as_columns_of_numbers_may_still_be_a_list(tmp_path):
@@ -376,28 +373,25 @@ REAL = {
 }
 
 
+@needs_data
 @pytest.mark.parametrize(("file", "size"), REAL.items())
 def test_real_similarities(file, size):
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    data, told = read_data(SHARED / file)
+    data, told = read_data(real_data(file))
     assert isinstance(data, Similarities) and (data.n_options, data.n_pairs) == size
     assert told.startswith(f"{size[0]} objects, {size[1]:,} similarities, ")
     with pytest.raises(ValueError, match="--model additive"):
-        read_comparisons(SHARED / file)
+        read_comparisons(real_data(file))
 
 
+@needs_data
 def test_real_comparisons_are_not_taken_for_similarities():
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    for file in (*READABLE, "paired_bradleyterry2/citations.csv", *SHARED.glob("paired_eba/*.csv")):
-        assert not looks_like_similarities(SHARED / file)
+    for file in (*READABLE, "paired_bradleyterry2/citations.csv", *real_data("paired_eba").glob("*.csv")):
+        assert not looks_like_similarities(real_data(file))
 
 
+@needs_data
 def test_morse_from_its_file():
-    if not SHARED.is_dir():
-        pytest.skip("the shared data folder is not beside this project")
-    path = SHARED / "morse" / "dissimilarity_asymmetric_smacof.csv"
+    path = real_data("morse/dissimilarity_asymmetric_smacof.csv")
     with pytest.raises(ValueError, match=r"largest difference is 0\.4"):
         read_similarities(path)
     assert "36 objects, 630 similarities, square table, the mean of" in read_similarities(path, symmetrize="mean")[1]
