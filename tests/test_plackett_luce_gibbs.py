@@ -257,7 +257,7 @@ def test_classifier_predicts_the_mean_over_draws():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = th.PlackettLuceRegression(draws=30, tune=30, thin=1, random_seed=1).fit(X, y)
-    weights = model.posterior_["posterior"]["weights"].values.reshape(-1, 2, 27)
+    weights = model.posterior_["posterior"]["weights"].values.reshape(-1, 3, 27)
     scores = np.einsum("ij,dkj->dik", model.design_.apply(X.to_numpy()), weights)
     assert model.predict_proba(X) == pytest.approx((scores / scores.sum(axis=2, keepdims=True)).mean(axis=0), abs=1e-12)
     far = X.copy()

@@ -106,6 +106,7 @@ def test_a5_fixed_shape(name, place):
     assert never_falls(fit) and fit.converged
 
 
+@needs_data
 @pytest.mark.parametrize(
     "name, a, least", [("heart", 0.01, -141.9445), ("pima", 0.1, -409.1091), ("german", 0.01, -552.6517)]
 )
@@ -120,8 +121,8 @@ def test_a5_fixed_shape_of_two_classes(name, a, least):
     [
         ("iris", 0.013289, -88.527110),
         ("wine", 0.003921, -88.942970),
-        ("heart", None, -140.18296),
-        ("german", None, -550.41014),
+        pytest.param("heart", None, -140.18296, marks=needs_data),
+        pytest.param("german", None, -550.41014, marks=needs_data),
     ],
 )
 def test_a5_learned_shape(name, a, least):
