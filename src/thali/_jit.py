@@ -10,6 +10,9 @@
   of the model classes, so that no combination can spoil the cache of another.
 - `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
 
+Ctrl-C waits while something compiles: an exception in the middle would be swallowed by a callback of the compiler, or
+leave half of the code behind. What is kept on disk is checked by `_kernel_cache`, a part of this module.
+
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
 Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of a NamedTuple of
@@ -26,7 +29,8 @@ import re
 import sys
 import types
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +39,9 @@ from numba.core.cpu import CPUTargetOptions
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
+
+from thali._interrupts import held_back
+from thali._kernel_cache import KernelCache, folder_of, refusal
 
 _INLINE: Any = {"error_model": "numpy", "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
@@ -92,7 +99,7 @@ def _digest_of_library() -> str:
     digest = hashlib.sha256()
     root = Path(__file__).parent
     folders = (root / "mcmc", root / "priors", root / "likelihoods")
-    shared = [root / "_jit.py", root / "regression" / "pl_state.py"]
+    shared = [root / "_jit.py", root / "_kernel_cache.py", root / "regression" / "pl_state.py"]
     for path in sorted([*shared, *(p for folder in folders for p in folder.rglob("*.py"))]):
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -101,9 +108,9 @@ def _digest_of_library() -> str:
 def _classes(value):
     """The classes of a model: its own and those of the NamedTuples inside it."""
     yield type(value)
-    for field in value:
-        if hasattr(field, "_fields"):
-            yield from _classes(field)
+    for part_of_it in value:
+        if hasattr(part_of_it, "_fields"):
+            yield from _classes(part_of_it)
 
 
 def _has_switch(name: str) -> bool:
@@ -159,7 +166,7 @@ class kernel:
         dispatcher = self.dispatcher(model)
         if dispatcher.signatures:
             return True
-        path = _cache_path(dispatcher.py_func)
+        path = dispatcher._cache.cache_path
         return path is not None and any(Path(path).glob(f"*{dispatcher.py_func.__qualname__}*.nbi"))
 
     def _specialise(self, classes):
@@ -184,11 +191,29 @@ class kernel:
         )
         copy.__qualname__ = name
         copy.__module__ = self.python.__module__
-        jit: Any = njit
-        options: dict[str, Any] = {"cache": cacheable, "nogil": True, "error_model": "numpy"}
-        if not foreign and not any(c.allocates for c in handed_over):
-            options.update(_UNCOUNTED)
-        return jit(**options)(copy)
+        counts = bool(foreign) or any(c.allocates for c in handed_over)
+        return _dispatcher_of(
+            copy, cacheable, {} if counts else _UNCOUNTED, lambda: self._dispatchers.pop(classes, None)
+        )
+
+
+def _dispatcher_of(function, is_kept: bool, options: dict[str, Any], drop: Callable[[], Any] = lambda: None) -> Any:
+    """numba's dispatcher of a function; `drop` is called if it cannot be compiled, and makes way for a fresh one."""
+    dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
+    if is_kept:
+        dispatcher._cache = KernelCache(function)
+    dispatcher.compile = functools.partial(_compile, dispatcher, drop)
+    return dispatcher
+
+
+def _compile(dispatcher, drop: Callable[[], Any], signature) -> Any:
+    """Compile or load, whole or not at all."""
+    with held_back():
+        try:
+            return type(dispatcher).compile(dispatcher, signature)
+        except BaseException:
+            drop()
+            raise
 
 
 _HANDED_OVER: set[Any] = set()
@@ -290,7 +315,7 @@ def _kept_on_disk(function, options: dict[str, Any]) -> Any:
     copy.__qualname__ = f"{function.__name__}-{digest.hexdigest()[:12]}"
     copy.__module__, copy.__doc__ = function.__module__, function.__doc__
     _COMPILED.append(function)
-    return njit(cache=True, nogil=True, error_model="numpy", **options)(copy)
+    return copy if _is_disabled() else _dispatcher_of(copy, True, options)
 
 
 @dataclass(frozen=True)
@@ -300,15 +325,7 @@ class CacheInfo:
     paths: list[str]
     files: int
     bytes: int
-
-
-def _cache_path(function) -> str | None:
-    from numba.core.caching import FunctionCache
-
-    try:
-        return FunctionCache(function).cache_path
-    except RuntimeError:  # no folder that numba could write to
-        return None
+    refused: dict[str, str] = field(default_factory=dict)  # of the paths, those that are not used, and why
 
 
 def _cache_files() -> tuple[list[str], list[Path]]:
@@ -321,16 +338,17 @@ def _cache_files() -> tuple[list[str], list[Path]]:
         for module in iter_modules(package.__path__):
             import_module(f"{package.__name__}.{module.name}")
     functions = [*(k.python for k in kernel.registry), *_COMPILED]
-    paths = sorted({p for f in functions if (p := _cache_path(f)) is not None})
+    paths = sorted({p for f in functions if (p := folder_of(f)) is not None})
     names = {f.__name__ for f in functions}
-    files = [f for p in paths for f in Path(p).glob("*.nb[ic]") if any(f".{name}-" in f.name for name in names)]
+    files = [f for p in paths for f in Path(p).glob("*.nb[ic]*") if any(f".{name}-" in f.name for name in names)]
     return paths, files
 
 
 def cache_info() -> CacheInfo:
     """How much compiled code is kept on disk, and where."""
     paths, files = _cache_files()
-    return CacheInfo(paths, len(files), sum(f.stat().st_size for f in files))
+    refused = {path: reason for path in paths if (reason := refusal(path))}
+    return CacheInfo(paths, len(files), sum(f.stat().st_size for f in files), refused)
 
 
 def cache_clear() -> int:

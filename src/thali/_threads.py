@@ -6,6 +6,8 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
+from thali._interrupts import held_back
+
 SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar and at Ctrl-C
 
 
@@ -32,45 +34,76 @@ class Sliced:
 def run_in_threads(states: Sequence[Sliced], cores: int | None, progress) -> None:
     """Run all to their end, on one thread a core, and no more threads than chains.
 
-    Chains take turns on the threads, so that all advance alike when there are fewer threads than chains.
-    `progress` has `update(sweeps done)`.
+    Chains take turns on the threads, so that all advance alike when there are fewer threads than chains. After Ctrl-C,
+    as after a failure, each chain stands at the end of a slice. `progress` has `update(sweeps done)`.
     """
-    waiting = deque(states)
-    stop = threading.Event()
-    failures: list[BaseException] = []
+    threads = cores or os.cpu_count() or 1
+    while not all(s.is_done for s in states):  # more than once only where the handler of Ctrl-C lets the run go on
+        with held_back() as ctrl_c:
+            _Crew(states).run(threads, ctrl_c, progress)
+    progress.update(sum(s.sweeps for s in states))
 
-    def work():
-        while not stop.is_set():
-            try:
-                state = waiting.popleft()
-            except IndexError:  # every chain that is left has a thread already
-                return
+
+class _Crew:
+    """Threads that run slices of chains.
+
+    What is running is known from the notes that the threads make themselves. `Thread.join` and `Thread.is_alive` do not
+    tell: in CPython 3.11 and 3.12 an exception inside join makes both report the end of a thread that still runs.
+    """
+
+    def __init__(self, states: Sequence[Sliced]):
+        self.states = states
+        self.waiting = deque(s for s in states if not s.is_done)
+        self.running = 0  # slices
+        self.is_stopped = False
+        self.failures: list[BaseException] = []
+        self.changed = threading.Condition()  # guards all of the above
+
+    def run(self, threads: int, ctrl_c: held_back, progress) -> None:
+        """Run until all chains are done, one has failed or Ctrl-C was noted; on return no slice is running."""
+        try:
+            for _ in range(min(threads, len(self.waiting))):
+                threading.Thread(target=self._work, daemon=True).start()
+            while not self._has_ended(SLICE) and not ctrl_c.is_noted:
+                progress.update(sum(s.sweeps for s in self.states))
+        finally:
+            with self.changed:
+                self._stop()
+            self._has_ended(None)
+        if self.failures:
+            raise self.failures[0]
+
+    def _has_ended(self, seconds: float | None) -> bool:
+        """Wait that long, None for ever, until nothing is running nor waiting to run; whether that is so."""
+        with self.changed:
+            return self.changed.wait_for(lambda: not self.running and not self.waiting, seconds)
+
+    def _stop(self) -> None:
+        """Let no further slice begin; the caller holds `changed`."""
+        self.is_stopped = True
+        self.waiting.clear()
+
+    def _work(self) -> None:
+        """What each thread does."""
+        while True:
+            with self.changed:
+                if not self.waiting:  # every chain that is left has a thread already
+                    return
+                state = self.waiting.popleft()
+                self.running += 1
+            failure = None
             try:
                 state.run_slice()
-            except BaseException as failure:  # handed to the caller's thread below
-                failures.append(failure)
-                stop.set()
-                return
-            if not state.is_done:
-                waiting.append(state)
-
-    workers = [
-        threading.Thread(target=work, daemon=True) for _ in range(min(len(states), cores or os.cpu_count() or 1))
-    ]
-    try:
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            while worker.is_alive():
-                worker.join(SLICE)
-                progress.update(sum(s.sweeps for s in states))
-    finally:
-        stop.set()
-        for worker in workers:
-            worker.join()
-    progress.update(sum(s.sweeps for s in states))
-    if failures:
-        raise failures[0]
+            except BaseException as error:  # raised in the caller's thread
+                failure = error
+            with self.changed:
+                self.running -= 1
+                if failure is not None:
+                    self.failures.append(failure)
+                    self._stop()
+                elif not self.is_stopped and not state.is_done:
+                    self.waiting.append(state)
+                self.changed.notify()
 
 
 def rectangle(lengths: Sequence[int]) -> tuple[list[int], int]:

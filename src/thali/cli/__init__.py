@@ -338,7 +338,7 @@ def cache_info() -> None:
         info = _jit.cache_info()
         print(f"{info.files:,} files, {info.bytes / 1e6:,.1f} MB")
         for path in info.paths:
-            print(path)
+            print(f"{path}: not used, because {info.refused[path]}" if path in info.refused else path)
 
 
 @cache.command("clear")

@@ -8,15 +8,11 @@ import numpy as np
 from thali._random import streams
 from thali._threads import run_in_threads
 from thali.product_classes.chain import Chain, Course
-from thali.product_classes.checkpoint import (
-    Checkpoint,
-    unpacked_draws,
-    unpacked_states,
-    unpacked_streams,
-)
+from thali.product_classes.checkpoint import Checkpoint
 from thali.product_classes.fit import Fit, Keeper, of_equal_length
 from thali.product_classes.problem import Problem
-from thali.product_classes.state import MOVES, empty_state, workspace
+from thali.product_classes.state import MOVES
+from thali.product_classes.state_check import refuse_torn
 from thali.product_classes.told import pooled, told_of_chains, told_of_kept_lapses
 
 if TYPE_CHECKING:
@@ -61,15 +57,14 @@ def run_annealed(
         try:
             progress.note("compiling, once")
             rngs = streams(random_seed, plan.groups)
-            chains = [Chain(problem, plan, course, rng, group, keeper) for group, rng in enumerate(rngs)]
-            if files.found is not None:
-                _restore(chains, files.found)
+            fresh = [Chain(problem, plan, course, rng, group, keeper) for group, rng in enumerate(rngs)]
+            chains = _begun(fresh, files, resume)
             chains[0].compile()
             progress.note("")
             run_in_threads(chains, cores, _Watch(chains, files, progress))
         except KeyboardInterrupt:
             interrupted = True
-    if interrupted and (len(chains) < plan.groups or min(c.sweeps for c in chains) == 0):
+    if interrupted and (not chains or min(c.sweeps for c in chains) == 0):
         raise KeyboardInterrupt
     _write(chains, files)
     return _fit_of(chains, course, plan, interrupted)
@@ -140,18 +135,14 @@ def _write(chains: list[Chain], files: Checkpoint) -> None:
         files.write(_all_of([chain.packed() for chain in chains]))
 
 
-def _restore(chains: list[Chain], arrays: dict[str, np.ndarray]) -> None:
-    for group, chain in enumerate(chains):
-        start = f"{group}/"
-        image = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        chain.state = unpacked_states(image, empty_state(chain.problem))[0]
-        chain.work = workspace(chain.problem, chain.state)
-        chain.rng = unpacked_streams(image["stream"])[0]
-        chain.target.delta[:] = image["delta"]
-        chain.log_weight = float(image["log_weight"])
-        chain.trace = [tuple(row) for row in image["trace"].tolist()]
-        draws = unpacked_draws(image, "draw_")
-        chain.kept = [] if draws is None else [draws]
+def _begun(chains: list[Chain], files: Checkpoint, resume) -> list[Chain]:
+    """The chains, back where their checkpoint left them."""
+    if files.found is not None:
+        for group, chain in enumerate(chains):
+            start = f"{group}/"
+            chain.restore({n.removeprefix(start): a for n, a in files.found.items() if n.startswith(start)})
+        refuse_torn(resume, (chain.flaw() for chain in chains))
+    return chains
 
 
 def _fit_of(chains: list[Chain], course: Course, plan: "Plan", interrupted: bool) -> Fit:

@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._threads import Sliced
-from thali.product_classes.checkpoint import packed_draws, packed_states, packed_streams
+from thali.product_classes.checkpoint import (
+    packed_draws,
+    packed_states,
+    packed_streams,
+    unpacked_draws,
+    unpacked_states,
+    unpacked_streams,
+)
 from thali.product_classes.choices import log_likelihood, write_hits
 from thali.product_classes.fit import Keeper
 from thali.product_classes.particles import Particles, joined
 from thali.product_classes.path import CAP
 from thali.product_classes.problem import Problem, target_of
-from thali.product_classes.state import CLASSES, SWEEPS, workspace
+from thali.product_classes.state import CLASSES, SWEEPS, empty_state, workspace
+from thali.product_classes.state_check import flaw_of
 from thali.product_classes.sweep import draw_state, sweep
 
 if TYPE_CHECKING:
@@ -154,3 +162,23 @@ class Chain(Sliced):
             **packed_states([self.state]),
             **packed_draws(self.kept[0] if self.kept else None, "draw_"),
         }
+
+    def restore(self, image: dict[str, np.ndarray]) -> None:
+        """Go back to what `packed` wrote."""
+        self.state = unpacked_states(image, empty_state(self.problem))[0]
+        self.work = workspace(self.problem, self.state)
+        self.rng = unpacked_streams(image["stream"])[0]
+        self.target.delta[:] = image["delta"]
+        self.log_weight = float(image["log_weight"])
+        self.trace = [tuple(row) for row in image["trace"].tolist()]
+        draws = unpacked_draws(image, "draw_")
+        self.kept = [] if draws is None else [draws]
+
+    def flaw(self) -> str:
+        """What shows that this is no chain between two sweeps; empty if nothing does."""
+        course, done = self.course, range(1, min(self.sweeps, self.total) + 1)
+        traced = sum(s % course.step == 0 or s == course.total for s in done)
+        kept = sum(course.is_kept(s) for s in done)
+        if self.sweeps > self.total or len(self.trace) != traced or sum(d.n_draws for d in self.kept) != kept:
+            return f"it does not hold the draws that belong to its {self.sweeps} sweeps"
+        return flaw_of(self.state, self.problem)

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._threads import Sliced, run_in_threads
 from thali.product_classes.block import write_block
+from thali.product_classes.parallel import Silent
 from thali.product_classes.problem import Problem, Target, target_of
 from thali.product_classes.state import State, Work, copy_state, empty_state, grown, workspace
 from thali.product_classes.sweep import clear_state, extend_to, sweep, visits
@@ -32,7 +33,7 @@ class Cloud:
     def each(self, action: Callable[[int, Work], None], progress=None) -> None:
         """Do something with every particle, in threads. An action that was begun is finished, even after Ctrl-C."""
         chunks = [range(i, min(i + CHUNK, self.size)) for i in range(0, self.size, CHUNK)]
-        run_in_threads([_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or _Silent())
+        run_in_threads([_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or Silent())
 
     def borrow(self, state: State) -> Work:
         """Room that is large enough for a state."""
@@ -135,26 +136,3 @@ class _Chunk(Sliced):
             self.action(i, work)
             self.cloud.rooms.append(work)
             self.sweeps += 1
-
-
-class _Silent:
-    def update(self, done: int) -> None:
-        pass
-
-
-def in_one_go(action: Callable[[], None]) -> None:
-    """Do something that Ctrl-C may not leave half done."""
-    run_in_threads([_Once(action)], 1, _Silent())
-
-
-class _Once(Sliced):
-    """One action."""
-
-    sweeps, total, is_done = 0, 1, False
-
-    def __init__(self, action: Callable[[], None]):
-        self.action = action
-
-    def run_to(self, until: int) -> None:
-        self.action()
-        self.sweeps, self.is_done = 1, True

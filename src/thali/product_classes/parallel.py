@@ -1,8 +1,15 @@
 """Pieces of work on threads: each has its own stream of chance and its own place for the result."""
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+
+from thali._threads import Sliced, run_in_threads
+
+
+class Silent:
+    """Shows nothing."""
+
+    def update(self, done: int) -> None:
+        """Ignore it."""
 
 
 def in_threads(work: Callable[[int], None], count: int, cores: int | None) -> None:
@@ -12,15 +19,17 @@ def in_threads(work: Callable[[int], None], count: int, cores: int | None) -> No
     """
     if count:
         work(0)
-    threads = min(count - 1, cores or os.cpu_count() or 1)
-    if threads <= 1:
-        for piece in range(1, count):
-            work(piece)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for _ in pool.map(work, range(1, count)):
-                pass
-        except BaseException:  # Ctrl-C, or a fault: what has not begun never does
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    run_in_threads([_Piece(work, number) for number in range(1, count)], cores, Silent())
+
+
+class _Piece(Sliced):
+    """One call."""
+
+    sweeps, total, is_done = 0, 1, False
+
+    def __init__(self, work: Callable[[int], None], number: int):
+        self.work, self.number = work, number
+
+    def run_to(self, until: int) -> None:
+        self.work(self.number)
+        self.sweeps, self.is_done = 1, True

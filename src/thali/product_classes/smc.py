@@ -16,6 +16,7 @@ from thali.product_classes.fit import Fit, of_equal_length
 from thali.product_classes.problem import Problem
 from thali.product_classes.smc_run import Run
 from thali.product_classes.state import MOVES
+from thali.product_classes.state_check import flaw_of, refuse_torn
 from thali.product_classes.told import pooled, told_of_kept_lapses, told_of_particles
 
 if TYPE_CHECKING:
@@ -79,9 +80,7 @@ def run_smc(
     with Progress(progressbar, "particles", _PERCENT, "%") as progress:
         try:
             progress.note("compiling, once")
-            run = Run(problem, plan, path, schedule_of_u, cores, random_seed)
-            if files.found is not None:
-                run.restore(files.found)
+            run = _begun(Run(problem, plan, path, schedule_of_u, cores, random_seed), files, resume)
             watch = _Watch(run, plan, progress)
             while not run.is_done:
                 run.advance(watch)
@@ -93,6 +92,14 @@ def run_smc(
     if run is None or (interrupted and not run.rows):
         raise KeyboardInterrupt
     return _fit_of(run, plan, interrupted)
+
+
+def _begun(run: Run, files: Checkpoint, resume) -> Run:
+    """The run, back where its checkpoint left it."""
+    if files.found is not None:
+        run.restore(files.found)
+        refuse_torn(resume, (flaw_of(state, run.problem) for state in run.cloud.states))
+    return run
 
 
 class _Watch:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._interrupts import held_back
 from thali._random import streams
 from thali.product_classes.checkpoint import (
     packed_draws,
@@ -16,7 +17,7 @@ from thali.product_classes.checkpoint import (
     unpacked_streams,
 )
 from thali.product_classes.choices import log_likelihood
-from thali.product_classes.cloud import Cloud, in_one_go
+from thali.product_classes.cloud import Cloud
 from thali.product_classes.fit import Keeper
 from thali.product_classes.particles import Particles, joined
 from thali.product_classes.path import PATHS, log_mean, next_point, relative_size
@@ -140,18 +141,21 @@ class Run:
             if self.plan.final_sweeps:
                 first = self.plan.final_sweeps - EVERY * (self.recordings - 1)
                 self.cloud.sweep(self.target, first if self.recorded == 0 else EVERY, watch)
+            with held_back():
                 self._count()
-            self._record()
+                self._record()
             return
         block = self.blocks[self.block]
         if not self.has_begun:
             self.cloud.extend(block.people[1])
-            in_one_go(lambda: self._begin(block))
+            with held_back():
+                self._begin(block)
         if self.temper(block, watch):
             self._move(block, watch, is_last=self.has_ended)
-            self._note_step()
-            if self.has_ended:
-                self.block, self.has_begun = self.block + 1, False
+            with held_back():
+                self._note_step()
+                if self.has_ended:
+                    self.block, self.has_begun = self.block + 1, False
 
     def _begin(self, block: Block) -> None:
         tasks = slice(*block.tasks)
@@ -176,7 +180,8 @@ class Run:
 
         point = self._next_point(weights)
         if point is None:
-            in_one_go(lambda: self._satisfy_one_by_one(block))
+            with held_back():
+                self._satisfy_one_by_one(block)
             return True
         log_weights = weights(point).reshape(self.groups, -1)
         if (log_weights.max(axis=1) == -math.inf).any():
@@ -184,15 +189,13 @@ class Run:
             self._move(block, watch, is_last=self.retries >= PATIENCE)
             return False
 
-        def step() -> None:
+        with held_back():
             self._resample(log_weights)
             walk.set(self.target, tasks, point)
             self.u, self.retries = point, 0
             self.points[-1].append(point)
             self.has_ended = point == walk.end
             self.share = relative_size(log_weights.ravel())
-
-        in_one_go(step)
         return True
 
     def _next_point(self, weights) -> float | None:

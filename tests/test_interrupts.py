@@ -1,0 +1,305 @@
+"""Ctrl-C at any moment: what comes back is whole sweeps, and nothing runs on behind it."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from ctrl_c import pressed
+from interrupted_fits import KINDS, draws_of, fitted
+
+from thali import _threads
+from thali._interrupts import held_back
+from thali._threads import Sliced, run_in_threads
+from thali.errors import DataError
+from thali.product_classes import checkpoint
+from thali.product_classes.parallel import in_threads
+from thali.product_classes.state import (
+    FREE,
+    HOLES,
+    MUTE,
+    NEXT_OWNED,
+    NEXT_OWNER,
+    OWNERS,
+    PENDING,
+    PERSON,
+    VISITED,
+)
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
+
+
+class Slow(Sliced):
+    """A chain whose state is torn while a slice runs."""
+
+    total = 10_000
+
+    def __init__(self, seconds=0.2):
+        self.seconds, self.sweeps, self.is_torn = seconds, 0, False
+
+    @property
+    def is_done(self):
+        return self.sweeps >= self.total
+
+    def run_to(self, until):
+        self.is_torn = True
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end:
+            time.sleep(0.001)
+        self.sweeps = until
+        self.is_torn = False
+
+
+class Silent:
+    def update(self, done): ...
+
+
+@pytest.mark.parametrize("moments", [(0.1,), (0.45,), (0.1, 0.15, 0.2, 0.25, 0.3), tuple(np.arange(1, 300) / 500)])
+def test_ctrl_c_waits_for_the_end_of_every_slice(moments):
+    """Once, again while it waits, and a key that is held down."""
+    chains = [Slow(0.5), Slow(), Slow()]
+    with pressed(*moments), pytest.raises(KeyboardInterrupt):
+        run_in_threads(chains, 2, Silent())
+    done = [chain.sweeps for chain in chains]
+    assert not any(chain.is_torn for chain in chains)
+    time.sleep(0.6)
+    assert done == [chain.sweeps for chain in chains]
+
+
+def test_a_failure_waits_for_the_end_of_every_slice():
+    class Failing(Slow):
+        def run_to(self, until):
+            raise ZeroDivisionError
+
+    chains = [Slow(), Failing()]
+    with pytest.raises(ZeroDivisionError):
+        run_in_threads(chains, 2, Silent())
+    assert not chains[0].is_torn and chains[0].sweeps == 1
+
+
+def test_a_handler_of_ones_own_may_let_the_run_go_on():
+    """As that of asyncio does at the first Ctrl-C."""
+    calls = []
+    before = signal.signal(signal.SIGINT, lambda *_: calls.append(1))
+    chains = [Slow(), Slow()]
+    for chain in chains:
+        chain.total = 3
+    timer = threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    try:
+        timer.start()
+        run_in_threads(chains, 2, Silent())
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    assert calls == [1] and all(chain.is_done for chain in chains)
+
+
+def test_pieces_of_work_are_whole():
+    states = Counter()
+
+    def work(number):
+        states["begun"] += 1
+        time.sleep(0.1)
+        states["ended"] += 1
+
+    with pressed(0.25), pytest.raises(KeyboardInterrupt):
+        in_threads(work, 100, 1)
+    assert states["begun"] == states["ended"] < 100
+
+
+def test_ctrl_c_is_held_back_and_passed_on_once():
+    done = []
+    with pressed(0.1, 0.15), pytest.raises(KeyboardInterrupt):
+        with held_back(), held_back():
+            time.sleep(0.3)
+            done.append("inner")
+        done.append("outer")
+    assert done == ["inner"]
+    with pressed(0.1), pytest.raises(KeyboardInterrupt):
+        with held_back():
+            with held_back() as inner:
+                time.sleep(0.3)
+            done.append(inner.is_noted)
+    assert done == ["inner", True]
+
+
+def test_nothing_is_held_back_in_a_thread():
+    found = []
+
+    def ask():
+        with held_back() as held:
+            found.append((signal.getsignal(signal.SIGINT), held.is_noted))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert found == [(signal.getsignal(signal.SIGINT), False)]
+
+
+# every kind of model --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def running(monkeypatch):
+    """How many slices are running."""
+    count, run_slice = Counter(), Sliced.run_slice
+
+    def counted(self):
+        count["begun"] += 1
+        run_slice(self)
+        count["ended"] += 1
+
+    monkeypatch.setattr(Sliced, "run_slice", counted)
+    return lambda: count["begun"] - count["ended"]
+
+
+def is_beginning(draws, whole) -> bool:
+    """Whether each chain has the first draws of one of the unbroken run; those far behind others are left out."""
+    chains = [{name: v[chain] for name, v in draws.items()} for chain in range(len(draws["log_likelihood"]))]
+    count = draws["log_likelihood"].shape[1]
+
+    def same(a, chain):
+        return all(np.array_equal(a[name], whole[name][chain, :count], equal_nan=True) for name in a)
+
+    return all(any(same(a, chain) for chain in range(len(whole["log_likelihood"]))) for a in chains)
+
+
+def stop_at(kind, moments, running, monkeypatch):
+    """Stop fits of a kind at those moments, as shares of its time; returns how many of them had drawn something."""
+    monkeypatch.setattr(_threads, "SLICE", 0.01)
+    fitted(kind, 20)  # compiles
+    begin = time.monotonic()
+    whole = draws_of(fitted(kind, cores=2))
+    lasts = time.monotonic() - begin
+    stopped = 0
+    for moment in moments:
+        model = None
+        with contextlib.suppress(KeyboardInterrupt), pressed(moment * lasts):
+            model = fitted(kind, cores=2)
+        assert running() == 0
+        if model is not None:
+            assert is_beginning(draws_of(model), whole)
+            stopped += model.interrupted_
+    return stopped
+
+
+CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "particles")]
+
+
+@pytest.mark.parametrize("kind", ["pairs", "sparse logit", "hierarchical logit"])
+def test_what_a_stopped_fit_drew_is_the_beginning_of_the_unbroken_one(kind, running, monkeypatch):
+    assert stop_at(kind, [0.3, 0.5, 0.7], running, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", CHAINS)
+def test_stopped_at_fifty_random_moments(kind, running, monkeypatch):
+    assert stop_at(kind, np.random.default_rng(5).random(50), running, monkeypatch) > 10
+
+
+# product classes, which go on from a checkpoint -----------------------------------------------------------
+
+RESUMED = ["annealed product classes", "particles"]
+
+
+def resumed_after(kind, moments, running, monkeypatch, folder):
+    """Stop fits at those moments and resume them; returns how many had left a checkpoint on the way."""
+    monkeypatch.setattr(_threads, "SLICE", 0.01)
+    monkeypatch.setattr(checkpoint, "LEAST", 0.0)
+    begin = time.monotonic()
+    whole = draws_of(fitted(kind, cores=2))  # may have compiled, so that a longer time is measured
+    lasts = time.monotonic() - begin
+    begin = time.monotonic()
+    fitted(kind, cores=2)
+    lasts = min(lasts, time.monotonic() - begin)
+    resumed = 0
+    for number, moment in enumerate(moments):
+        model, file = None, folder / f"{number}.npz"
+        with contextlib.suppress(KeyboardInterrupt), pressed(moment * lasts):
+            model = fitted(kind, cores=2, checkpoint=file)
+        assert running() == 0
+        if model is not None and draws_of(model)["log_likelihood"].shape[1] > 1:
+            assert is_beginning(draws_of(model), whole)
+        if file.exists():
+            again = draws_of(fitted(kind, cores=2, resume=file))
+            assert all(np.array_equal(again[name], whole[name], equal_nan=True) for name in whole)
+            resumed += model is None or model.interrupted_
+    return resumed
+
+
+@pytest.mark.parametrize("kind", RESUMED)
+def test_a_stopped_run_resumes_to_the_unbroken_one(kind, running, monkeypatch, tmp_path):
+    assert resumed_after(kind, [0.6, 0.85], running, monkeypatch, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", RESUMED)
+def test_resumed_after_fifty_random_moments(kind, running, monkeypatch, tmp_path):
+    assert resumed_after(kind, np.random.default_rng(6).random(50), running, monkeypatch, tmp_path) > 10
+
+
+def visited(arrays, first):
+    arrays[f"{first}state_whole"][0, VISITED] = 3
+
+
+def pending(arrays, first):
+    arrays[f"{first}state_whole"][0, PENDING] = 1
+
+
+def holes(arrays, first):
+    arrays[f"{first}state_whole"][0, HOLES] += 1
+
+
+def free_list(arrays, first):
+    arrays[f"{first}state_whole"][0, FREE] = used(arrays, first)[0]
+
+
+def owners(arrays, first):
+    arrays[f"{first}state_classes"][0, OWNERS] += 1
+
+
+def circle(arrays, first):
+    slot = used(arrays, first)[0]
+    arrays[f"{first}state_slots"][slot, NEXT_OWNER] = slot
+
+
+def nowhere(arrays, first):
+    arrays[f"{first}state_slots"][used(arrays, first)[0], NEXT_OWNED] = 10**9
+
+
+def muted(arrays, first):
+    arrays[f"{first}state_slots"][used(arrays, first)[0], MUTE] = 1
+
+
+def not_a_number(arrays, first):
+    arrays[f"{first}state_real"][0, 0] = np.nan
+
+
+def used(arrays, first):
+    """Features of the first state that somebody owns."""
+    return np.flatnonzero(arrays[f"{first}state_slots"][: arrays[f"{first}state_end_slots"][1], PERSON] >= 0)
+
+
+@pytest.mark.parametrize("kind", RESUMED)
+def test_a_torn_checkpoint_is_refused(kind, tmp_path):
+    file, torn = tmp_path / "run.npz", tmp_path / "torn.npz"
+    size = 40 if kind != "particles" else 3
+    fitted(kind, size, checkpoint=file)
+    whole = dict(np.load(file))
+    first = "" if kind == "particles" else "0/"
+    assert used(whole, first).size
+    for tear in (visited, pending, holes, free_list, owners, circle, nowhere, muted, not_a_number):
+        arrays = {name: array.copy() for name, array in whole.items()}
+        tear(arrays, first)
+        np.savez(torn, **arrays)
+        with pytest.raises(DataError, match="torn.npz' cannot be resumed: .*; delete the file and fit from"):
+            fitted(kind, size, resume=torn)
+    fitted(kind, size, resume=file)
+    if first:
+        np.savez(torn, **(whole | {"0/trace": whole["0/trace"][:-1]}))
+        with pytest.raises(DataError, match="does not hold the draws that belong to its 120 sweeps"):
+            fitted(kind, size, resume=torn)
