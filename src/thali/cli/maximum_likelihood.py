@@ -45,7 +45,7 @@ def _report(model: Any, weights, scale, residuals) -> str:
     parts = [
         "Weights of the aspects; they sum to 1\n" + _aligned(weights),
         "Utility scale, the weight of all aspects of an option\n" + _aligned(scale),
-        _fit_in_words(weights.attrs),
+        f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}\n" + _fit_in_words(weights.attrs),
         "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
     ]
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]

@@ -17,7 +17,6 @@ class MaximumLikelihoodAnswers:
 
     aspects: Any
     unique: bool
-    lapse: float
 
     def _maximise(self, data, random_seed):
         """Fit by maximum likelihood; the draws of an earlier fit are forgotten."""
@@ -27,13 +26,17 @@ class MaximumLikelihoodAnswers:
             if getattr(self, name) is not None:
                 raise ArgumentError(f"{name} belongs to method='mcmc'; leave it out with method='maximum-likelihood'.")
         seed = 0 if random_seed is None else random_seed
-        found = estimate(data, self.aspects, self.unique, self.lapse, random_seed=seed)
+        found = estimate(data, self.aspects, self.unique, self._lapse(), random_seed=seed)
         self.__dict__.pop("posterior_", None)
         self.__dict__.pop("_summarised", None)
         self.estimates_ = found
         self.interrupted_ = False
         warn_of_vanishing(found, stacklevel=4)
         return self
+
+    def _lapse(self) -> float:
+        """The lapse that `fit` uses."""
+        raise NotImplementedError
 
     def _keep(self, *draws) -> None:
         self.__dict__.pop("estimates_", None)
@@ -48,8 +51,8 @@ class MaximumLikelihoodAnswers:
         return super()._fitted()  # type: ignore[misc]
 
     def __getattr__(self, name: str):
-        if isinstance(getattr(type(self), name, None), property):
-            self._maximum()  # a property that raised an AttributeError lands here; say again why
+        if isinstance(own := getattr(type(self), name, None), property):
+            return own.fget(self)  # a property that raised an AttributeError lands here; let it say again why
         if name == "posterior_" and "estimates_" in self.__dict__:
             self._fitted()
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -188,8 +191,8 @@ class MaximumLikelihoodAnswers:
         -------
         pandas.DataFrame
             After maximum likelihood one row an aspect: weight, std_error, z and p_value (Wald test that the weight is
-            zero), lower and upper (95 % interval). ``attrs`` holds log_likelihood, deviance, df, p_value, pearson, aic
-            and bic.
+            zero), lower and upper (95 % interval). ``attrs`` holds lapse, log_likelihood, deviance, df, p_value,
+            pearson, aic and bic.
 
         Raises
         ------
@@ -199,7 +202,7 @@ class MaximumLikelihoodAnswers:
         if "estimates_" not in self.__dict__:
             return super().summary()  # type: ignore[misc]
         table = self.estimates_.table()
-        for name in ("log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
+        for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
             table.attrs[name] = getattr(self.estimates_, name)
         return table
 

@@ -57,7 +57,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     >>> groups = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}
     >>> tree = {who: [group] for group, members in groups.items() for who in members.split()}
     >>> btl, tree = (
-    ...     th.EliminationByAspects(aspects, lapse=0.0, method="maximum-likelihood").fit(data)
+    ...     th.EliminationByAspects(aspects, method="maximum-likelihood").fit(data)
     ...     for aspects in ("unique", tree)
     ... )
     >>> print(th.likelihood_ratio(btl, tree))

@@ -108,7 +108,7 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed=None) -> B
     Example
     -------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> errors = parametric_bootstrap(model, samples=50, random_seed=1).table["std_error"]
     >>> bool(0.006 < errors["LBJ"] < 0.013)
     True

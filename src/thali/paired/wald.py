@@ -55,7 +55,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     Example
     -------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> test = wald_test(model, [{"JU": 1, "CY": -1}, {"JU": 1, "AJF": -1}])
     >>> test.df, round(test.statistic, 2)
     (2, 86.14)
