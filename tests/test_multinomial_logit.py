@@ -27,7 +27,7 @@ def two(choices, **columns):
 
 
 def test_bic_counts_tasks(data):
-    """Not alternatives, of which there are three in each of the 240 tasks; price, brand and zoom have 5 coefficients."""
+    """Not alternatives, three in each of the 240 tasks; price, brand and zoom have 5 coefficients."""
     model = th.MultinomialLogit().fit(data)
     assert model.bic_ == pytest.approx(5 * np.log(240) - 2 * model.log_likelihood_, rel=1e-12)
 

@@ -275,6 +275,8 @@ def test_wald_test():
         (np.ones((1, 8)), "one column for each of the 9 options; got shape"),
         ([{"JX": 1}], "names 'JX', which is not among the options. They are 'LBJ'"),
         (np.zeros((1, 9)), "have an entry other than 0"),
+        ({"JU": 1}, "Contrast 1 sums to 1, and must sum to 0: the weights are known up to a common factor"),
+        (np.array([[1, -1, *[0] * 7], [1, -0.9, *[0] * 7]]), "Contrast 2 sums to 0.1, and"),
     ]:
         with pytest.raises(ArgumentError, match=sentence):
             th.paired.wald_test(model, contrasts)

@@ -43,8 +43,8 @@ def report(
     -------
     str
         Lines without a final line break: the number of aspects, the most probable aspects, α, the
-        log-likelihood and the lapse, which observed proportions the model misses, every row of the summary with its R-hat and
-        effective sample sizes, and whether they are good enough.
+        log-likelihood and the lapse, which observed proportions the model misses, every row of the summary with its
+        R-hat and effective sample sizes, and whether they are good enough.
     """
     title = "Number of latent aspects" + (" besides each option's own" if model.unique else "")
     return "\n\n".join(
