@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali.maximum_likelihood.estimates import Estimates
+    from thali.maximum_likelihood.goodness import FitTest
 
 
 class MaximumLikelihoodAnswers:
@@ -120,8 +121,52 @@ class MaximumLikelihoodAnswers:
 
     @property
     def p_value_(self) -> float:
-        """Of the deviance."""
+        """Of the deviance, as `fit_test` finds it; NaN where that test says nothing."""
         return self._maximum().p_value
+
+    def fit_test(self, samples: int | None = None, random_seed=0) -> "FitTest":
+        r"""Test the fit by maximum likelihood against a probability of its own for every pair.
+
+        G² has about a chi-square distribution if pairs were compared often enough, that is if
+
+        .. math:: \sum_i \frac{1 / p_i + 1 / (1 - p_i) - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}.
+
+        Elsewhere its p-value is that of a parametric bootstrap: choices are drawn from the fitted model and fitted.
+        The test says nothing (p_value NaN) where pairs were compared fewer than 2 times on average, where counts are
+        fractional, and where there are as many weights as pairs.
+
+        Parameters
+        ----------
+        samples : int, optional
+            Of the bootstrap. None: chi-square where that holds, else 999, or 199 where fits are slow, which takes
+            seconds; above some 80 options, all compared, the bootstrap runs only when asked for.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the bootstrap.
+
+        Returns
+        -------
+        FitTest
+            statistic (G²), df, p_value, samples (0: chi-square), kind ("chi-square", "bootstrap" or "none") and why;
+            `print` shows a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Unless fitted by maximum likelihood.
+
+        References
+        ----------
+        Williams (1976), Improved likelihood ratio tests for complete contingency tables; Davison & Hinkley (1997),
+        Bootstrap methods and their application, section 4.4.
+
+        Example
+        -------
+        >>> import thali as th
+        >>> taste = th.PairedComparisons([[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]])
+        >>> th.EliminationByAspects("unique", method="maximum-likelihood").fit(taste).fit_test(samples=99).kind
+        'bootstrap'
+        """
+        return self._maximum().fit_test(samples, random_seed)
 
     @property
     def pearson_(self) -> float:

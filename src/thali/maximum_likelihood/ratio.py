@@ -5,7 +5,8 @@ from typing import Any
 
 from thali.data.check import shorten
 from thali.errors import ArgumentError
-from thali.maximum_likelihood.estimates import Estimates, chi_square_tail
+from thali.maximum_likelihood.estimates import Estimates
+from thali.maximum_likelihood.goodness import chi_square_tail
 from thali.paired.printed import Printed
 
 _ROUNDING = 1e-6

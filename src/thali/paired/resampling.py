@@ -10,7 +10,6 @@ from thali.data.check import plural
 from thali.errors import DataError
 from thali.maximum_likelihood.estimates import LEVEL, Estimates, estimates_of
 from thali.maximum_likelihood.fit import estimate
-from thali.maximum_likelihood.maximum import maximise
 from thali.models.arguments import whole
 from thali.paired.counted import as_groups, pooled
 from thali.paired.printed import Printed
@@ -126,10 +125,9 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
     """Fit every row of counts; the climbs start at the estimate of the data."""
     import pandas as pd
 
-    start = np.log(np.maximum(found.weights, 1e-3 * found.weights.max()))
     weights, at_infinity = np.empty((len(wins), len(found.weights))), 0
     for row, (x, y) in enumerate(zip(wins, losses, strict=True)):
-        best = maximise(found.pose._replace(wins=x, losses=y), [start])
+        best = found.refitted(x, y)
         weights[row] = best.weights
         at_infinity += bool(best.vanishing.any())
     names = pd.Index(found.known.names, name="aspect")

@@ -7,7 +7,8 @@ import numpy as np
 
 from thali.data.check import shorten, suggest
 from thali.errors import ArgumentError
-from thali.maximum_likelihood.estimates import chi_square_tail, estimates_of
+from thali.maximum_likelihood.estimates import estimates_of
+from thali.maximum_likelihood.goodness import chi_square_tail
 from thali.models.arguments import one_of
 from thali.paired.printed import Printed
 
