@@ -51,8 +51,8 @@ def against_saturated(options: int, n: int, spread: float, rounds: int, bootstra
     cochran = (expected >= 5).mean() >= 0.8 and expected.min() >= 1
     excess = ((1 / p + 1 / (1 - p) - 1) / (6 * n)).sum() / np.sqrt(2 * df)
     print(
-        f"{options:7} {n:4} {spread:6.1f}  {expected.min():14.1f}  {'yes' if cochran else 'no':>7}  {excess:6.3f}  {size:10.3f}"
-        + (f"  {np.mean(by_bootstrap):9.3f}" if bootstraps else ""),
+        f"{options:7} {n:4} {spread:6.1f}  {expected.min():14.1f}  {'yes' if cochran else 'no':>7}  {excess:6.3f}"
+        f"  {size:10.3f}" + (f"  {np.mean(by_bootstrap):9.3f}" if bootstraps else ""),
         flush=True,
     )
 

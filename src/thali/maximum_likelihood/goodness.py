@@ -14,6 +14,9 @@ from thali.models.arguments import whole
 MOST_EXCESS = 0.1
 # Mean comparisons of a pair below which most pairs are fitted perfectly by the saturated model, whatever the choices.
 FEWEST = 2.0
+# Comparisons for each parameter of the larger of two nested models, from which chi-square holds though every pair is
+# compared once: sizes of .03 to .08, below up to .15.
+FEW_EACH = 10
 SAMPLES, FEW_SAMPLES = 999, 199  # of a bootstrap: in all of them a few seconds
 _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is linear
 
@@ -127,6 +130,16 @@ def close_to_chi_square(totals: np.ndarray, chances: np.ndarray, df: int) -> boo
     with np.errstate(divide="ignore"):
         excess = float((((1.0 / chances).sum(axis=1) - 1.0) / (6.0 * totals)).sum())
     return excess <= MOST_EXCESS * math.sqrt(2.0 * df)
+
+
+def rough(subject: str, comparisons: float, parameters: int) -> list[str]:
+    """A sentence if a test of nested models has too few comparisons for chi-square."""
+    if comparisons >= FEW_EACH * parameters:
+        return []
+    return [
+        f"{subject} rough: there are {comparisons / parameters:.2g} comparisons for each parameter, and chi-square "
+        f"wants {FEW_EACH} or more."
+    ]
 
 
 def equal_means_test(counts: np.ndarray, statistic: float, random_seed=0) -> FitTest:

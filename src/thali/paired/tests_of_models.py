@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.maximum_likelihood.goodness import FitTest, chi_square_tail
+from thali.maximum_likelihood.goodness import FitTest, chi_square_tail, rough
 
 if TYPE_CHECKING:
     import pandas
 
 COLUMNS = ["parameters", "of", "log_likelihood", "larger_log_likelihood", "deviance", "df", "p_value", "test"]
 Row = tuple[int, int, float, float]  # parameters of a smaller and a larger model, and their log-likelihoods
-# Comparisons for each parameter of the larger model below which chi-square is rough for nested models, too: the size of
-# a test at .05 is .04 to .09 below, .03 to .08 above (benchmarks/chi_square_size.py).
-_FEW = 10
 
 
 def tests_table(rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest]]) -> "pandas.DataFrame":
@@ -34,11 +31,7 @@ def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> s
     said = []
     if model.kind == "none":
         said.append(f"The test of the model says nothing here: {model.why}.")
-    if comparisons < _FEW * parameters:
-        said.append(
-            f"The tests of {nested} are rough: there are {comparisons / parameters:.2g} comparisons for each parameter,"
-            f" and chi-square wants {_FEW} or more."
-        )
+    said += rough(f"The tests of {nested} are", comparisons, parameters)
     return " ".join(said)
 
 
