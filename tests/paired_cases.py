@@ -13,6 +13,15 @@ PROFESSIONS = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB E
 TREE = {who: [group] for group, members in PROFESSIONS.items() for who in members.split()}
 # Wickelmaier's structure of the risks of drugs: addiction of all but alcohol, and of the hard ones.
 DRUGS = {"alc": [], "tob": ["7"], "can": ["7"], "ecs": ["7", "8"], "her": ["7", "8"], "coc": ["7", "8"]}
+# Which of two drugs is riskier, 192 judges (R package eba, data set drugrisk, all groups together; row over column).
+RISKS = """
+    0 112 124  38  11  28
+   80   0  82  16  10  21
+   68 110   0  19   8   9
+  154 176 173   0  21  89
+  181 182 184 171   0 165
+  165 171 183 103  27   0
+"""
 DRUGRISK = ["drugrisk_all", "drugrisk_female30", "drugrisk_female31", "drugrisk_male30", "drugrisk_male31"]
 SCHOOL = ["schoolsubjects_boys", "schoolsubjects_girls"]
 HEAVINESS = ["heaviness_order1", "heaviness_order2"]
@@ -29,6 +38,11 @@ def total(names):
     """Several tables added up."""
     each = [shared(name) for name in names]
     return th.PairedComparisons(sum(one.counts for one in each), each[0].labels)
+
+
+def risks():
+    """The table of risks, as data."""
+    return th.PairedComparisons(np.array(RISKS.split(), int).reshape(6, 6), list(DRUGS))
 
 
 def everything():

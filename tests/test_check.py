@@ -17,6 +17,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
+import thali as th  # noqa: E402
 from thali.data.pairs import PairedComparisons  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
 from thali.plots._style import COLOURS  # noqa: E402
@@ -379,3 +380,17 @@ def test_picture_of_few_pairs_shows_them_all_and_only_what_there_is():
 def test_picture_of_no_pairs_is_refused(forty):
     with pytest.raises(ArgumentError, match="`max_pairs` must be 1 or more; got 0"):
         check(forty, max_pairs=0)
+
+
+def test_pairs_compared_once_are_not_checked():
+    """Every interval is 0 to 1, and every proportion inside: no pass, since nothing could have failed."""
+    model = th.EliminationByAspects("unique")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", th.errors.ThaliWarning)
+        once = th.PairedComparisons(np.triu(np.ones((6, 6), int), 1))
+        model.fit(once, draws=50, tune=50, chains=2, random_seed=1, progressbar=False)
+    table = model.check(random_seed=1)
+    assert np.isnan(table.attrs["p_value"])
+    said = check_sentence(table)
+    assert said.startswith("The check says nothing here: pairs were compared fewer than 2 times on average")
+    assert "lie" not in said and "no further" not in said

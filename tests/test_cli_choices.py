@@ -33,6 +33,7 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(run, folder):
     assert result.code == 0
     assert "thali: plain.csv: long table, 'alt' chosen if 'choice', occasions 'obsID' of respondents 'id'" in result.err
     assert "3 options" in result.err and "not read" not in result.err
+    assert "Lapse, the probability of a blind choice, fixed at 0.01" in result.out
     assert "Rank of the options" in result.out and "set_probability[tea | " in result.out
     assert "observed proportions lie" in result.out or "observed proportion lies" in result.out
     written = {path.name for path in (folder / "out").iterdir()}
@@ -97,12 +98,13 @@ def test_columns_may_be_named(run):
 
 
 def test_maximum_likelihood_is_that_of_the_library(run, folder):
-    result = run("fit", "celebrities", "--method", "maximum-likelihood", "--lapse", 0, "--out", "out")
+    result = run("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out")
     assert result.code == 0
     assert "Log-likelihood -143.0395, binomial coefficients included" in result.out
+    assert "Lapse, the probability of a blind choice, fixed at 0\nLog-likelihood" in result.out
     assert "G² 78.2172 on 28 degrees of freedom" in result.out
     assert "wrote the tables and the pictures to out." in result.err  # there is no posterior
-    model = th.EliminationByAspects("unique", lapse=0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
     pd.testing.assert_frame_equal(weights, model.summary(), check_names=False)
     assert {path.name for path in (folder / "out").iterdir()} == {

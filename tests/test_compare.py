@@ -256,6 +256,15 @@ def test_infinite_scores_are_no_order():
     assert "the order of a and b (an infinite score" in said[1]
 
 
+def test_lapses_that_differ_are_said():
+    named = {"a": th.EliminationByAspects("unique"), "b": th.EliminationByAspects("unique", lapse=0.0)}
+    assert sentences(compare(named))[-1].startswith("The models have different lapses: a 0.01, b 0; ")
+    choices = th.Choices.from_comparisons(TRIO)
+    assert "different lapses: a 0.01, b 0; " in sentences(th.compare(named, choices, cores=1, **SHORT))[-1]
+    same = {"a": named["a"], "b": th.EliminationByAspects("unique", lapse=0.01)}
+    assert not any("lapse" in said for said in sentences(compare(same)))
+
+
 def test_sentences_need_the_attributes(table):
     stripped = table.copy()
     stripped.attrs = {}
@@ -484,6 +493,9 @@ def test_a_model_that_fails_on_one_split_is_named_and_the_rest_kept(table):
         found = th.compare({"BTL": th.EliminationByAspects("unique"), "bad": FailsWithoutXY(2)}, TRIO, **SHORT, cores=1)
     assert (found["pairs"] == 2).all()
     assert found.loc["BTL", "nll"] == pytest.approx(table.attrs["pairs"]["BTL"].iloc[1:].mean())
+    pairs, scored = found.attrs["pairs"].iloc[1:], (TRIO.wins + TRIO.losses)[1:].sum()
+    bits = (pairs["BASE"] - pairs["BTL"]).sum() / (math.log(2) * scored)  # comparisons of the pair that failed left out
+    assert found.loc["BTL", "information"] == pytest.approx(bits)
     np.testing.assert_array_equal(found.attrs["pairs"]["bad"].isna(), [True, False, False])
     np.testing.assert_array_equal(found.attrs["pairs"]["BTL"], table.attrs["pairs"]["BTL"])
     assert found.attrs["missing"].iloc[0].tolist() == ["bad", "x", "y", "RuntimeError: no x-y"]

@@ -6,7 +6,20 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from paired_cases import DRUGRISK, DRUGS, PORK, SCHOOL, TREE, log_likelihood, maximised, rng, sets_of, shared, total
+from paired_cases import (
+    DRUGRISK,
+    DRUGS,
+    PORK,
+    SCHOOL,
+    TREE,
+    log_likelihood,
+    maximised,
+    risks,
+    rng,
+    sets_of,
+    shared,
+    total,
+)
 from scipy.optimize import minimize
 
 import thali as th
@@ -55,6 +68,23 @@ def test_the_figures_of_the_specification(btl, tree):
 def test_the_figures_with_lapses():
     assert maximised(lapse=0.01).log_likelihood_ == pytest.approx(-142.86096, abs=5e-6)
     assert maximised(TREE, lapse=0.01).log_likelihood_ == pytest.approx(-118.98963, abs=5e-6)
+
+
+def test_the_lapse_is_that_of_the_method(btl):
+    """R's packages eba and psychotools have no lapses: G² 30.60 of drugs, where lapses of .01 would give 27.24."""
+    drugs = th.EliminationByAspects("unique", method="maximum-likelihood").fit(risks())
+    assert drugs.deviance_ == pytest.approx(30.60, abs=0.005) and drugs.df_ == 10
+    assert maximised(data=risks(), lapse=0.01).deviance_ == pytest.approx(27.24, abs=0.005)
+    data = th.datasets.celebrities()
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    assert model.lapse is None and model.get_params()["lapse"] is None and model.lapse_ == 0.0
+    assert model.log_likelihood_ == btl.log_likelihood_ and model.summary().attrs["lapse"] == 0.0
+    assert th.EliminationByAspects("unique", lapse=0.02, method="maximum-likelihood").fit(data).lapse_ == 0.02
+    drawn = th.EliminationByAspects("unique")
+    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+        drawn.lapse_  # noqa: B018
+    drawn.fit(data, draws=2, tune=0, chains=2, random_seed=1, progressbar=False)
+    assert drawn.lapse is None and drawn.lapse_ == 0.01
 
 
 def test_leaving_pairs_out(btl, tree):

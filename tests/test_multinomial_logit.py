@@ -27,6 +27,12 @@ def two(choices, **columns):
     return pd.DataFrame(rows | {"choice": [k for c in choices for k in (c == 0, c == 1)]} | columns)
 
 
+def test_bic_counts_tasks(data):
+    """Not alternatives, three in each of the 240 tasks; price, brand and zoom have 5 coefficients."""
+    model = th.MultinomialLogit().fit(data)
+    assert model.bic_ == pytest.approx(5 * np.log(240) - 2 * model.log_likelihood_, rel=1e-12)
+
+
 @needs_data
 def test_camera():
     """The published value has the price as a number; 10 free coefficients, 13 with a coefficient for every level."""

@@ -251,6 +251,16 @@ def test_a_change_is_told_with_its_posterior():
     np.testing.assert_allclose(table.loc["B", ["share_lb", "share_ub"]].astype(float), [low, high])
 
 
+def test_a_seed_decides_the_occasions():
+    model = fitted(draws=4)
+    for people in ("known", "new"):
+        one, again, other = (
+            model.market_shares(MARKET, people=people, each_draw=True, random_seed=seed) for seed in (1, 1, 2)
+        )
+        pd.testing.assert_frame_equal(one, again)
+        assert (one["share"] != other["share"]).any(axis=None)
+
+
 def test_ways_to_write_a_change():
     model = fitted(draws=4)
     one = model.market_shares(MARKET, change={"price": {"A": "200", "B": "200", "C": "200"}})

@@ -76,6 +76,12 @@ def test_a_misfit_is_named():
     assert check_sentence(table).endswith("a misfit (p < 0.001).")
 
 
+def test_a_seed_decides_the_replicates():
+    tree = certain(choices(SETS), 200)
+    p_value = [check_table(tree, random_seed=seed)["p_value"].tolist() for seed in (1, 1, 2)]
+    assert p_value[0] == p_value[1] != p_value[2]
+
+
 def test_fractional_choices_have_no_replicates():
     data = choices({("tea", "coffee", "milk"): (2.5, 1.0, 1.0)}, weights=True)
     with pytest.raises(DataError, match="'tea' has the weight 2.5 out of tea, coffee, milk"):

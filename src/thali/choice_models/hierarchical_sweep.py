@@ -1,8 +1,9 @@
 r"""One sweep of the sampler of the hierarchical logit.
 
 The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T \beta_n)`, :math:`\beta_n \sim N(\mu, \Sigma)`,
-:math:`\mu \sim N(0, s^2 I)`, :math:`\Sigma \sim IW(\nu, V I)` with density
-:math:`\propto |\Sigma|^{-(\nu + p + 1)/2} \exp(-V \operatorname{tr} \Sigma^{-1} / 2)`.
+:math:`\mu \sim N(0, s^2 I)`, :math:`\Sigma \sim IW(\nu, S I)` with density
+:math:`\propto |\Sigma|^{-(\nu + p + 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the
+terms of `HierarchicalLogit`.
 
 A sweep: every person's beta by a random walk of covariance :math:`c_n^2 (H_n + \Sigma^{-1})^{-1}`, which is reversible
 since neither H_n nor c_n depends on beta; then mu and Sigma from their conditionals.
@@ -29,7 +30,7 @@ class Problem(NamedTuple):
     chosen_row: np.ndarray  # (tasks,)
     curvature: np.ndarray  # (N, p, p) H_n: shapes the proposals
     df: float  # nu
-    scale: float  # V
+    scale: float  # S
     mean_precision: float  # 1 / s^2
 
 
@@ -169,7 +170,7 @@ def draw_mean(rng, problem, state):
 
 @scalar
 def draw_covariance(rng, problem, state):
-    """Sigma | beta, mu: inverse Wishart of nu + N degrees of freedom and scale V I + sum (beta - mu)(beta - mu)^T.
+    """Sigma | beta, mu: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - mu)(beta - mu)^T.
 
     With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A A^T L^-1 and
     Sigma = M M^T, M = L A^-T.

@@ -83,7 +83,7 @@ def fit(
     market: options.Market = None,
     aspects: options.Aspects = "ibp",
     unique: options.Unique = True,
-    lapse: options.FitLapse = 0.01,
+    lapse: options.FitLapse = None,
     features: options.Features = "ibp",
     sigma: options.Sigma = None,
     weight_prior: options.WeightPrior = "1,10",

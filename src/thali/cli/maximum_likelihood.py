@@ -45,7 +45,7 @@ def _report(model: Any, weights, scale, residuals) -> str:
     parts = [
         "Weights of the aspects; they sum to 1\n" + _aligned(weights),
         "Utility scale, the weight of all aspects of an option\n" + _aligned(scale),
-        _fit_in_words(weights.attrs),
+        f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}\n" + _fit_in_words(weights.attrs, model),
         "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
     ]
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
@@ -54,11 +54,14 @@ def _report(model: Any, weights, scale, residuals) -> str:
     return "\n\n".join(parts)
 
 
-def _fit_in_words(found: dict) -> str:
+def _fit_in_words(found: dict, model: Any) -> str:
+    test = model.estimates_.usual_test
+    rest = ""
+    if test.kind != "none":
+        rest = f" against a probability of its own for every pair; Pearson X² {found['pearson']:.4f}"
     return (
         f"Log-likelihood {found['log_likelihood']:.4f}, binomial coefficients included\n"
-        f"G² {found['deviance']:.4f} on {found['df']} degrees of freedom (p = {found['p_value']:.3g}) against a "
-        f"probability of its own for every pair; Pearson X² {found['pearson']:.4f}\n"
+        f"{test}{rest}\n"
         f"AIC {found['aic']:.4f}, BIC {found['bic']:.4f}"
     )
 

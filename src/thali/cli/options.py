@@ -155,8 +155,11 @@ Aspects = Annotated[
     ),
 ]
 FitLapse = Annotated[
-    float,
-    typer.Option(help="Probability of a blind choice, in [0, 1).", show_default="0.01; product-classes 0.02"),
+    float | None,
+    typer.Option(
+        help="Probability of a blind choice, in [0, 1).",
+        show_default="0.01; with --method maximum-likelihood 0; product-classes 0.02",
+    ),
 ]
 Features = Annotated[
     str,

@@ -42,9 +42,9 @@ def report(
     Returns
     -------
     str
-        Lines without a final line break: the number of aspects, the most probable aspects, α and the
-        log-likelihood, which observed proportions the model misses, every row of the summary with its R-hat and
-        effective sample sizes, and whether they are good enough.
+        Lines without a final line break: the number of aspects, the most probable aspects, α, the
+        log-likelihood and the lapse, which observed proportions the model misses, every row of the summary with its
+        R-hat and effective sample sizes, and whether they are good enough.
     """
     title = "Number of latent aspects" + (" besides each option's own" if model.unique else "")
     return "\n\n".join(
@@ -53,7 +53,7 @@ def report(
             _aspects(model, features),
             _unique_weights(model),
             _ranks(ranks),
-            _scalars(summary),
+            _scalars(model, summary),
             checked,
             every_quantity(summary),
             judgement(summary),
@@ -95,8 +95,9 @@ def _ranks(table) -> str:
     return text + (f"\n... and {len(table) - MOST_FEATURES:,} more" if len(table) > MOST_FEATURES else "")
 
 
-def _scalars(summary) -> str:
+def _scalars(model, summary) -> str:
     lines = [f"Concentration α: {estimate_in(summary, 'alpha')}"] if "alpha" in summary.index else []
     likelihood = estimate_in(summary, "log_likelihood")
     lines.append(f"Log-likelihood of all the data, no constant left out: {likelihood}")
+    lines.append(f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}")
     return "\n".join(lines)

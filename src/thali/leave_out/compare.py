@@ -21,7 +21,7 @@ from thali.errors import (
 )
 from thali.leave_out.fit import LeftOutFit, clone, run
 from thali.leave_out.kept import Kept, data_digest, fit_key
-from thali.leave_out.naming import named_models
+from thali.leave_out.naming import lapses, named_models
 from thali.leave_out.table import REFERENCES, comparison_table, unconverged
 from thali.leave_out.workers import run_all
 from thali.models.arguments import one_of, whole
@@ -204,7 +204,7 @@ def compare(
     if interrupted and not any(records):
         raise KeyboardInterrupt
     table = comparison_table(list(named), data, [(t.name, t.pair, r) for t, r in zip(tasks, records, strict=True)])
-    table.attrs["interrupted"] = interrupted
+    table.attrs.update(interrupted=interrupted, lapses=lapses(named, data))
     _warn(table, len(tasks), interrupted, checkpoint)
     return table
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.leave_out.table import orders
+from thali.leave_out.table import orders, unlike_lapses
 
 if TYPE_CHECKING:
     import pandas
@@ -166,7 +166,8 @@ def sentences_of_tasks(table: "pandas.DataFrame") -> list[str]:
     Returns
     -------
     list of str
-        The best model, the orders that the respondents establish and those that they do not, probabilities of 0.
+        The best model, the orders that the respondents establish and those that they do not, probabilities of 0, and
+        lapses that differ.
     """
     best, n = table.attrs["best"], int(table["respondents"].iloc[0])
     what = "choices of new respondents" if table.attrs["leave_out"] == "respondent" else "choices left out"
@@ -191,4 +192,4 @@ def sentences_of_tasks(table: "pandas.DataFrame") -> list[str]:
     for name in ranked:
         if zeros := int(np.isneginf(scores[name]).sum()):
             said.append(f"{name} gave probability 0 to {zeros:,} of the {len(scores):,} choices made.")
-    return said
+    return said + unlike_lapses(table.attrs.get("lapses", {}))

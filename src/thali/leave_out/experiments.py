@@ -14,7 +14,7 @@ from thali.leave_out.experiment_table import REFERENCE, experiment_table
 from thali.leave_out.fit import clone
 from thali.leave_out.held_out import Data, HeldOutFit, parts, run
 from thali.leave_out.kept import Kept, experiment_digest, fit_key
-from thali.leave_out.naming import named_models
+from thali.leave_out.naming import lapses, named_models
 from thali.leave_out.occasions import Occasions
 from thali.leave_out.workers import run_all
 from thali.models.arguments import one_of, whole
@@ -124,7 +124,7 @@ def compare_experiment(
         raise KeyboardInterrupt
     results = [(t.name, t.part, record) for t, record in zip(tasks, records, strict=True)]
     table = experiment_table(list(named), tasks_of, held, results, leave_out)
-    table.attrs["interrupted"] = interrupted
+    table.attrs.update(interrupted=interrupted, lapses=lapses(named, data))
     _warn(table, len(tasks), interrupted, checkpoint)
     return table
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from thali.errors import ArgumentError
+from thali.likelihoods.elimination import Elimination
+from thali.models.latent_feature_model import LatentFeatureModel
 
 
 def named_models(models: Any, taken: tuple[str, ...], refuse: Callable[[str, Any], None]) -> dict[str, Any]:
@@ -47,3 +49,13 @@ def named_models(models: Any, taken: tuple[str, ...], refuse: Callable[[str, Any
         refuse(name, model)
         named[name] = model
     return named
+
+
+def lapses(models: dict[str, Any], data: Any) -> dict[str, float]:
+    """The lapse of each model that is elimination by aspects, by name."""
+    likelihoods = {
+        name: model._parts(data)["likelihood"]
+        for name, model in models.items()
+        if isinstance(model, LatentFeatureModel)
+    }
+    return {name: float(own.lapse) for name, own in likelihoods.items() if isinstance(own, Elimination)}

@@ -130,7 +130,8 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     Returns
     -------
     list of str
-        The best model, the orders that the pairs establish and those that they do not, the worst predicted pairs.
+        The best model, the orders that the pairs establish and those that they do not, the worst predicted pairs,
+        and lapses that differ.
 
     Raises
     ------
@@ -161,7 +162,15 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     ]
     said += _orders(table, n)
     said += _worst(table)
-    return said
+    return said + unlike_lapses(table.attrs.get("lapses", {}))
+
+
+def unlike_lapses(found: dict[str, float]) -> list[str]:
+    """A sentence if the models have different lapses."""
+    if len(set(found.values())) < 2:
+        return []
+    named = ", ".join(f"{name} {lapse:g}" for name, lapse in found.items())
+    return [f"The models have different lapses: {named}; part of a difference may be theirs."]
 
 
 def _orders(table, n: int) -> list[str]:

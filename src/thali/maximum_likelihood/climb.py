@@ -10,7 +10,9 @@ _GAIN = 1e-10  # of the log-likelihood: no step that promises less is taken
 _MOST = 500
 
 
-def climb(pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def climb(
+    pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN
+) -> tuple[np.ndarray, np.ndarray]:
     """Climb from a point until no step promises a gain; weights that are not free stay.
 
     The likelihood does not change with a common factor of all weights; the curvature along it is made positive, which
@@ -25,7 +27,7 @@ def climb(pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray) -
             step = damped_step(curve, damping * metric, gradient)
             if step is not None:
                 promised = step @ gradient
-                if promised < _GAIN:
+                if promised < gain:
                     return logs, beta
                 step = step * min(1.0, _LONGEST / np.abs(step).max())
                 whole = np.zeros(len(moving))

@@ -9,7 +9,8 @@ import numpy as np
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError
 from thali.maximum_likelihood.aspects import KnownAspects
-from thali.maximum_likelihood.maximum import Maximum
+from thali.maximum_likelihood.goodness import FitTest, fit_test
+from thali.maximum_likelihood.maximum import Maximum, highest, maximise
 from thali.maximum_likelihood.problem import Problem, advantages, patterns, shares, slopes
 from thali.posterior.binomial import log_coefficient
 
@@ -112,11 +113,7 @@ class Estimates:
     @property
     def saturated(self) -> float:
         """Log-likelihood of the model in which every pair has its own probability."""
-        from scipy.special import xlogy
-
-        n = self.pose.wins + self.pose.losses
-        of_pairs = xlogy(self.pose.wins, self.pose.wins / n) + xlogy(self.pose.losses, self.pose.losses / n)
-        return float(of_pairs.sum()) + self.coefficient
+        return saturated(self.pose.wins, self.pose.losses) + self.coefficient
 
     @property
     def n_parameters(self) -> int:
@@ -135,7 +132,39 @@ class Estimates:
     @property
     def p_value(self) -> float:
         """Of the deviance."""
-        return chi_square_tail(self.deviance, self.df)
+        return self.usual_test.p_value
+
+    @cached_property
+    def usual_test(self) -> FitTest:
+        """The test against the saturated model by chi-square, or the usual number of samples."""
+        return self.fit_test()
+
+    def fit_test(self, samples: int | None = None, random_seed=0) -> FitTest:
+        """The test against the saturated model."""
+        n = self.pose.wins + self.pose.losses
+        chances, is_whole = np.column_stack(self.fitted()), self.is_whole
+        weights = len(self.weights)
+        return fit_test(self.deviance, self.df, n, chances, is_whole, self.replicate, weights, samples, random_seed)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the counts are whole numbers."""
+        return all(np.array_equal(side, np.floor(side)) for side in (self.pose.wins, self.pose.losses))
+
+    def replicate(self, rng: np.random.Generator) -> float:
+        """G² of choices that the model draws, fitted as these were."""
+        n = self.pose.wins + self.pose.losses
+        wins = rng.binomial(n.astype(np.int64), self.fitted()[0]).astype(float)
+        pose = self.pose._replace(wins=wins, losses=n - wins)
+        return 2.0 * (saturated(wins, n - wins) - highest(pose, self._start, self.maximum.beta))
+
+    def refitted(self, wins: np.ndarray, losses: np.ndarray) -> Maximum:
+        """The maximum for other counts; the climb starts at the estimate."""
+        return maximise(self.pose._replace(wins=wins, losses=losses), [self._start])
+
+    @property
+    def _start(self) -> np.ndarray:
+        return np.log(np.maximum(self.weights, 1e-3 * self.weights.max()))
 
     @property
     def pearson(self) -> float:
@@ -205,15 +234,16 @@ class Estimates:
         return pd.DataFrame(columns, index=pd.Index(self.known.names, name="aspect"))
 
 
+def saturated(wins: np.ndarray, losses: np.ndarray) -> float:
+    """Log-likelihood of the observed proportions, without binomial coefficients."""
+    from scipy.special import xlogy
+
+    n = wins + losses
+    return float((xlogy(wins, wins / n) + xlogy(losses, losses / n)).sum())
+
+
 def estimates_of(model: Any, what: str) -> Estimates:
     """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them otherwise."""
     if not hasattr(model, "_maximum"):
         raise ArgumentError(f"{what} needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
     return model._maximum()
-
-
-def chi_square_tail(value: float, df: int) -> float:
-    """P(chi-square with df degrees of freedom >= value); 1 without degrees of freedom."""
-    from scipy.special import chdtrc
-
-    return float(chdtrc(df, max(value, 0.0))) if df > 0 else 1.0

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali.maximum_likelihood.estimates import Estimates
+    from thali.maximum_likelihood.goodness import FitTest
 
 
 class MaximumLikelihoodAnswers:
@@ -17,7 +18,6 @@ class MaximumLikelihoodAnswers:
 
     aspects: Any
     unique: bool
-    lapse: float
 
     def _maximise(self, data, random_seed):
         """Fit by maximum likelihood; the draws of an earlier fit are forgotten."""
@@ -27,13 +27,17 @@ class MaximumLikelihoodAnswers:
             if getattr(self, name) is not None:
                 raise ArgumentError(f"{name} belongs to method='mcmc'; leave it out with method='maximum-likelihood'.")
         seed = 0 if random_seed is None else random_seed
-        found = estimate(data, self.aspects, self.unique, self.lapse, random_seed=seed)
+        found = estimate(data, self.aspects, self.unique, self._lapse(), random_seed=seed)
         self.__dict__.pop("posterior_", None)
         self.__dict__.pop("_summarised", None)
         self.estimates_ = found
         self.interrupted_ = False
         warn_of_vanishing(found, stacklevel=4)
         return self
+
+    def _lapse(self) -> float:
+        """The lapse that `fit` uses."""
+        raise NotImplementedError
 
     def _keep(self, *draws) -> None:
         self.__dict__.pop("estimates_", None)
@@ -48,8 +52,8 @@ class MaximumLikelihoodAnswers:
         return super()._fitted()  # type: ignore[misc]
 
     def __getattr__(self, name: str):
-        if isinstance(getattr(type(self), name, None), property):
-            self._maximum()  # a property that raised an AttributeError lands here; say again why
+        if isinstance(own := getattr(type(self), name, None), property):
+            return own.fget(self)  # a property that raised an AttributeError lands here; let it say again why
         if name == "posterior_" and "estimates_" in self.__dict__:
             self._fitted()
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -117,8 +121,52 @@ class MaximumLikelihoodAnswers:
 
     @property
     def p_value_(self) -> float:
-        """Of the deviance."""
+        """Of the deviance, as `fit_test` finds it; NaN where that test says nothing."""
         return self._maximum().p_value
+
+    def fit_test(self, samples: int | None = None, random_seed=0) -> "FitTest":
+        r"""Test the fit by maximum likelihood against a probability of its own for every pair.
+
+        G² has about a chi-square distribution if pairs were compared often enough, that is if
+
+        .. math:: \sum_i \frac{1 / p_i + 1 / (1 - p_i) - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}.
+
+        Elsewhere its p-value is that of a parametric bootstrap: choices are drawn from the fitted model and fitted.
+        The test says nothing (p_value NaN) where pairs were compared fewer than 2 times on average, where counts are
+        fractional, and where there are as many weights as pairs.
+
+        Parameters
+        ----------
+        samples : int, optional
+            Of the bootstrap. None: chi-square where that holds, else 999, or 199 where fits are slow, which takes
+            seconds; above some 80 options, all compared, the bootstrap runs only when asked for.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the bootstrap.
+
+        Returns
+        -------
+        FitTest
+            statistic (G²), df, p_value, samples (0: chi-square), kind ("chi-square", "bootstrap" or "none") and why;
+            `print` shows a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Unless fitted by maximum likelihood.
+
+        References
+        ----------
+        Williams (1976), Improved likelihood ratio tests for complete contingency tables; Davison & Hinkley (1997),
+        Bootstrap methods and their application, section 4.4.
+
+        Example
+        -------
+        >>> import thali as th
+        >>> taste = th.PairedComparisons([[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]])
+        >>> th.EliminationByAspects("unique", method="maximum-likelihood").fit(taste).fit_test(samples=99).kind
+        'bootstrap'
+        """
+        return self._maximum().fit_test(samples, random_seed)
 
     @property
     def pearson_(self) -> float:
@@ -188,8 +236,8 @@ class MaximumLikelihoodAnswers:
         -------
         pandas.DataFrame
             After maximum likelihood one row an aspect: weight, std_error, z and p_value (Wald test that the weight is
-            zero), lower and upper (95 % interval). ``attrs`` holds log_likelihood, deviance, df, p_value, pearson, aic
-            and bic.
+            zero), lower and upper (95 % interval). ``attrs`` holds lapse, log_likelihood, deviance, df, p_value,
+            pearson, aic and bic.
 
         Raises
         ------
@@ -199,7 +247,7 @@ class MaximumLikelihoodAnswers:
         if "estimates_" not in self.__dict__:
             return super().summary()  # type: ignore[misc]
         table = self.estimates_.table()
-        for name in ("log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
+        for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
             table.attrs[name] = getattr(self.estimates_, name)
         return table
 

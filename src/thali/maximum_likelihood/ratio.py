@@ -5,7 +5,8 @@ from typing import Any
 
 from thali.data.check import shorten
 from thali.errors import ArgumentError
-from thali.maximum_likelihood.estimates import Estimates, chi_square_tail
+from thali.maximum_likelihood.estimates import Estimates
+from thali.maximum_likelihood.goodness import chi_square_tail, rough
 from thali.paired.printed import Printed
 
 _ROUNDING = 1e-6
@@ -26,7 +27,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     .. math:: G^2 = 2 (\ln L_\text{larger} - \ln L_\text{smaller})
 
     which under the smaller model has about a chi-square distribution with as many degrees of freedom as the larger
-    model has weights more. (Where weights are zero the test is conservative.)
+    model has weights more, even if pairs were compared only once, as long as there are ten comparisons for each weight.
+    (Where weights are zero the test is conservative.)
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     >>> groups = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}
     >>> tree = {who: [group] for group, members in groups.items() for who in members.split()}
     >>> btl, tree = (
-    ...     th.EliminationByAspects(aspects, lapse=0.0, method="maximum-likelihood").fit(data)
+    ...     th.EliminationByAspects(aspects, method="maximum-likelihood").fit(data)
     ...     for aspects in ("unique", tree)
     ... )
     >>> print(th.likelihood_ratio(btl, tree))
@@ -80,6 +82,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         )
     statistic = max(statistic, 0.0)
     p_value = chi_square_tail(statistic, df)
+    comparisons = float((large.pose.wins + large.pose.losses).sum())
     import pandas as pd
 
     rows = [(len(f.weights), f.log_likelihood, f.deviance, f.df) for f in (small, large)]
@@ -87,7 +90,10 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     return LikelihoodRatio(
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
-        note=f"Chi-square {statistic:.4f} on {df} df, p = {p_value:.4g}",
+        note=" ".join(
+            [f"Chi-square {statistic:.4f} on {df} df, p = {p_value:.4g}"]
+            + rough("It is", comparisons, large.n_parameters)
+        ),
         statistic=statistic,
         df=df,
         p_value=p_value,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.errors import ArgumentError
+from thali.errors import ArgumentError, NotFittedError
 from thali.likelihoods.elimination import Elimination
 from thali.maximum_likelihood.model import MaximumLikelihoodAnswers
 from thali.models.arguments import one_of
@@ -37,14 +37,13 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
         learned.
     unique : bool
         Whether every option also has one fixed aspect of its own.
-    lapse : float in [0, 1)
-        Probability epsilon of choosing at random.
+    lapse : float in [0, 1), optional
+        Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with "maximum-likelihood".
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
         "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba
-        estimates them (which has lapse 0). Of the arguments of `fit` only data and random_seed (of the starts) then
-        matter.
+        estimates them. Of the arguments of `fit` only data and random_seed (of the starts) then matter.
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
         3), with a valid scan, for reproduction only: its truncation of new features
@@ -56,6 +55,8 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
         After `fit`: the draws in the ArviZ schema.
     interrupted_ : bool
         Whether Ctrl-C ended the fit early.
+    lapse_ : float
+        After `fit`: the lapse that was used.
     weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
         After maximum likelihood: the weights (they sum to 1; unique aspects first) and their standard errors; the
         utility of each option, the sum of the weights of its aspects (normalised), with its covariance.
@@ -74,13 +75,13 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
     >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
     >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
     True
-    >>> model = th.EliminationByAspects(aspects="unique", lapse=0.0, method="maximum-likelihood")
+    >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
     >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
     {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
     """
 
     def __init__(
-        self, aspects: Any = "ibp", unique=True, lapse=0.01, alpha=None, method="mcmc", sampler=None, tempering=None
+        self, aspects: Any = "ibp", unique=True, lapse=None, alpha=None, method="mcmc", sampler=None, tempering=None
     ):
         self.aspects = aspects
         self.unique = unique
@@ -98,7 +99,7 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
             )
         one_of("unique", self.unique, (True, False))
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
-        likelihood = Elimination(self.lapse, unique=bool(self.unique))
+        likelihood = Elimination(self._lapse(), unique=bool(self.unique))
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -107,6 +108,21 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
             "sampler": self.sampler,
             "tempering": self.tempering,
         }
+
+    def _lapse(self) -> float:
+        """The lapse that `fit` uses."""
+        if self.lapse is not None:
+            return self.lapse
+        return 0.0 if self.method == "maximum-likelihood" else Elimination.lapse
+
+    @property
+    def lapse_(self) -> float:
+        """The probability of choosing at random that the fit used."""
+        if "estimates_" in self.__dict__:
+            return self.estimates_.lapse
+        if "posterior_" not in self.__dict__:
+            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+        return float(self.posterior_["constant_data"].dataset["lapse"])
 
     def _tree(self) -> Tree | None:
         return self.aspects if isinstance(self.aspects, Tree) else None

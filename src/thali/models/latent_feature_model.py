@@ -338,7 +338,9 @@ class LatentFeatureModel(Parameters):
             One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
             (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
             interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
-            interval). ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy).
+            interval). ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
+            2 on average, of which the check says nothing). Where the model is true it is conservative: below .05
+            in .5 to 1.5 % of simulated data sets.
 
         Raises
         ------

@@ -7,16 +7,17 @@ import numpy as np
 from thali.data.check import shorten
 from thali.errors import DataError
 
+ROUGH = 1e-8  # gain of a step that is not worth taking where only the value matters, which may be a limit
 Local = tuple[float, np.ndarray, np.ndarray]  # value, gradient, information (minus the Hessian)
 
 
-def climb_concave(at: Callable[[np.ndarray], Local], start: np.ndarray) -> np.ndarray:
-    """The maximum, by Newton steps that are halved until they gain."""
+def climb_concave(at: Callable[[np.ndarray], Local], start: np.ndarray, least: float = 1e-13) -> np.ndarray:
+    """The maximum, by Newton steps that are halved until they gain, as long as they promise more than the least."""
     here = start
     value, gradient, information = at(here)
     for _ in range(200):
         step = np.linalg.solve(information, gradient)
-        if gradient @ step < 1e-13:
+        if gradient @ step < least:
             return here + step
         for _ in range(60):
             found = at(here + step)

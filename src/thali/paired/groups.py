@@ -8,9 +8,10 @@ import numpy as np
 from thali.data.check import plural
 from thali.errors import DataError
 from thali.maximum_likelihood.fit import estimate, warn_of_vanishing
+from thali.maximum_likelihood.goodness import FitTest, equal_means_test, fit_test
 from thali.paired.counted import as_groups, names_of, pooled
 from thali.paired.printed import Printed
-from thali.paired.tests_of_models import log_binomial_half, log_poisson, tests_table
+from thali.paired.tests_of_models import log_binomial_half, log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
     import pandas
@@ -47,8 +48,8 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
     Returns
     -------
     GroupTest
-        statistic, df and p_value of the group effect; `table` with all tests; `weights`, one column a group and one of
-        all together.
+        statistic, df and p_value of the group effect; `table` with all tests, whose column `test` says where a p-value
+        comes from, as `EliminationByAspects.fit_test` does; `weights`, one column a group and one of all together.
 
     Raises
     ------
@@ -93,12 +94,32 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
         "effect": (0, weights, log_binomial_half(wins, losses), pooled_value),
         "imbalance": (1, len(n), log_poisson(n, float(n.mean())), log_poisson(n, n)),
     }
-    table = tests_table(rows)
+    df = rows["model"][1] - rows["model"][0]
+
+    def model_test(statistic: float) -> FitTest:
+        chances = np.concatenate([np.column_stack(fit.fitted()) for fit in fits])
+        is_whole = all(fit.is_whole for fit in fits)
+        free = len(together.weights) * len(fits)
+
+        def replicate(rng: np.random.Generator) -> float:
+            return sum(fit.replicate(rng) for fit in fits)
+
+        return fit_test(statistic, df, n, chances, is_whole, replicate, free)
+
+    test = model_test(max(2.0 * (saturated - by_group), 0.0))
+    table = tests_table(
+        rows,
+        {
+            "overall": lambda value: equal_means_test(cells, value),
+            "model": lambda _: test,
+            "imbalance": lambda value: equal_means_test(n, value),
+        },
+    )
     columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {"together": together.weights}
     return GroupTest(
         title=f"Tests of group effects ({plural(len(each), 'group')})",
         table=table,
-        note="",
+        note=notes(test, float(n.sum()), max(weights * len(each), 1), "group and effect"),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]

@@ -8,12 +8,13 @@ import numpy as np
 from thali.errors import DataError
 from thali.maximum_likelihood.estimates import Estimates
 from thali.maximum_likelihood.fit import STARTS, checked_aspects, estimate, warn_of_vanishing
+from thali.maximum_likelihood.goodness import equal_means_test
 from thali.maximum_likelihood.identify import check_identified
 from thali.maximum_likelihood.maximum import maximise, starting_points
 from thali.maximum_likelihood.problem import Problem, patterns
 from thali.paired.counted import as_groups, pooled
 from thali.paired.printed import Printed
-from thali.paired.tests_of_models import log_poisson, tests_table
+from thali.paired.tests_of_models import log_poisson, notes, tests_table
 from thali.posterior.binomial import log_binomial
 
 if TYPE_CHECKING:
@@ -52,7 +53,9 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
     OrderEffect
         order (theta), std_error, p_value (likelihood-ratio test of theta = 1), log_likelihood; `table` with the tests
         of the model against the saturated one, of the order effect, of the effect of the options (all weights equal,
-        order effect free), and of the balance of the numbers of comparisons; `weights` with standard errors.
+        order effect free), and of the balance of the numbers of comparisons; `weights` with standard errors. The column
+        `test` says where a p-value comes from, as `EliminationByAspects.fit_test` does: with one game in each cell the
+        test of the model says nothing, and those of order and effect hold.
 
     Raises
     ------
@@ -103,14 +106,16 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
         "effect": (1, weights + 1, float(log_binomial(wins, losses, by_order).sum()), found.log_likelihood),
         "imbalance": (1, len(n), log_poisson(n, float(n.mean())), log_poisson(n, n)),
     }
-    table = tests_table(rows)
+    test = found.usual_test
+    table = tests_table(rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)})
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
     favoured = "first" if order < 1 else "second"
     return OrderEffect(
         title="Effect of the order within pairs",
         table=table,
         note=f"Order effect {order:.6g} (standard error {error:.4g}, p = {p_value:.4g}): what is shown {favoured} is "
-        f"favoured; {null:.6g} if all options are alike.",
+        f"favoured; {null:.6g} if all options are alike. "
+        + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,
         p_value=p_value,

@@ -10,7 +10,6 @@ from thali.data.check import plural
 from thali.errors import DataError
 from thali.maximum_likelihood.estimates import LEVEL, Estimates, estimates_of
 from thali.maximum_likelihood.fit import estimate
-from thali.maximum_likelihood.maximum import maximise
 from thali.models.arguments import whole
 from thali.paired.counted import as_groups, pooled
 from thali.paired.printed import Printed
@@ -108,7 +107,7 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed=None) -> B
     Example
     -------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> errors = parametric_bootstrap(model, samples=50, random_seed=1).table["std_error"]
     >>> bool(0.006 < errors["LBJ"] < 0.013)
     True
@@ -126,10 +125,9 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
     """Fit every row of counts; the climbs start at the estimate of the data."""
     import pandas as pd
 
-    start = np.log(np.maximum(found.weights, 1e-3 * found.weights.max()))
     weights, at_infinity = np.empty((len(wins), len(found.weights))), 0
     for row, (x, y) in enumerate(zip(wins, losses, strict=True)):
-        best = maximise(found.pose._replace(wins=x, losses=y), [start])
+        best = found.refitted(x, y)
         weights[row] = best.weights
         at_infinity += bool(best.vanishing.any())
     names = pd.Index(found.known.names, name="aspect")

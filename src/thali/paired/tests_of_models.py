@@ -1,26 +1,38 @@
 """Rows of a table of likelihood-ratio tests."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.maximum_likelihood.estimates import chi_square_tail
+from thali.maximum_likelihood.goodness import FitTest, chi_square_tail, rough
 
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = ["parameters", "of", "log_likelihood", "larger_log_likelihood", "deviance", "df", "p_value"]
+COLUMNS = ["parameters", "of", "log_likelihood", "larger_log_likelihood", "deviance", "df", "p_value", "test"]
+Row = tuple[int, int, float, float]  # parameters of a smaller and a larger model, and their log-likelihoods
 
 
-def tests_table(rows: dict[str, tuple[int, int, float, float]]) -> "pandas.DataFrame":
-    """For each name the parameters of a smaller and a larger model and their log-likelihoods, tested."""
+def tests_table(rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest]]) -> "pandas.DataFrame":
+    """A row a likelihood-ratio test: by chi-square, or by that of its name, which gets the statistic."""
     import pandas as pd
 
     full = []
-    for few, many, low, high in rows.values():
-        deviance = max(2.0 * (high - low), 0.0)
-        full.append((few, many, low, high, deviance, many - few, chi_square_tail(deviance, many - few)))
+    for name, (few, many, low, high) in rows.items():
+        deviance, df = max(2.0 * (high - low), 0.0), many - few
+        found = tests[name](deviance) if name in tests else FitTest(deviance, df, chi_square_tail(deviance, df))
+        full.append((few, many, low, high, deviance, df, found.p_value, found.kind))
     return pd.DataFrame(full, index=list(rows), columns=COLUMNS)
+
+
+def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> str:
+    """What must be said of the test of a model against the saturated one, and of tests of nested models."""
+    said = []
+    if model.kind == "none":
+        said.append(f"The test of the model says nothing here: {model.why}.")
+    said += rough(f"The tests of {nested} are", comparisons, parameters)
+    return " ".join(said)
 
 
 def log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:

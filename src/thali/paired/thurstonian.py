@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.maximum_likelihood.estimates import chi_square_tail
-from thali.paired.concave import check_finite, climb_concave
+from thali.maximum_likelihood.estimates import saturated
+from thali.maximum_likelihood.goodness import fit_test
+from thali.paired.concave import ROUGH, check_finite, climb_concave
 from thali.paired.counted import as_pairs
 from thali.paired.printed import Printed
 from thali.posterior.binomial import log_coefficient
@@ -28,7 +29,7 @@ class Thurstone(Printed):
     pearson: float
 
 
-def thurstone(data: Any) -> Thurstone:
+def thurstone(data: Any, samples: int | None = None, random_seed=0) -> Thurstone:
     r"""Fit Thurstone's Case V by maximum likelihood.
 
     .. math:: p_{ij} = \Phi(\mu_i - \mu_j)
@@ -36,13 +37,15 @@ def thurstone(data: Any) -> Thurstone:
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
+    samples, random_seed
+        Of the test of fit, as in `EliminationByAspects.fit_test`.
 
     Returns
     -------
     Thurstone
         scale (the first option has 0; a unit is the standard deviation of a difference), covariance, log_likelihood
-        (binomial coefficients included), deviance against the saturated model, df, p_value, pearson; `table` with scale
-        and std_error of each option.
+        (binomial coefficients included), deviance against the saturated model, df, p_value (NaN where the test says
+        nothing), pearson; `table` with scale and std_error of each option.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def thurstone(data: Any) -> Thurstone:
     (3, 4.533)
     """
     import pandas as pd
-    from scipy.special import log_ndtr, ndtr, xlogy
+    from scipy.special import log_ndtr, ndtr
 
     data = as_pairs(data)
     won, lost = data.wins > 0, data.losses > 0
@@ -72,38 +75,48 @@ def thurstone(data: Any) -> Thurstone:
     design[rows, data.first], design[rows, data.second] = 1.0, -1.0
     design = design[:, 1:]
 
-    def at(scale: np.ndarray):
-        eta = design @ scale
-        low, high = log_ndtr(-eta), log_ndtr(eta)
-        density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
-        toward, away = np.exp(density - high), np.exp(density - low)
-        slope = data.wins * toward - data.losses * away
-        bend = data.wins * toward * (eta + toward) + data.losses * away * (away - eta)
-        return float(data.wins @ high + data.losses @ low), design.T @ slope, design.T @ (bend[:, None] * design)
+    def at_counts(wins: np.ndarray, losses: np.ndarray):
+        def at(scale: np.ndarray):
+            eta = design @ scale
+            low, high = log_ndtr(-eta), log_ndtr(eta)
+            density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
+            toward, away = np.exp(density - high), np.exp(density - low)
+            slope = wins * toward - losses * away
+            bend = wins * toward * (eta + toward) + losses * away * (away - eta)
+            return float(wins @ high + losses @ low), design.T @ slope, design.T @ (bend[:, None] * design)
 
+        return at
+
+    at = at_counts(data.wins, data.losses)
     scale = climb_concave(at, np.zeros(n - 1))
     value, _, information = at(scale)
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
     total = data.wins + data.losses
-    saturated = float(np.sum(xlogy(data.wins, data.wins / total) + xlogy(data.losses, data.losses / total)))
-    deviance, df = max(2 * (saturated - value), 0.0), data.n_pairs - n + 1
+    deviance, df = max(2 * (saturated(data.wins, data.losses) - value), 0.0), data.n_pairs - n + 1
     p = ndtr(design @ scale)
+    chances = np.column_stack([p, ndtr(-design @ scale)])
+
+    def replicate(rng: np.random.Generator) -> float:
+        wins = rng.binomial(total.astype(np.int64), p).astype(float)
+        refit = at_counts(wins, total - wins)
+        return 2 * (saturated(wins, total - wins) - refit(climb_concave(refit, scale, ROUGH))[0])
+
+    is_whole = all(np.array_equal(side, np.floor(side)) for side in (data.wins, data.losses))
+    test = fit_test(deviance, df, total, chances, is_whole, replicate, n, samples, random_seed)
     pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
     labels = pd.Index(data.labels, name="option")
     values = pd.Series(np.r_[0.0, scale], labels, name="scale")
     table = pd.DataFrame({"scale": values, "std_error": np.sqrt(np.diag(covariance))})
-    p_value = chi_square_tail(deviance, df)
-    note = f"G² = {deviance:.6g} on {df} df, p = {p_value:.4g}"
     return Thurstone(
         title="Thurstone's Case V",
         table=table,
-        note=note,
+        note=str(test),
         scale=values,
         covariance=pd.DataFrame(covariance, labels, labels),
         log_likelihood=value + float(log_coefficient(data.wins, data.losses).sum()),
         deviance=deviance,
         df=df,
-        p_value=p_value,
+        p_value=test.p_value,
         pearson=pearson,
     )

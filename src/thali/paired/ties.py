@@ -7,8 +7,8 @@ import numpy as np
 
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
-from thali.maximum_likelihood.estimates import chi_square_tail
-from thali.paired.concave import check_finite, climb_concave
+from thali.maximum_likelihood.goodness import fit_test
+from thali.paired.concave import ROUGH, check_finite, climb_concave
 from thali.paired.counted import as_pairs
 from thali.paired.printed import Printed
 
@@ -59,7 +59,7 @@ class Davidson(Printed):
     p_value: float
 
 
-def davidson(data: Any, ties: Any) -> Davidson:
+def davidson(data: Any, ties: Any, samples: int | None = None, random_seed=0) -> Davidson:
     r"""Fit Davidson's extension of the Bradley-Terry-Luce model to ties.
 
     .. math::
@@ -72,12 +72,15 @@ def davidson(data: Any, ties: Any) -> Davidson:
         The choices without the ties.
     ties : array or data frame, shape (options, options)
         Number of ties of each pair, in one triangle or the same in both.
+    samples, random_seed
+        Of the test of fit, as in `EliminationByAspects.fit_test`.
 
     Returns
     -------
     Davidson
         weights (sum 1), tie (nu), tie_std_error, log_likelihood (multinomial coefficients included), deviance against
-        the saturated model, df, p_value; `table` with weight and std_error of each option.
+        the saturated model, df, p_value (NaN where the test says nothing); `table` with weight and std_error of each
+        option.
 
     Raises
     ------
@@ -114,15 +117,22 @@ def davidson(data: Any, ties: Any) -> Davidson:
     design = design[:, :, 1:]
     total = outcome.sum(axis=1)
 
-    def at(point: np.ndarray):
+    def log_chances(point: np.ndarray) -> np.ndarray:
         utility = design @ point
-        log_p = utility - logsumexp(utility, axis=1, keepdims=True)
-        p = np.exp(log_p)
-        mean = np.einsum("pc,pck->pk", p, design)
-        gradient = np.einsum("pc,pck->k", outcome - total[:, None] * p, design)
-        spread = np.einsum("p,pc,pck,pcl->kl", total, p, design, design)
-        return float(np.sum(outcome * log_p)), gradient, spread - (total[:, None] * mean).T @ mean
+        return utility - logsumexp(utility, axis=1, keepdims=True)
 
+    def at_counts(outcome: np.ndarray):
+        def at(point: np.ndarray):
+            log_p = log_chances(point)
+            p = np.exp(log_p)
+            mean = np.einsum("pc,pck->pk", p, design)
+            gradient = np.einsum("pc,pck->k", outcome - total[:, None] * p, design)
+            spread = np.einsum("pc,pck,pcl->kl", total[:, None] * p, design, design, optimize=True)
+            return float(np.sum(outcome * log_p)), gradient, spread - (total[:, None] * mean).T @ mean
+
+        return at
+
+    at = at_counts(outcome)
     point = climb_concave(at, np.zeros(n))
     value, _, information = at(point)
     covariance = np.linalg.inv(information)
@@ -132,23 +142,31 @@ def davidson(data: Any, ties: Any) -> Davidson:
     errors = np.sqrt(np.diag(jacobian @ covariance[:-1, :-1] @ jacobian.T))
     tie = float(np.exp(point[-1]))
     tie_error = tie * float(np.sqrt(covariance[-1, -1]))
-    saturated = float(np.sum(xlogy(outcome, outcome / total[:, None])))
+
+    def saturated(outcome: np.ndarray) -> float:
+        return float(np.sum(xlogy(outcome, outcome / total[:, None])))
+
+    def replicate(rng: np.random.Generator) -> float:
+        drawn = rng.multinomial(total.astype(np.int64), chances).astype(float)
+        refit = at_counts(drawn)
+        return 2 * (saturated(drawn) - refit(climb_concave(refit, point, ROUGH))[0])
+
     coefficients = float(np.sum(gammaln(total + 1)) - np.sum(gammaln(outcome + 1)))
-    deviance, df = max(2 * (saturated - value), 0.0), 2 * len(i) - n
-    p_value = chi_square_tail(deviance, df)
+    deviance, df = max(2 * (saturated(outcome) - value), 0.0), 2 * len(i) - n
+    chances, is_whole = np.exp(log_chances(point)), bool((outcome == np.floor(outcome)).all())
+    test = fit_test(deviance, df, total, chances, is_whole, replicate, n, samples, random_seed)
     weights = pd.Series(w, pd.Index(data.labels, name="option"), name="weight")
     return Davidson(
         title="Bradley-Terry-Luce model with ties (Davidson)",
         table=pd.DataFrame({"weight": weights, "std_error": errors}),
-        note=f"Tie parameter {tie:.6g} (standard error {tie_error:.4g}). "
-        f"G² = {deviance:.6g} on {df} df, p = {p_value:.4g}",
+        note=f"Tie parameter {tie:.6g} (standard error {tie_error:.4g}). {test}",
         weights=weights,
         tie=tie,
         tie_std_error=tie_error,
         log_likelihood=value + coefficients,
         deviance=deviance,
         df=df,
-        p_value=p_value,
+        p_value=test.p_value,
     )
 
 

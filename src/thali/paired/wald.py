@@ -7,7 +7,8 @@ import numpy as np
 
 from thali.data.check import shorten, suggest
 from thali.errors import ArgumentError
-from thali.maximum_likelihood.estimates import chi_square_tail, estimates_of
+from thali.maximum_likelihood.estimates import estimates_of
+from thali.maximum_likelihood.goodness import chi_square_tail
 from thali.models.arguments import one_of
 from thali.paired.printed import Printed
 
@@ -33,8 +34,8 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     model : EliminationByAspects
         Fitted by maximum likelihood.
     contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or list of mappings
-        A mapping such as ``{"JU": 1, "CY": -1}`` names those that matter. Each contrast should sum to 0: only ratios
-        of weights mean anything.
+        A mapping such as ``{"JU": 1, "CY": -1}`` names those that matter. Each contrast must sum to 0: only ratios
+        of weights mean anything, and any other sum depends on what the weights add up to.
     scale : {"utility", "weights"}
         Whether C applies to the options (the sum of the weights of each one's aspects) or to the aspects.
 
@@ -46,7 +47,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     Raises
     ------
     ArgumentError
-        If contrasts do not fit, or involve weights without a standard error (on the boundary).
+        If contrasts do not fit, do not sum to 0, or involve weights without a standard error (on the boundary).
 
     References
     ----------
@@ -55,7 +56,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     Example
     -------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> test = wald_test(model, [{"JU": 1, "CY": -1}, {"JU": 1, "AJF": -1}])
     >>> test.df, round(test.statistic, 2)
     (2, 86.14)
@@ -116,4 +117,11 @@ def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
         )
     if not np.isfinite(matrix).all() or not (matrix != 0).any(axis=1).all():
         raise ArgumentError("Every contrast must be finite and have an entry other than 0.")
+    for number, row in enumerate(matrix):
+        if abs(row.sum()) > 1e-9 * np.abs(row).sum():
+            raise ArgumentError(
+                f"Contrast {number + 1} sums to {row.sum():g}, and must sum to 0: the weights are known up to a common "
+                "factor, so that the answer would depend on how they are normalised; compare options with each other, "
+                'such as {"a": 1, "b": -1}.'
+            )
     return matrix

@@ -61,7 +61,7 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> import thali as th
     >>> groups = {"LBJ": "politician", "HW": "politician", "JU": "athlete", "CY": "athlete", "SL": "star", "ET": "star"}
     >>> model = th.EliminationByAspects(
-    ...     {who: [group] for who, group in groups.items()}, lapse=0.0, method="maximum-likelihood"
+    ...     {who: [group] for who, group in groups.items()}, method="maximum-likelihood"
     ... )
     >>> ax = preference_tree(model.fit(th.datasets.celebrities().subset(groups)))
     >>> ax.get_xlabel()

@@ -39,7 +39,7 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     Example
     -------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> residuals(model).get_ylabel()
     'deviance residual'
     """

@@ -34,7 +34,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     Example
     -------
     >>> import thali as th
-    >>> model = th.EliminationByAspects("unique", lapse=0.0, method="maximum-likelihood").fit(th.datasets.celebrities())
+    >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> utility_scale(model).get_yticklabels()[0].get_text()
     'LBJ'
     """

@@ -24,7 +24,7 @@ def hierarchical_log_joint(tasks, beta, mean, covariance, df: float, scale: floa
 
     .. math::
         \sum_{nt} \ln p_{nt}(x^*_{nt} \mid \beta_n) + \sum_n \ln N(\beta_n \mid \mu, \Sigma)
-        + \ln N(\mu \mid 0, s^2 I) + \ln IW(\Sigma \mid \nu, V I)
+        + \ln N(\mu \mid 0, s^2 I) + \ln IW(\Sigma \mid \nu, S I)
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def hierarchical_log_joint(tasks, beta, mean, covariance, df: float, scale: floa
     mean : array (p,)
     covariance : array (p, p)
     df, scale, mean_sd : float
-        nu, V and s.
+        nu, S (nu V in the terms of `HierarchicalLogit`) and s.
 
     Returns
     -------
