@@ -23,9 +23,9 @@ def change(rng, model, c, b, which, i, k, d, commit):
     likelihood, m = model.likelihood, b.m[k]
     delta = 0.0
     if which == OWN:
-        delta = verbs.delta_own(likelihood, c, b, i, d)
+        delta = verbs.delta_own(likelihood, c, b, i, d, 0.0)
         if commit:
-            verbs.apply_own(likelihood, c, b, i, d)
+            verbs.apply_own(likelihood, c, b, i, d, 0.0)
     elif which == MEMBER:
         delta = verbs.delta_member(likelihood, c, b, k, i, d)
         if commit:

@@ -6,6 +6,9 @@ from problems import FIXED_UNIQUE, NO_UNIQUE, build, contents, random_comparison
 from scipy.special import i0e
 
 from thali._jit import kernel, scalar
+from thali.likelihoods.tiles import LOGLIK
+from thali.likelihoods.tiles import OTHER as OTHER_SIDE
+from thali.likelihoods.tiles import OWN as OWN_SIDE
 from thali.mcmc import verbs
 from thali.mcmc.bag import COLUMNS
 from thali.mcmc.logarithm import fast_log
@@ -21,9 +24,9 @@ def change(rng, model, c, b, which, i, k, d, commit):
     m = b.m[k]
     delta = 0.0
     if which == OWN:
-        delta = verbs.delta_own(model.likelihood, c, b, i, d)
+        delta = verbs.delta_own(model.likelihood, c, b, i, d, 0.0)
         if commit:
-            verbs.apply_own(model.likelihood, c, b, i, d)
+            verbs.apply_own(model.likelihood, c, b, i, d, 0.0)
     elif which == MEMBER:
         delta = verbs.delta_member(model.likelihood, c, b, k, i, d)
         if commit:
@@ -110,7 +113,7 @@ def test_changes_of_elimination(call, n, missing, lapse):
     fresh = make(model.likelihood)
     verbs.rebuild(model.likelihood, fresh, bag)
     real = model.likelihood.neighbour.ravel() < n
-    for field in (0, 8, 32):  # own side, other side, log-likelihood
+    for field in (OWN_SIDE, OTHER_SIDE, LOGLIK):
         kept = cache.tile[:, field : field + 8].ravel()[real]
         assert kept == pytest.approx(fresh.tile[:, field : field + 8].ravel()[real], rel=1e-9, abs=1e-9)
     total = verbs.log_likelihood(model.likelihood, cache, bag)

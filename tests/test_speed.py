@@ -12,7 +12,7 @@ from problems import build, random_comparisons, state
 
 from thali._jit import kernel, lanes
 from thali.likelihoods.elimination import Elimination
-from thali.likelihoods.tiles import LANES, LOGLIK, LOSSES, OTHER, OWN, WINS
+from thali.likelihoods.tiles import LANES, LEAST, LOGLIK, LOSSES, OTHER, OWN, WINS
 from thali.mcmc import recommended, verbs
 from thali.mcmc.chains import Chain
 from thali.models.engine import build_task
@@ -25,8 +25,8 @@ def plain_row_delta(pairs, c, b, i, d):
     total = 0.0
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(LANES):
-            own = max(c.tile[v, OWN + t] + d, pairs.floor)
-            other = max(c.tile[v, OTHER + t], pairs.floor)
+            own = max(c.tile[v, OWN + t] + d, LEAST)
+            other = max(c.tile[v, OTHER + t], LEAST)
             share = pairs.scale / (own + other)
             term = c.tile[v, WINS + t] * math.log(own * share + pairs.base)
             term += c.tile[v, LOSSES + t] * math.log(other * share + pairs.base)
@@ -39,7 +39,7 @@ def all_rows(rng, model, c, b, rounds):
     total = 0.0
     for r in range(rounds):
         for i in range(b.Z.shape[1] - 1):
-            total += verbs.delta_own(model.likelihood, c, b, i, 1e-3 * (r % 7))
+            total += verbs.delta_own(model.likelihood, c, b, i, 1e-3 * (r % 7), 0.0)
     return total
 
 

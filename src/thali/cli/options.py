@@ -228,9 +228,9 @@ Tempering = Annotated[
     str,
     typer.Option(
         metavar="auto|off|N|1,T,...",
-        help="Replicas at several temperatures, so that chains change between families of features. auto: for"
-        " similarities, a number of temperatures that grows while tuning; N temperatures to start with; or the"
-        " temperatures themselves.",
+        help="Replicas at several temperatures, so that chains change between families of features. auto: on for"
+        " similarities, and for aspects to be learned with --no-unique; off; N temperatures to start with, whose number"
+        " grows while tuning; or the temperatures themselves.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Same seed, same draws.", show_default="a fresh one")]

@@ -77,6 +77,7 @@ class Additive:
     constant: bool = True
 
     unique = False  # no object has a fixed feature of its own
+    least_shape = 1.0  # of the weight prior: below it weights of 0 have infinite density
     tempers = True  # families of features that explain the data alike are far apart
     parameters = ("constant", "sigma")  # what draws hold besides features and weights
 
@@ -116,11 +117,6 @@ class Additive:
 
         `shape` and `rate` are those of the Gamma prior of weights and constant.
         """
-        if shape < 1.0:
-            raise ArgumentError(
-                "The shape in weight_prior must be 1 or more for additive clustering, because weights of 0 have "
-                f"infinite density otherwise; got {shape:g}."
-            )
         self._warn_of_scale(data, shape, rate)
         variance = self.first_variance(data)
         value, measured = lay_out(data.n_options, data.first, data.second, data.values)
@@ -203,12 +199,12 @@ def _cache_at(judgements, caches, t):
 
 
 @verbs.delta_own.register(Judgements)
-def _delta_own(judgements, c, b, i, d):
+def _delta_own(judgements, c, b, i, d, columns):
     return 0.0
 
 
 @verbs.apply_own.register(Judgements)
-def _apply_own(judgements, c, b, i, d):
+def _apply_own(judgements, c, b, i, d, columns):
     pass
 
 

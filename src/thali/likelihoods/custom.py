@@ -82,6 +82,7 @@ class Custom:
     simulate: Callable | None = None
 
     unique = False  # no option has a fixed feature of its own
+    least_shape = 0.5  # of the weight prior: a difference of sums says nothing of the tiny weights of smaller ones
     tempers = False
     parameters = ()  # numbers that are not features or weights are fixed: they belong to the data
     has_published_sampler = False

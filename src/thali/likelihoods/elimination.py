@@ -1,5 +1,6 @@
 """Elimination by aspects on paired comparisons."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,27 +10,25 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods.elimination_sets import check_sets, compiled_sets
 from thali.likelihoods.tiles import (
-    LANES,
-    OTHER,
-    OWN,
     PairCache,
     Pairs,
     empty_cache,
     fill,
     lay_out,
     row_apply,
+    row_columns,
     row_delta,
     row_mirror,
+    scale_sides,
     total,
 )
 from thali.mcmc import verbs
-from thali.mcmc.bag import COLUMNS
+from thali.mcmc.bag import COLUMNS, columns_born, scratch, sum_of_weights
 from thali.priors.given import Given
 
-# A side's weight counts as at least this much, times the prior mean of a weight, so that two empty sides give
-# probability 1/2. With unique aspects a side is never empty, and weights are practically never that small. Without
-# them the floor must lie above what rounding leaves behind when a side is emptied: below 1e-12 after 200 sweeps.
-FLOOR_WITH_UNIQUE, FLOOR_WITHOUT = 1e-14, 1e-9
+# Below this shape of the weight prior some weights are so much smaller than others that a difference of sums says
+# nothing of them: pairs are then evaluated as sets of two, for which nothing is summed up beforehand.
+SHAPE_OF_SUMS = 0.5
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Elimination:
     lapse: float = 0.01
     unique: bool = True
 
-    tempers = False
+    least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
     parameters = ()  # what draws hold besides features and weights
 
     def __post_init__(self):
@@ -79,6 +78,12 @@ class Elimination:
             raise ArgumentError(
                 f"lapse is the probability of choosing at random and must lie in [0, 1); got {self.lapse!r}."
             )
+
+    @property
+    def tempers(self) -> bool:
+        """Whether chains need it: without unique aspects, choices between some families of aspects are nearly
+        impossible."""
+        return not self.unique
 
     def check(self, prior, data) -> None:
         """Raise DataError for data of another kind, and ArgumentError for aspects that leave nothing to learn, or make
@@ -120,10 +125,12 @@ class Elimination:
         `shape` and `rate` are those of the Gamma prior of the weights.
         """
         data = as_pairs(data)
+        if shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
+            data = Choices.from_comparisons(data)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse)
-        floor = shape / rate * (FLOOR_WITH_UNIQUE if self.unique else FLOOR_WITHOUT)
-        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), floor)
+        always = math.inf if self.unique else 0.0
+        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), always)
         return pairs, empty_cache
 
     def posterior_part(self, columns, extra, data, shape, dense):
@@ -145,7 +152,9 @@ def as_pairs(data):
 
 # How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j];
 # the weight of h grows by d, own += d - d z[j] for the rows in h, or other += d z[j] for the rows outside, whichever
-# are fewer; pool and carve, both sides -= d z[j].
+# are fewer; pool and carve, both sides -= d z[j]. Columns come and go likewise, but the unique weights that pool and
+# carve draw on stay, and so does what only changes its weight.
+SAME = (0.0, 0.0, 0.0, 0.0)
 
 
 @verbs.sees_full.register(Pairs)
@@ -155,7 +164,7 @@ def _sees_full(pairs):
 
 @verbs.cache_at.register(Pairs)
 def _cache_at(pairs, caches, t):
-    return PairCache(caches.tile[t])
+    return PairCache(caches.tile[t], caches.real[t])
 
 
 @verbs.is_scale_free.register(Pairs)
@@ -164,24 +173,26 @@ def _is_scale_free(pairs):
 
 
 @verbs.delta_own.register(Pairs)
-def _delta_own(pairs, c, b, i, d):
-    return row_delta(pairs, c, b, 0, i, d, 0.0, 0.0, 0.0)
+def _delta_own(pairs, c, b, i, d, columns):
+    return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
 
 
 @verbs.apply_own.register(Pairs)
-def _apply_own(pairs, c, b, i, d):
-    row_apply(pairs, c, b, 0, i, d, 0.0, 0.0, 0.0)
+def _apply_own(pairs, c, b, i, d, columns):
+    row_apply(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
     row_mirror(pairs, c, i)
 
 
 @verbs.delta_member.register(Pairs)
 def _delta_member(pairs, c, b, k, i, d):
-    return row_delta(pairs, c, b, k, i, d, -d, 0.0, -d)
+    g = 1.0 if d > 0.0 else -1.0
+    return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @verbs.apply_member.register(Pairs)
 def _apply_member(pairs, c, b, k, i, d):
-    row_apply(pairs, c, b, k, i, d, -d, 0.0, -d)
+    g = 1.0 if d > 0.0 else -1.0
+    row_apply(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
     row_mirror(pairs, c, i)
 
 
@@ -189,10 +200,12 @@ def _apply_member(pairs, c, b, k, i, d):
 def _delta_weight(pairs, c, b, k, m, d):
     n = b.Z.shape[1] - 1
     side = 1.0 if 2 * m <= n else 0.0
+    x, y = d * side, d * (1.0 - side)
+    g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
     change = 0.0
     for i in range(n):
         if b.Z[k, i] == side:
-            change += row_delta(pairs, c, b, k, i, d * side, -d * side, 0.0, d * (1.0 - side))
+            change += row_delta(pairs, c, b, k, i, (x, -x, 0.0, y), (g, -g, 0.0, h))
     return change
 
 
@@ -200,20 +213,24 @@ def _delta_weight(pairs, c, b, k, m, d):
 def _apply_weight(pairs, c, b, k, m, d):
     n = b.Z.shape[1] - 1
     side = 1.0 if 2 * m <= n else 0.0
+    x, y = d * side, d * (1.0 - side)
+    g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
     for i in range(n):
         if b.Z[k, i] == side:
-            row_apply(pairs, c, b, k, i, d * side, -d * side, 0.0, d * (1.0 - side))
+            row_apply(pairs, c, b, k, i, (x, -x, 0.0, y), (g, -g, 0.0, h))
             row_mirror(pairs, c, i)
 
 
 @verbs.delta_pool.register(Pairs)
 def _delta_pool(pairs, c, b, i, k, d):
-    return row_delta(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+    g = 1.0 if d > 0.0 else -1.0
+    return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
 @verbs.apply_pool.register(Pairs)
 def _apply_pool(pairs, c, b, i, k, d):
-    row_apply(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+    g = 1.0 if d > 0.0 else -1.0
+    row_apply(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
     row_mirror(pairs, c, i)
 
 
@@ -222,7 +239,7 @@ def _delta_carve(pairs, c, b, k, m, d):
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
-            change += row_delta(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+            change += row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), SAME)
     return 0.5 * change  # every pair of owners was met from both sides
 
 
@@ -230,15 +247,36 @@ def _delta_carve(pairs, c, b, k, m, d):
 def _apply_carve(pairs, c, b, k, m, d):
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
-            row_apply(pairs, c, b, k, i, 0.0, -d, 0.0, -d)
+            row_apply(pairs, c, b, k, i, (0.0, -d, 0.0, -d), SAME)
+
+
+@verbs.apply_transfer.register(Pairs)
+def _apply_transfer(pairs, c, b, k, other, d):
+    # as by default, and column k comes to stand, or stands no more, beside the other against those who own neither
+    rest = k if d > 0.0 else scratch(b)
+    g = 1.0 if d > 0.0 else -1.0
+    for i in range(b.Z.shape[1] - 1):
+        if b.Z[other, i] != 0.0:
+            row_apply(pairs, c, b, rest, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
+            if pairs.always == 0.0:
+                row_columns(pairs, c, b, rest, i, g, -g)
+                row_columns(pairs, c, b, other, i, 0.0, -g)
+            row_mirror(pairs, c, i)
+
+
+@verbs.apply_copies.register(Pairs)
+def _apply_copies(pairs, c, b, k, extra):
+    if pairs.always == 0.0:
+        for i in range(b.Z.shape[1] - 1):
+            if b.Z[k, i] != 0.0:
+                row_columns(pairs, c, b, k, i, extra, -extra)
+                row_mirror(pairs, c, i)
 
 
 @verbs.apply_scale.register(Pairs)
 def _apply_scale(pairs, c, b, factor):
-    for v in range(c.tile.shape[0]):
-        for t in range(LANES):
-            c.tile[v, OWN + t] *= factor
-            c.tile[v, OTHER + t] *= factor
+    if scale_sides(pairs, c, factor, sum_of_weights(b)):
+        fill(pairs, c, b, b.whole[COLUMNS])
 
 
 @verbs.rebuild.register(Pairs)

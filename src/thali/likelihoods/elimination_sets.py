@@ -159,12 +159,12 @@ def swap_rows(b, k, other):
 
 
 @verbs.delta_own.register(Sets)
-def _delta_own(sets, c, b, i, d):
+def _delta_own(sets, c, b, i, d, columns):
     return evaluate_change(sets, c, b, OWN, i, 0, 0, d, False)
 
 
 @verbs.apply_own.register(Sets)
-def _apply_own(sets, c, b, i, d):
+def _apply_own(sets, c, b, i, d, columns):
     evaluate_change(sets, c, b, OWN, i, 0, 0, d, True)
 
 

@@ -10,15 +10,17 @@ import numpy as np
 
 from thali._jit import generic, scalar
 from thali.mcmc import verbs
-from thali.mcmc.bag import COLUMNS, scratch
+from thali.mcmc.bag import COLUMNS, columns_born, scratch
 
 
 class Sums(NamedTuple):
     """What a chain keeps."""
 
     own: np.ndarray  # (n,) sum of the weights of option i
+    own_columns: np.ndarray  # (n,) of how many columns; without any the sum is 0, whatever rounding would leave of it
     option: np.ndarray  # (n,) its term
     shared: np.ndarray  # (n, n) sum of the weights that i and j share; symmetric, 0 on the diagonal
+    shared_columns: np.ndarray  # (n, n) of how many columns
     pair: np.ndarray  # (n, n) their term; likewise
     owner: np.ndarray  # (n,) int64 the owners of the open pattern, in any order
     owners: np.ndarray  # (1,) int64 how many they are
@@ -53,33 +55,40 @@ def empty_cache(likelihood) -> Sums:
     """Sums of no feature; terms are still to be filled in."""
     n = likelihood.n
     side = n if sees_pairs(likelihood) else 0
-    squares = np.zeros((side, side)), np.zeros((side, side))
-    return Sums(np.zeros(n), np.zeros(n), *squares, np.zeros(n, np.int64), np.zeros(1, np.int64))
+    lists, squares = np.zeros((3, n)), np.zeros((3, side, side))
+    return Sums(*lists, *squares, np.zeros(n, np.int64), np.zeros(1, np.int64))
 
 
 @scalar
-def option_at(likelihood, c, i, d):
-    """The term of option i if its sum grew by d. What rounding leaves below 0 counts as 0."""
-    return of_option(likelihood, i, max(c.own[i] + d, 0.0))
+def sum_of(weights, columns):
+    """What rounding leaves below 0, or of no column, counts as 0."""
+    return max(weights, 0.0) if columns > 0.0 else 0.0
 
 
 @scalar
-def pair_at(likelihood, c, i, j, d, d_i, d_j):
-    """The term of options i and j if what they share grew by d and their own sums by d_i and d_j."""
-    shared = max(c.shared[i, j] + d, 0.0)
-    own_i = max(c.own[i] + d_i, 0.0)
-    own_j = max(c.own[j] + d_j, 0.0)
+def pair_at(likelihood, i, j, shared, own_i, own_j):
+    """The term of options i and j, given their sums."""
     swapped = i > j
     first, second = j if swapped else i, i if swapped else j
     return of_pair(likelihood, first, second, shared, own_j if swapped else own_i, own_i if swapped else own_j)
 
 
 @scalar
-def note_pair(likelihood, c, i, j, d):
-    """What i and j share grows by d; both copies of their sum and their term follow."""
-    c.shared[i, j] += d
+def note_own(likelihood, c, i, d, g):
+    """The sum of option i grows by d and by g columns; its term follows."""
+    c.own_columns[i] += g
+    c.own[i] = sum_of(c.own[i] + d, c.own_columns[i])
+    c.option[i] = of_option(likelihood, i, c.own[i])
+
+
+@scalar
+def note_pair(likelihood, c, i, j, d, g):
+    """What i and j share grows by d and by g columns; both copies of their sum and their term follow."""
+    c.shared_columns[i, j] += g
+    c.shared_columns[j, i] = c.shared_columns[i, j]
+    c.shared[i, j] = sum_of(c.shared[i, j] + d, c.shared_columns[i, j])
     c.shared[j, i] = c.shared[i, j]
-    c.pair[i, j] = pair_at(likelihood, c, i, j, 0.0, 0.0, 0.0)
+    c.pair[i, j] = pair_at(likelihood, i, j, c.shared[i, j], c.own[i], c.own[j])
     c.pair[j, i] = c.pair[i, j]
 
 
@@ -91,24 +100,27 @@ def whole_of_bag(likelihood, b, columns):
 
 @scalar
 def _delta_member(likelihood, c, b, k, i, d):
-    change = option_at(likelihood, c, i, d) - c.option[i]
+    g = 1.0 if d > 0.0 else -1.0
+    own = sum_of(c.own[i] + d, c.own_columns[i] + g)
+    change = of_option(likelihood, i, own) - c.option[i]
     if sees_pairs(likelihood):
         for j in range(likelihood.n):
             z = b.Z[k, j]
             if j != i and (sees_own(likelihood) or z != 0.0):
-                change += pair_at(likelihood, c, i, j, d * z, d, 0.0) - c.pair[i, j]
+                shared = sum_of(c.shared[i, j] + d * z, c.shared_columns[i, j] + g * z)
+                change += pair_at(likelihood, i, j, shared, own, c.own[j]) - c.pair[i, j]
     return change
 
 
 @scalar
 def _apply_member(likelihood, c, b, k, i, d):
-    c.own[i] += d
-    c.option[i] = option_at(likelihood, c, i, 0.0)
+    g = 1.0 if d > 0.0 else -1.0
+    note_own(likelihood, c, i, d, g)
     if sees_pairs(likelihood):
         for j in range(likelihood.n):
             z = b.Z[k, j]
             if j != i and (sees_own(likelihood) or z != 0.0):
-                note_pair(likelihood, c, i, j, d * z)
+                note_pair(likelihood, c, i, j, d * z, g * z)
 
 
 # While a pattern is open its owners are listed, so that terms of what is shared need no look at anybody else.
@@ -126,12 +138,14 @@ def _open_members(likelihood, c, b, k):
 def _delta_joined(likelihood, c, b, k, i, d):
     if sees_own(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
-    change = option_at(likelihood, c, i, d) - c.option[i]
+    g = 1.0 if d > 0.0 else -1.0
+    change = of_option(likelihood, i, sum_of(c.own[i] + d, c.own_columns[i] + g)) - c.option[i]
     if sees_pairs(likelihood):
         for t in range(c.owners[0]):
             j = c.owner[t]
             if j != i:
-                change += pair_at(likelihood, c, i, j, d, 0.0, 0.0) - c.pair[i, j]
+                shared = sum_of(c.shared[i, j] + d, c.shared_columns[i, j] + g)
+                change += pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
     return change
 
 
@@ -149,24 +163,28 @@ def _apply_joined(likelihood, c, b, k, i, d):
 
 
 def _delta_weight(likelihood, c, b, k, m, d):
+    g = columns_born(b, k, d)
     change = 0.0
     for i in range(likelihood.n):
         z = b.Z[k, i]
+        own_i = sum_of(c.own[i] + d * z, c.own_columns[i] + g * z)
         if z != 0.0:
-            change += option_at(likelihood, c, i, d) - c.option[i]
+            change += of_option(likelihood, i, own_i) - c.option[i]
         if sees_pairs(likelihood) and (sees_own(likelihood) or z != 0.0):
             for j in range(i):
                 y = b.Z[k, j]
                 if z * y != 0.0 or (sees_own(likelihood) and z + y != 0.0):
-                    change += pair_at(likelihood, c, i, j, d * z * y, d * z, d * y) - c.pair[i, j]
+                    shared = sum_of(c.shared[i, j] + d * z * y, c.shared_columns[i, j] + g * z * y)
+                    own_j = sum_of(c.own[j] + d * y, c.own_columns[j] + g * y)
+                    change += pair_at(likelihood, i, j, shared, own_i, own_j) - c.pair[i, j]
     return change
 
 
 def _apply_weight(likelihood, c, b, k, m, d):
+    g = columns_born(b, k, d)
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
-            c.own[i] += d
-            c.option[i] = option_at(likelihood, c, i, 0.0)
+            note_own(likelihood, c, i, d, g)
     if sees_pairs(likelihood):
         for i in range(likelihood.n):
             z = b.Z[k, i]
@@ -174,54 +192,82 @@ def _apply_weight(likelihood, c, b, k, m, d):
                 for j in range(i):
                     y = b.Z[k, j]
                     if z * y != 0.0 or (sees_own(likelihood) and z + y != 0.0):
-                        note_pair(likelihood, c, i, j, d * z * y)
+                        note_pair(likelihood, c, i, j, d * z * y, g * z * y)
 
 
 # Column k loses the owners of another, which take its weight over, or the other way round: d is what each of them
-# comes to share with the rest of k. Every other sum stays as it is.
+# comes to share with the rest of k. Every other sum stays as it is, though not its number of columns.
 
 
 def _delta_transfer(likelihood, c, b, k, other, d):
     change = 0.0
     if sees_pairs(likelihood):
         rest = k if d > 0.0 else scratch(b)
+        g = 1.0 if d > 0.0 else -1.0
         for i in range(likelihood.n):
             if b.Z[other, i] != 0.0:
                 for j in range(likelihood.n):
                     if b.Z[rest, j] != 0.0:
-                        change += pair_at(likelihood, c, i, j, d, 0.0, 0.0) - c.pair[i, j]
+                        shared = sum_of(c.shared[i, j] + d, c.shared_columns[i, j] + g)
+                        change += pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
     return change
 
 
 def _apply_transfer(likelihood, c, b, k, other, d):
+    g = 1.0 if d > 0.0 else -1.0
+    _apply_copies(likelihood, c, b, other, g)
     if sees_pairs(likelihood):
         rest = k if d > 0.0 else scratch(b)
         for i in range(likelihood.n):
             if b.Z[other, i] != 0.0:
                 for j in range(likelihood.n):
                     if b.Z[rest, j] != 0.0:
-                        note_pair(likelihood, c, i, j, d)
+                        note_pair(likelihood, c, i, j, d, g)
+
+
+@scalar
+def _apply_copies(likelihood, c, b, k, extra):
+    for i in range(likelihood.n):
+        if b.Z[k, i] != 0.0:
+            c.own_columns[i] += extra
+            if sees_pairs(likelihood):
+                for j in range(likelihood.n):
+                    c.shared_columns[i, j] += extra * b.Z[k, j] if j != i else 0.0
 
 
 def _rebuild(likelihood, c, b):
     n = likelihood.n
     for i in range(n):
-        c.own[i] = 0.0
+        total = 0.0
+        columns = 0.0
         for k in range(b.whole[COLUMNS]):
-            c.own[i] += b.w[k] * b.Z[k, i]
-        c.option[i] = option_at(likelihood, c, i, 0.0)
+            total += b.w[k] * b.Z[k, i]
+            columns += b.Z[k, i]
+        c.own[i] = c.own_columns[i] = 0.0
+        note_own(likelihood, c, i, total, columns)
     if sees_pairs(likelihood):
         for i in range(n):
             for j in range(i):
                 total = 0.0
+                columns = 0.0
                 for k in range(b.whole[COLUMNS]):
                     total += b.w[k] * b.Z[k, i] * b.Z[k, j]
-                c.shared[i, j] = total
-                note_pair(likelihood, c, i, j, 0.0)
+                    columns += b.Z[k, i] * b.Z[k, j]
+                c.shared[i, j] = c.shared_columns[i, j] = 0.0
+                note_pair(likelihood, c, i, j, total, columns)
 
 
 def _cache_at(likelihood, caches, t):
-    return Sums(caches.own[t], caches.option[t], caches.shared[t], caches.pair[t], caches.owner[t], caches.owners[t])
+    return Sums(
+        caches.own[t],
+        caches.own_columns[t],
+        caches.option[t],
+        caches.shared[t],
+        caches.shared_columns[t],
+        caches.pair[t],
+        caches.owner[t],
+        caches.owners[t],
+    )
 
 
 def _log_likelihood_of_bag(likelihood, c, b):
@@ -239,7 +285,7 @@ def no(likelihood):
 # Without unique weights no sampler asks for these.
 
 
-def _no_own(likelihood, c, b, i, d):
+def _no_own(likelihood, c, b, i, d, columns):
     return -np.inf
 
 
@@ -286,4 +332,5 @@ ANSWERS = COMMON | {
     verbs.apply_weight: _apply_weight,
     verbs.delta_transfer: _delta_transfer,
     verbs.apply_transfer: _apply_transfer,
+    verbs.apply_copies: _apply_copies,
 }

@@ -2,8 +2,10 @@
 
 The pairs of option i, with each option it was compared with, fill whole tiles of eight lanes; every pair therefore
 stands twice, once in the tiles of either option, and `mirror` says where the other copy is. Missing neighbours have
-no counts. One row kernel with four numbers serves every change that a move can make to the pairs of option i: its own
-side grows by a0 + a1 z[j] and the other by b0 + b1 z[j], where z is a row of Z and j the neighbour.
+no counts. One row kernel with four numbers serves every change that a move can make to the pairs of option i: the
+weight of its own side grows by a0 + a1 z[j] and that of the other by b0 + b1 z[j], where z is a row of Z and j the
+neighbour. Four more numbers say likewise how many columns come to stand on a side: a side without any is empty,
+whatever rounding leaves of the weights that stood on it.
 """
 
 import math
@@ -15,10 +17,15 @@ from thali._jit import lanes, scalar
 from thali.mcmc.logarithm import fast_log
 
 LANES = 8
-# fields of a tile, LANES numbers each: weights that count for i and for the neighbour, choices of i and of the
-# neighbour, their log-likelihood, scratch. Constant distances in one array let the compiler see that they do not
-# overlap.
-OWN, OTHER, WINS, LOSSES, LOGLIK, Z = range(0, 6 * LANES, LANES)
+# fields of a tile, LANES numbers each: weights that count for i and for the neighbour, how many columns they belong
+# to, choices of i and of the neighbour, their log-likelihood, scratch. Constant distances in one array let the compiler
+# see that they do not overlap.
+FIELDS = 8
+OWN, OTHER, OWN_COLUMNS, OTHER_COLUMNS, WINS, LOSSES, LOGLIK, Z = range(0, FIELDS * LANES, LANES)
+ERROR = 0  # position in PairCache.real
+LEAST = 1e-290  # weight of an empty side: two of them give probability 1/2
+ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may leave
+TRUSTED = 1e5  # a side must be so many times as heavy as the errors since the cache was filled
 
 
 class Pairs(NamedTuple):
@@ -31,13 +38,14 @@ class Pairs(NamedTuple):
     losses: np.ndarray
     scale: float  # 1 - lapse
     base: float  # lapse / 2
-    floor: float  # least weight of a side
+    always: float  # columns on a side that are not in the bag: a unique aspect, which never goes, counts as infinite
 
 
 class PairCache(NamedTuple):
     """What a chain keeps of the pairs."""
 
-    tile: np.ndarray  # (tiles, 6 * LANES)
+    tile: np.ndarray  # (tiles, FIELDS * LANES)
+    real: np.ndarray  # (1,) ERROR: what rounding may have done to the weight of a side since the cache was filled
 
 
 @lanes
@@ -48,40 +56,63 @@ def log_term(own, other, wins, losses, scale, base):
 
 
 @lanes
-def row_delta(pairs, c, b, k, i, a0, a1, b0, b1):
-    """Change of the log-likelihood of option i's pairs."""
+def of_side(weight, columns):
+    """The weight of a side, above 0."""
+    return max(weight if columns > 0.0 else 0.0, LEAST)
+
+
+@lanes
+def row_delta(pairs, c, b, k, i, weights, columns):
+    """Change of the log-likelihood of option i's pairs; `weights` is (a0, a1, b0, b1), and `columns` likewise."""
+    a0, a1, b0, b1 = weights
+    e0, e1, f0, f1 = columns
     total = 0.0
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(LANES):
             z = b.Z[k, pairs.neighbour[v, t]]
-            own = max(c.tile[v, OWN + t] + a0 + a1 * z, pairs.floor)
-            other = max(c.tile[v, OTHER + t] + b0 + b1 * z, pairs.floor)
+            own = of_side(c.tile[v, OWN + t] + a0 + a1 * z, c.tile[v, OWN_COLUMNS + t] + e0 + e1 * z)
+            other = of_side(c.tile[v, OTHER + t] + b0 + b1 * z, c.tile[v, OTHER_COLUMNS + t] + f0 + f1 * z)
             term = log_term(own, other, c.tile[v, WINS + t], c.tile[v, LOSSES + t], pairs.scale, pairs.base)
             total += term - c.tile[v, LOGLIK + t]
     return total
 
 
 @lanes
-def store(pairs, c, v, t, own, other):
+def store(pairs, c, v, t, own, other, own_columns, other_columns):
     """Put the weights of both sides of a pair into its lane, with their log-likelihood."""
-    c.tile[v, OWN + t] = own
-    c.tile[v, OTHER + t] = other
-    own = max(own, pairs.floor)
-    other = max(other, pairs.floor)
+    c.tile[v, OWN_COLUMNS + t] = own_columns
+    c.tile[v, OTHER_COLUMNS + t] = other_columns
+    c.tile[v, OWN + t] = own if own_columns > 0.0 else 0.0
+    c.tile[v, OTHER + t] = other if other_columns > 0.0 else 0.0
+    own = of_side(own, own_columns)
+    other = of_side(other, other_columns)
     wins, losses = c.tile[v, WINS + t], c.tile[v, LOSSES + t]
     c.tile[v, LOGLIK + t] = log_term(own, other, wins, losses, pairs.scale, pairs.base)
 
 
 @scalar
-def row_apply(pairs, c, b, k, i, a0, a1, b0, b1):
+def row_apply(pairs, c, b, k, i, weights, columns):
     """Make the change in option i's own tiles."""
+    a0, a1, b0, b1 = weights
+    e0, e1, f0, f1 = columns
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(LANES):  # the gather first, so that the second loop touches one array only
             c.tile[v, Z + t] = b.Z[k, pairs.neighbour[v, t]]
         for t in range(LANES):
-            own = c.tile[v, OWN + t] + a0 + a1 * c.tile[v, Z + t]
-            other = c.tile[v, OTHER + t] + b0 + b1 * c.tile[v, Z + t]
-            store(pairs, c, v, t, own, other)
+            z = c.tile[v, Z + t]
+            own = c.tile[v, OWN + t] + a0 + a1 * z
+            other = c.tile[v, OTHER + t] + b0 + b1 * z
+            own_columns = c.tile[v, OWN_COLUMNS + t] + e0 + e1 * z
+            other_columns = c.tile[v, OTHER_COLUMNS + t] + f0 + f1 * z
+            store(pairs, c, v, t, own, other, own_columns, other_columns)
+
+
+@scalar
+def row_columns(pairs, c, b, k, i, e0, e1):
+    """So many columns more on option i's sides, whose weights stay as they are."""
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(LANES):
+            c.tile[v, OWN_COLUMNS + t] += e0 + e1 * b.Z[k, pairs.neighbour[v, t]]
 
 
 @scalar
@@ -94,6 +125,8 @@ def row_mirror(pairs, c, i):
             lane = there % np.uint64(LANES)
             c.tile[tile, np.uint64(OWN) + lane] = c.tile[v, OTHER + t]
             c.tile[tile, np.uint64(OTHER) + lane] = c.tile[v, OWN + t]
+            c.tile[tile, np.uint64(OWN_COLUMNS) + lane] = c.tile[v, OTHER_COLUMNS + t]
+            c.tile[tile, np.uint64(OTHER_COLUMNS) + lane] = c.tile[v, OWN_COLUMNS + t]
             c.tile[tile, np.uint64(LOGLIK) + lane] = c.tile[v, LOGLIK + t]
 
 
@@ -107,10 +140,33 @@ def fill(pairs, c, b, columns):
                 j = pairs.neighbour[v, t]
                 own = b.s[i]
                 other = b.s[j]
+                own_columns = pairs.always
+                other_columns = pairs.always
                 for k in range(columns):
                     own += b.w[k] * b.Z[k, i] * (1.0 - b.Z[k, j])
                     other += b.w[k] * b.Z[k, j] * (1.0 - b.Z[k, i])
-                store(pairs, c, v, t, own, other)
+                    own_columns += b.Z[k, i] * (1.0 - b.Z[k, j])
+                    other_columns += b.Z[k, j] * (1.0 - b.Z[k, i])
+                store(pairs, c, v, t, own, other, own_columns, other_columns)
+    c.real[ERROR] = 0.0
+
+
+@lanes
+def scale_sides(pairs, c, factor, sum_of_weights):
+    """Multiply all weights by a factor; returns whether the cache should be filled from scratch.
+
+    Errors of rounding are multiplied as the weights are, but no walk of the weights takes them back: within some dozen
+    sweeps they may become as large as the weights themselves.
+    """
+    c.real[ERROR] = c.real[ERROR] * factor + ROUNDING * sum_of_weights
+    light = TRUSTED * c.real[ERROR]
+    doubtful = 0.0
+    for v in range(c.tile.shape[0]):
+        for t in range(LANES):
+            c.tile[v, OWN + t] *= factor
+            c.tile[v, OTHER + t] *= factor
+            doubtful += 1.0 if (c.tile[v, OWN_COLUMNS + t] > 0.0) & (c.tile[v, OWN + t] < light) else 0.0
+    return doubtful > 0.0
 
 
 @scalar
@@ -123,8 +179,8 @@ def total(pairs, c):
             for t in range(LANES):
                 j = pairs.neighbour[v, t]
                 if i < j < n:
-                    own = max(c.tile[v, OWN + t], pairs.floor)
-                    other = max(c.tile[v, OTHER + t], pairs.floor)
+                    own = max(c.tile[v, OWN + t], LEAST)
+                    other = max(c.tile[v, OTHER + t], LEAST)
                     p = pairs.scale * own / (own + other) + pairs.base
                     q = pairs.scale * other / (own + other) + pairs.base
                     if c.tile[v, WINS + t] > 0.0:
@@ -134,7 +190,7 @@ def total(pairs, c):
     return result
 
 
-def lay_out(n: int, first, second, wins, losses, lapse: float, floor: float) -> Pairs:
+def lay_out(n: int, first, second, wins, losses, lapse: float, always: float) -> Pairs:
     """Arrange pairs (first[p], second[p]) into tiles; vectorised, memory proportional to the pairs."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
@@ -166,13 +222,13 @@ def lay_out(n: int, first, second, wins, losses, lapse: float, floor: float) -> 
         losses=spread(own_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
-        floor=floor,
+        always=always,
     )
 
 
 def empty_cache(pairs: Pairs) -> PairCache:
     """Counts in place, weights still to be filled in."""
-    tile = np.zeros((pairs.neighbour.shape[0], 6 * LANES))
+    tile = np.zeros((pairs.neighbour.shape[0], FIELDS * LANES))
     tile[:, WINS : WINS + LANES] = pairs.wins
     tile[:, LOSSES : LOSSES + LANES] = pairs.losses
-    return PairCache(tile)
+    return PairCache(tile, np.zeros(1))

@@ -184,6 +184,25 @@ def copy_row(b, source, target):
 
 
 @scalar
+def columns_born(b, k, d):
+    """How many columns come if the weight of pattern k grows by d: one in the free row, -1 if the weight goes, or 0."""
+    if k == b.whole[COLUMNS]:
+        return 1.0
+    return -1.0 if d == -b.w[k] else 0.0
+
+
+@scalar
+def sum_of_weights(b):
+    """Of all columns, and the unique ones."""
+    total = 0.0
+    for k in range(b.whole[COLUMNS]):
+        total += b.w[k]
+    for i in range(b.s.shape[0]):
+        total += b.s[i]
+    return total
+
+
+@scalar
 def remove_column(b, k):
     """The last column takes the place of column k."""
     last = b.whole[COLUMNS] - 1

@@ -9,10 +9,11 @@ import math
 from thali._jit import scalar
 from thali.mcmc.bag import ALPHA, COLUMNS, capacity, copy_row, remove_column
 from thali.mcmc.chance import bessel_count
+from thali.mcmc.verbs import apply_copies
 
 
 @scalar
-def split_duplicates(rng, model, b):
+def split_duplicates(rng, model, c, b):
     """With sum W, the number n of columns has P(n) ~ x^(n-1) / (n! (n-1)!), x = alpha * lambda * rate * W, and given n
     the weights are W times a flat Dirichlet vector. Needs exponential weights."""
     merge(b)
@@ -21,18 +22,22 @@ def split_duplicates(rng, model, b):
         extra = bessel_count(rng, x, 1)
         while b.whole[COLUMNS] + extra > capacity(b):
             extra = bessel_count(rng, x, 1)
+        if extra != b.order[k]:
+            apply_copies(model.likelihood, c, b, k, extra - b.order[k])
         if extra > 0:
             split(rng, b, k, extra)
 
 
 @scalar
 def merge(b):
-    """Leave one column of each pattern, with the sum of the weights."""
+    """Leave one column of each pattern, with the sum of the weights; how many were merged into it goes to b.order."""
     k = 0
     while k < b.whole[COLUMNS]:
+        b.order[k] = 0
         for j in range(b.whole[COLUMNS] - 1, k, -1):
             if same_owners(b, j, k):
                 b.w[k] += b.w[j]
+                b.order[k] += 1
                 remove_column(b, j)
         k += 1
 

@@ -100,9 +100,11 @@ def update_unique_features(rng, model, c, b, i):
     """
     odds = b.real[ALPHA] * rate_single(model.prior, i) / CANDIDATES  # p / (1 - p), p = (alpha/K*) / (N + alpha/K*)
     known = 0
+    before = 0.0
     present = 0.0
     for k in range(b.whole[COLUMNS]):
         if b.m[k] == 1 and b.Z[k, i] != 0.0:
+            before += 1.0
             present += b.w[k]
             b.m[k] = 0  # dropped below; those that are chosen again are appended again
             if known < CANDIDATES:
@@ -111,10 +113,10 @@ def update_unique_features(rng, model, c, b, i):
     for j in range(known, CANDIDATES):
         b.candidates[j] = rng.standard_exponential()
     drop_empty(b)
-    chosen = draw_combination(rng, model, c, b, i, odds, present)
-    wanted = weight_of(b, chosen)
+    chosen = draw_combination(rng, model, c, b, i, odds, present, before)
+    wanted, after = weight_of(b, chosen)
     if wanted != present:
-        apply_own(model.likelihood, c, b, i, wanted - present)
+        apply_own(model.likelihood, c, b, i, wanted - present, after - before)
     for j in range(CANDIDATES):
         if (chosen >> j) & 1:
             k = b.whole[COLUMNS]
@@ -124,18 +126,16 @@ def update_unique_features(rng, model, c, b, i):
 
 
 @scalar
-def draw_combination(rng, model, c, b, i, odds, present):
-    """A number whose bits say which candidates option i owns."""
+def draw_combination(rng, model, c, b, i, odds, present, before):
+    """A number whose bits say which candidates option i owns, instead of `before` columns of the weight `present`."""
     combinations = 1 << CANDIDATES
     top = -math.inf
     for code in range(combinations):
-        owned = 0
-        for j in range(CANDIDATES):
-            owned += (code >> j) & 1
+        wanted, owned = weight_of(b, code)
         if owned > capacity(b) - b.whole[COLUMNS]:
             b.block[code] = -math.inf  # no room; a sweep begins with so much that this hardly ever happens
             continue
-        value = delta_own(model.likelihood, c, b, i, weight_of(b, code) - present) + owned * math.log(odds)
+        value = delta_own(model.likelihood, c, b, i, wanted - present, owned - before) + owned * math.log(odds)
         b.block[code] = value
         top = max(top, value)
     return draw_code(rng, b, combinations, top)
@@ -143,12 +143,14 @@ def draw_combination(rng, model, c, b, i, odds, present):
 
 @scalar
 def weight_of(b, code):
-    """The sum of the candidates in a combination."""
+    """The sum of the candidates in a combination, and their number."""
     total = 0.0
+    count = 0.0
     for j in range(CANDIDATES):
         if (code >> j) & 1:
             total += b.candidates[j]
-    return total
+            count += 1.0
+    return total, count
 
 
 @scalar
@@ -172,7 +174,7 @@ def update_weights(rng, model, c, b, tuning, shuffled):
     for t in range(line_up(rng, b, shuffled)):
         k = b.order[t]
         w = b.w[k] * rng.standard_gamma(eta) / eta
-        if w > 0.0:
+        if w - b.w[k] > -b.w[k]:
             ratio = delta_weight(model.likelihood, c, b, k, b.m[k], w - b.w[k]) + proposal_ratio(eta, b.w[k], w)
             tuning.tried[SHARED] += 1
             if accept(rng, ratio):
@@ -183,10 +185,10 @@ def update_weights(rng, model, c, b, tuning, shuffled):
         for i in range(b.Z.shape[1] - 1):
             s = b.s[i] * rng.standard_gamma(eta) / eta
             if s > 0.0:
-                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(eta, b.s[i], s)
+                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i], 0.0) + proposal_ratio(eta, b.s[i], s)
                 tuning.tried[SHARED] += 1
                 if accept(rng, ratio):
-                    apply_own(model.likelihood, c, b, i, s - b.s[i])
+                    apply_own(model.likelihood, c, b, i, s - b.s[i], 0.0)
                     b.s[i] = s
                     tuning.accepted[SHARED] += 1
 

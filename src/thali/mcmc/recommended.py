@@ -53,7 +53,7 @@ def infinite(rng, model, caches, bags, tunings, steps, out, until, tune, thin):
                         row_block(rng, model, c, b)
                         compensated_weight(rng, model, c, b, tuning)
                 if model.shape == 1.0 and sums_duplicates(model.likelihood):
-                    split_duplicates(rng, model, b)
+                    split_duplicates(rng, model, c, b)
             for _ in range(2):
                 walk_unique(rng, model, c, b, tuning)
                 walk_shared(rng, model, c, b, tuning)
@@ -81,7 +81,7 @@ def infinite_without_unique(rng, model, caches, bags, tunings, steps, out, until
             for _ in range(2 * b.whole[COLUMNS]):
                 transfer(rng, model, c, b)
             if b.whole[COLUMNS] > 0 and model.shape == 1.0 and sums_duplicates(model.likelihood):
-                split_duplicates(rng, model, b)
+                split_duplicates(rng, model, c, b)
             for _ in range(2):
                 walk_shared(rng, model, c, b, tuning)
             draw_parameters(model.likelihood, rng, c, b)

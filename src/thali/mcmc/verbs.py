@@ -123,8 +123,8 @@ def is_scale_free(likelihood):
 
 
 @generic
-def delta_own(likelihood, c, b, i, d):
-    """s[i] += d."""
+def delta_own(likelihood, c, b, i, d, columns):
+    """s[i] += d, by so many columns more or fewer."""
 
 
 @generic
@@ -154,7 +154,7 @@ def apply_joined(likelihood, c, b, k, i, d):
 
 @generic
 def delta_weight(likelihood, c, b, k, m, d):
-    """The weight of pattern k grows by d."""
+    """The weight of pattern k grows by d; in row K a column is born, and -w[k] is the death of one."""
 
 
 @generic
@@ -188,7 +188,7 @@ def delta_carve(likelihood, c, b, k, m, d):
 
 
 @generic
-def apply_own(likelihood, c, b, i, d):
+def apply_own(likelihood, c, b, i, d, columns):
     """See delta_own."""
 
 
@@ -220,6 +220,11 @@ def apply_transfer(likelihood, c, b, k, other, d):
 @generic
 def apply_carve(likelihood, c, b, k, m, d):
     """See delta_carve."""
+
+
+@generic
+def apply_copies(likelihood, c, b, k, extra):
+    """The weight of pattern k is divided among `extra` columns more, or fewer; default: nothing to do."""
 
 
 @generic
@@ -314,6 +319,11 @@ def _apply_transfer(likelihood, c, b, k, other, d):
     for i in range(b.Z.shape[1] - 1):
         if b.Z[other, i] != 0.0:
             apply_pool(likelihood, c, b, i, rest, d)
+
+
+@apply_copies.register(object)
+def _apply_no_copies(likelihood, c, b, k, extra):
+    pass
 
 
 @draw_parameters.register(object)

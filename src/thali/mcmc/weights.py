@@ -23,9 +23,11 @@ def walk_unique(rng, model, c, b, tuning):
         d = s - b.s[i]
         tuning.unique_tried[i] += 1
         if 0.0 < s < np.inf:
-            ratio = b.real[HEAT] * delta_own(model.likelihood, c, b, i, d) + log_unique_ratio(model, b, i, s) + move
+            ratio = (
+                b.real[HEAT] * delta_own(model.likelihood, c, b, i, d, 0.0) + log_unique_ratio(model, b, i, s) + move
+            )
             if accept(rng, ratio):
-                apply_own(model.likelihood, c, b, i, d)
+                apply_own(model.likelihood, c, b, i, d, 0.0)
                 set_unique(b, i, s)
                 tuning.unique_accepted[i] += 1
 
@@ -44,7 +46,7 @@ def walk_shared(rng, model, c, b, tuning):
         w = b.w[k] * math.exp(move)
         d = w - b.w[k]
         tuning.tried[SHARED] += 1
-        if 0.0 < w < np.inf:
+        if 0.0 < b.w[k] + d < np.inf:  # and not so small that only -w[k] is left of d, which is a death
             ratio = b.real[HEAT] * delta_weight(model.likelihood, c, b, k, m, d) + move
             ratio += log_weight_ratio(model, b.w[k], d)
             if accept(rng, ratio):

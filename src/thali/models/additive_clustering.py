@@ -42,10 +42,11 @@ class AdditiveClustering(LatentFeatureModel):
     sampler : {None, "recommended", "paper"}
         "recommended" is parallel tempering of exact conditional draws. "paper" is the published Gibbs and Metropolis
         sampler with a valid scan, which on data with several families of features stays in one of them.
-    tempering : None, False, int or sequence of float
-        The temperatures of parallel tempering: None lets a ladder of 8 up to 10 grow while tuning until neighbours
-        trade often enough; a number starts with so many; a sequence, rising from 1, is taken as it is; False does
-        without.
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of features. None, "auto": 8 to start with, as long as features are learned.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
 
     Attributes
     ----------

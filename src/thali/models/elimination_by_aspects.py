@@ -48,6 +48,12 @@ class EliminationByAspects(MaximumLikelihoodAnswers, LatentFeatureModel):
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
         3), with a valid scan, for reproduction only: its truncation of new features
         biases their number downwards.
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of aspects. None, "auto": 8 to start with if unique=False and aspects are learned, because
+        chains get stuck there; one otherwise.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
 
     Attributes
     ----------

@@ -17,7 +17,6 @@ from thali.models.arguments import one_of, positive, whole
 if TYPE_CHECKING:
     from thali.mcmc.draws import ChainDraws
 
-LEAST_SHAPE = 0.5  # of the weight prior
 MOST_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 RUNGS, HOTTEST = 8, 10.0  # of the ladder that tempering starts with
 THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
@@ -36,7 +35,7 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
     for part, wanted in ((prior, "sample"), (likelihood, "check")):
         if not hasattr(part, wanted):
             raise ArgumentError(f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods.")
-    shape, rate = _checked_weight_prior(weight_prior)
+    shape, rate = _checked_weight_prior(weight_prior, likelihood)
     sampler = one_of("sampler", sampler or "recommended", ("recommended", "paper"))
     if alpha is not None:
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
@@ -88,6 +87,8 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
 
 def _ladder(tempering, by_default: bool, may_temper: bool) -> tuple[tuple[float, ...], bool]:
     """Temperatures to start with, and whether the ladder is lengthened while tuning."""
+    if isinstance(tempering, str):
+        tempering = {"auto": None, "off": False}.get(tempering, tempering)
     if tempering is None:
         return (geometric(RUNGS, HOTTEST), True) if by_default and may_temper else ((1.0,), False)
     count = tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
@@ -105,8 +106,8 @@ def _ladder(tempering, by_default: bool, may_temper: bool) -> tuple[tuple[float,
         if len(given) > 1 and given[0] == 1.0 and all(a < b < math.inf for a, b in pairwise(given)):
             return given, False
     raise ArgumentError(
-        f"tempering must be None, False, a number of temperatures up to {MOST_RUNGS}, or the temperatures themselves, "
-        f"rising from 1; got {tempering!r}."
+        f"tempering must be None or 'auto', False or 'off', a number of temperatures up to {MOST_RUNGS}, or the "
+        f"temperatures themselves, rising from 1; got {tempering!r}."
     )
 
 
@@ -159,7 +160,7 @@ def _published_for_similarities(prior):
     return paper_additive.published
 
 
-def _checked_weight_prior(weight_prior) -> tuple[float, float]:
+def _checked_weight_prior(weight_prior, likelihood) -> tuple[float, float]:
     try:
         shape, rate = weight_prior
     except (TypeError, ValueError):
@@ -168,10 +169,10 @@ def _checked_weight_prior(weight_prior) -> tuple[float, float]:
         ) from None
     shape = positive("The shape in weight_prior", shape, "a parameter of a Gamma distribution")
     rate = positive("The rate in weight_prior", rate, "a parameter of a Gamma distribution")
-    if shape < LEAST_SHAPE:
+    if shape < likelihood.least_shape:
         raise ArgumentError(
-            f"The shape in weight_prior must be {LEAST_SHAPE} or more, because floating-point numbers cannot tell "
-            f"apart the tiny weights of smaller ones; got {shape:g}."
+            f"The shape in weight_prior must be {likelihood.least_shape:g} or more for {type(likelihood).__name__}, "
+            f"because smaller ones put too many weights too close to 0; got {shape:g}."
         )
     return shape, rate
 

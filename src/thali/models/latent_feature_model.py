@@ -40,11 +40,12 @@ class LatentFeatureModel(Parameters):
         Griffiths & Jordan (2008, section 3), with a valid scan, for reproduction only:
         its truncation of new features biases their number downwards. For `Additive` it is that of Navarro & Griffiths
         (2007).
-    tempering : None, False, int or sequence of float
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
-        stay in one family of features. A number of temperatures to start with (rungs are added while tuning, until
-        neighbours trade often enough), or the temperatures themselves, rising from 1. None: what suits the likelihood;
-        off for elimination, on for similarities.
+        stay in one family of features. None, "auto": 8 to start with for similarities and for elimination
+        without unique aspects, as long as features are learned; one otherwise.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
 
     Attributes
     ----------

@@ -118,9 +118,13 @@ def summarise(tree: "xarray.DataTree") -> "pandas.DataFrame":
     ['n_features', 'log_likelihood', 'choice_probability[LBJ, HW]']
     """
     frame = summary_table(label_free(tree))
+    temperatures = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
     if "learned_sigma" in tree["constant_data"]:
-        frame.attrs["temperatures"] = int(tree["sample_stats"].to_dataset().sizes.get("rung", 1))
-    elif is_own(tree):
+        frame.attrs |= {"temperatures": temperatures, "to_temper": "tempering (sampler=None and tempering=None)"}
+    elif not is_own(tree):
+        if frame.loc["n_features", "sd"] > 0.0:  # known aspects leave nothing to temper
+            frame.attrs |= {"temperatures": temperatures, "to_temper": "tempering=8"}
+    else:
         frame.attrs["if_apart"] = (
             "the chains stay in different families of features, which more draws will hardly mend: fit again with "
             "tempering=8 or more temperatures"
@@ -267,7 +271,7 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
-    fault, advice = " and ".join(faults), _advice(draws, longer, summary.attrs)
+    fault, advice = " and ".join(faults), _advice(draws, longer, disagree, summary.attrs)
     if chains == 1:
         alone = "with one chain there is no R-hat, and nothing shows that another would agree; take chains=4"
         if short:
@@ -284,16 +288,17 @@ def verdict(summary: "pandas.DataFrame") -> tuple[bool, str]:
     )
 
 
-def _advice(draws: int, longer: float, attrs: dict) -> str:
+def _advice(draws: int, longer: float, disagree: bool, attrs: dict) -> str:
     """What to do if `longer` times as many draws would do; the attributes are those of the summary."""
     if draws >= _FEW and longer > (30 if draws >= 1000 else 100):
-        return attrs.get("if_apart") or _advice_if_apart(draws, attrs.get("temperatures"))
+        return attrs.get("if_apart") or _advice_if_apart(draws, attrs.get("temperatures"), attrs.get("to_temper"))
     more = _two_digits(draws * min(max(2.0, longer), _MOST_LONGER))
-    return f"fit again with draws={more} (now {draws}), and raise tune likewise"
+    or_temper = f", or with {attrs['to_temper']}" if disagree and attrs.get("temperatures") == 1 else ""
+    return f"fit again with draws={more} (now {draws}), and raise tune likewise{or_temper}"
 
 
-def _advice_if_apart(draws: int, temperatures: int | None) -> str:
-    """What to do if chains stay in different places."""
+def _advice_if_apart(draws: int, temperatures: int | None, to_temper: str | None) -> str:
+    """What to do if chains stay in different places; `to_temper` switches tempering on."""
     if temperatures is None:
         return (
             "the chains stay in different places, which more draws will hardly mend: look at them with plots.trace, "
@@ -302,7 +307,7 @@ def _advice_if_apart(draws: int, temperatures: int | None) -> str:
     if temperatures == 1:
         return (
             "the chains stay in different families of features, which more draws will hardly mend: fit again with "
-            "tempering (sampler=None and tempering=None)"
+            f"{to_temper}"
         )
     from thali.mcmc.tempering import MOST_RUNGS
 

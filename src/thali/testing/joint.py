@@ -233,14 +233,14 @@ def simulate_pairs(rng: np.random.Generator, pairs, cache) -> None:
     cache : thali.likelihoods.tiles.PairCache
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.
     """
-    from thali.likelihoods.tiles import LANES, LOSSES, OTHER, OWN, WINS
+    from thali.likelihoods.tiles import LANES, LEAST, LOSSES, OTHER, OWN, WINS
 
     n = pairs.start.size - 1
     owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(LANES, np.int64)
     neighbour = pairs.neighbour.astype(np.int64)
     first = ((owner < neighbour) & (neighbour < n)).ravel()
-    own = np.maximum(cache.tile[:, OWN : OWN + LANES], pairs.floor).ravel()[first]
-    other = np.maximum(cache.tile[:, OTHER : OTHER + LANES], pairs.floor).ravel()[first]
+    own = np.maximum(cache.tile[:, OWN : OWN + LANES], LEAST).ravel()[first]
+    other = np.maximum(cache.tile[:, OTHER : OTHER + LANES], LEAST).ravel()[first]
     counts = (pairs.wins + pairs.losses).ravel()[first].astype(np.int64)
     wins = rng.binomial(counts, pairs.scale * own / (own + other) + pairs.base)
     mirrored = pairs.mirror.ravel()[first].astype(np.int64)
