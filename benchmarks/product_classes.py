@@ -51,6 +51,7 @@ four, .02 to .045, lost as well (-.725 against -.709, one run).
 import sys
 import time
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -82,6 +83,14 @@ def simulated(people: int, tasks: int, seed: int, alternatives: int = 3, wide: b
     return th.ChoiceExperiment.from_frame(frame, levels=levels)
 
 
+class Scored(NamedTuple):
+    """One model on the same tasks as the others."""
+
+    seconds: float  # CPU, of the fit
+    log: np.ndarray  # mean log score of every person
+    hit: np.ndarray
+
+
 def scores(p: np.ndarray, test: "th.ChoiceExperiment") -> tuple[np.ndarray, np.ndarray]:
     """Mean log score and hit rate of every person."""
     first = test.first_row[:-1]
@@ -91,49 +100,74 @@ def scores(p: np.ndarray, test: "th.ChoiceExperiment") -> tuple[np.ndarray, np.n
     return tuple(np.add.reduceat(x, test.first_task[:-1]) / tasks for x in (np.log(chosen), hit.astype(float)))
 
 
-def compared(train, test, monotone, seed: int, **settings) -> dict[str, tuple[float, np.ndarray, np.ndarray]]:
-    """CPU seconds, log scores and hit rates of the three models."""
+def compared(train, tests: list, monotone, seed: int, **settings) -> list[dict[str, Scored]]:
+    """The models fitted to the same tasks; for each of the tests, every model's scores."""
+    how = {"random_seed": seed, "progressbar": False}
     models = {
-        "classes": (th.ProductClasses(monotone=monotone, **settings), {"random_seed": seed, "progressbar": False}),
-        "hierarchical": (th.HierarchicalLogit(), {"random_seed": seed, "progressbar": False}),
+        "classes": (th.ProductClasses(monotone=monotone, **settings), how),
+        "hierarchical": (th.HierarchicalLogit(), how),
+        "hierarchical, linear": (th.HierarchicalLogit(linear="price"), how),
         "multinomial": (th.MultinomialLogit(), {}),
     }
-    found = {}
-    for name, (model, how) in models.items():
+    found: list[dict[str, Scored]] = [{} for _ in tests]
+    for name, (model, arguments) in models.items():
         begin = time.process_time()
-        model.fit(train, **how)
-        found[name] = (time.process_time() - begin, *scores(model.predict_proba(test), test))
+        model.fit(train, **arguments)
+        seconds = time.process_time() - begin
+        for scored, test in zip(found, tests, strict=True):
+            scored[name] = Scored(seconds, *scores(model.predict_proba(test), test))
     return found
 
 
-def tell(title: str, draws: list[dict]) -> None:
-    """A row a model, over all draws; differences to the hierarchical logit, person by person."""
-    print(f"{title}\n  {'':14}{'CPU s':>7}{'log score':>11}{'hit rate':>10}{'difference (its standard error)':>34}")
+def tell(title: str, draws: list[dict[str, Scored]], people: list[np.ndarray]) -> None:
+    """A row a model, over all draws; differences to each hierarchical logit, averaged over the draws that a person is
+    in, and their standard error over distinct people."""
+    _, number = np.unique(np.concatenate(people), return_inverse=True)
+    times = np.bincount(number)
+    rivals = ("hierarchical", "hierarchical, linear")
+    columns = "".join(f"{'less ' + rival:>28}" for rival in rivals)
+    print(f"{title}, {len(times)} distinct people\n  {'':22}{'CPU s':>7}{'log score':>11}{'hit rate':>10}{columns}")
     for name in draws[0]:
-        off = [draw[name][1] - draw["hierarchical"][1] for draw in draws]
-        error = np.sqrt(sum(d.var(ddof=1) / len(d) for d in off)) / len(off)
-        each = ", ".join(f"{d.mean():+.3f}" for d in off)
+        words = ""
+        for rival in rivals:
+            off = np.concatenate([draw[name].log - draw[rival].log for draw in draws])
+            of_person = np.bincount(number, off) / times
+            error = of_person.std(ddof=1) / np.sqrt(len(of_person))
+            words += f"{'-' if name == rival else f'{of_person.mean():+.3f} ({error:.3f})':>28}"
         seconds, log, hit = (np.mean([np.mean(draw[name][i]) for draw in draws]) for i in range(3))
-        words = "" if name == "hierarchical" else f"{np.mean(np.concatenate(off)):+.3f} ({error:.3f}); {each}"
-        print(f"  {name:14}{seconds:7.1f}{log:11.3f}{hit:10.3f}    {words}")
+        print(f"  {name:22}{seconds:7.1f}{log:11.3f}{hit:10.3f}{words}")
 
 
-def camera(path: str, draws: int, **settings) -> None:
+def camera(path: str, draws: int, everybody: bool, **settings) -> None:
+    """All people at first; then draws of 100 people, who are known, and for each the people who were not drawn."""
     data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
-    found = []
+    train, test = data.split(tasks=4)
+    if everybody:
+        found = compared(train, [test], CAMERA, 0, **settings)
+        tell("camera, all people", found, [np.arange(data.n_respondents)])
+    known, new, people, others = [], [], [], []
     for seed in range(draws):
-        people = np.random.default_rng(seed).choice(data.n_respondents, 100, replace=False)
-        train, test = data.take(np.isin(data.respondent_of_task, people)).split(tasks=4)
-        found.append(compared(train, test, CAMERA, seed, **settings))
-    tell(f"camera, {draws} draws of 100 people", found)
+        drawn = np.random.default_rng(seed).choice(data.n_respondents, 100, replace=False)
+        people.append(np.sort(drawn))
+        others.append(np.setdiff1d(np.arange(data.n_respondents), drawn))
+        own = np.isin(train.respondent_of_task, drawn)
+        asked = np.isin(test.respondent_of_task, drawn)
+        tests = [test.take(asked), test.take(~asked)]
+        of_known, of_new = compared(train.take(own), tests, CAMERA, seed, **settings)
+        known.append(of_known)
+        new.append(of_new)
+    tell(f"camera, {draws} draws of 100 people", known, people)
+    tell(f"camera, the people who were not in these {draws} fits", new, others)
 
 
 def recovery(people: int, draws: int, **settings) -> None:
+    """Simulated people, who are others in every draw."""
     found = []
     for seed in range(draws):
         train, test = simulated(people, 14, 10 + seed).split(tasks=4)
-        found.append(compared(train, test, SIMULATED, seed, **settings))
-    tell(f"simulated classes, {draws} x {people} people, 10 tasks", found)
+        found += compared(train, [test], SIMULATED, seed, **settings)
+    numbers = [np.arange(people) + people * seed for seed in range(draws)]
+    tell(f"simulated classes, {draws} x {people} people, 10 tasks", found, numbers)
 
 
 def speed(name: str, problem, sweeps: int) -> None:
@@ -184,9 +218,9 @@ def main(words: list[str]) -> None:
     warnings.simplefilter("ignore", ThaliWarning)
     settings = {"groups": 2, "sweeps_per_step": 1, "final_sweeps": 40} if small else {}
     train, test = simulated(5, 6, 1).split(tasks=2)
-    compared(train, test, SIMULATED, 0, groups=2, sweeps_per_step=1, final_sweeps=8)  # compiles
+    compared(train, [test], SIMULATED, 0, groups=2, sweeps_per_step=1, final_sweeps=8)  # compiles
     if path:
-        camera(path, 1 if small else 3, **settings)
+        camera(path, 1 if small else 3, not small, **settings)
     recovery(20 if small else 50, 1 if small else 3, **settings)
     speeds(path, 10 if small else 200)
 

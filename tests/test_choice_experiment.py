@@ -232,6 +232,22 @@ WHERE = "in task '2' of respondent 'a'"
 BAD = [
     # columns, options, sentence
     ({"choice": [1, 0, 1, 1, 1, 0, 0, 1]}, {}, f"2 alternatives are marked as chosen {WHERE}; exactly one must be."),
+    (  # every row twice
+        {name: [value for value in frame()[name] for _ in "ab"] for name in frame()},
+        {},
+        "Alternative '1' in task '1' of respondent 'a' is listed twice; remove a row, or number the alternatives.",
+    ),
+    (
+        {name: [value for value in frame()[name] for _ in "ab"] for name in frame().drop(columns="alt")}
+        | {"alt": None},
+        {},
+        "The chosen alternative is listed 2 times in task '1' of respondent 'a'; remove the duplicates.",
+    ),
+    (
+        {"price": [5, 5, 10, 10] * 2, "zoom": None},
+        {},
+        "No attribute differs within a task ('price'), so that the choices say nothing about tastes.",
+    ),
     ({"choice": [1, 0, 0, 0, 1, 0, 0, 1]}, {}, f"No alternative is marked as chosen {WHERE}; exactly one must be."),
     (
         {"choice": [1, 0, 0, 3, 1, 0, 0, 1]},
@@ -272,8 +288,8 @@ BAD = [
         "'No', 'yes'; declare it by levels=. Did you mean 'No'?",
     ),
     (
-        {"zoom": ["no"] * 8},
-        {},
+        {"zoom": ["no", "?", "?", "no"] * 2},
+        {"missing": "?"},
         "Attribute 'zoom' has one level, 'no', and can explain no choice; leave it out of attributes, or declare its "
         "other levels by levels=.",
     ),
@@ -433,3 +449,31 @@ def test_many_levels_are_told():
         assert math.isclose(
             th.ChoiceExperiment.from_frame(rows, bins={"price": 4}).cut_points["price"][1], rows["price"][47]
         )
+
+
+def test_what_is_constant_within_every_task_is_left_out_and_said():
+    rows = frame(income=[20, 20, 20, 20, 30, 30, 30, 30], qID=[1, 1, 2, 2, 3, 3, 4, 4], wave=1)
+    with pytest.warns(DataWarning) as told:
+        data = th.ChoiceExperiment.from_frame(rows)
+    assert [str(w.message) for w in told] == [
+        "'income', 'qID', 'wave' are constant within every task, which explains no choice, and left out of the "
+        "attributes."
+    ]
+    assert told[0].filename == __file__
+    assert data == read()
+    with pytest.warns(DataWarning, match="^'income' is constant within every task"):
+        named = th.ChoiceExperiment.from_frame(rows, attributes=["zoom", "income"])
+    assert named.attributes == ("zoom",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        declared = read({"levels": {"income": [20, 30]}}, income=rows["income"])
+    assert declared.attributes == ("price", "zoom", "income")
+
+
+def test_a_no_choice_option_makes_no_attribute_of_a_persons_income():
+    """Only who names the column wants to know whether those with a high income choose nothing less often."""
+    rows = pd.concat([pd.DataFrame(NONE).assign(id=person, income=k) for k, person in enumerate("ab")])
+    with pytest.warns(DataWarning, match="^'income' is constant within every task"):
+        assert th.ChoiceExperiment.from_frame(rows, none="out").attributes == ("inside", "price", "zoom")
+    named = th.ChoiceExperiment.from_frame(rows, none="out", attributes=["price", "zoom", "income"])
+    assert named.attributes == ("inside", "price", "zoom", "income")

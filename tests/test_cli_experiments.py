@@ -123,6 +123,30 @@ def test_the_report(run, fake):
     assert "WARNING: The 2 chains" in out and "final_sweeps" not in out and "--final-sweeps" in out
 
 
+def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
+    """As of an attribute whose direction is wrong: .500, the least that it allows, in all draws."""
+    effects = thali.ProductClasses.level_effects
+
+    def at_bound(self, **settings):
+        price = (table := effects(self, **settings))["attribute"] == "price"
+        return table.assign(at_bound=price, **{name: table[name].mask(price, 0.5) for name in ("effect", "eti89_lb")})
+
+    run("fit", "camera.csv", "--none", "none", *LEVELS)
+    monkeypatch.setattr(thali.ProductClasses, "level_effects", at_bound)
+    result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
+    assert len(re.findall(r"^price .* 0\.500 .*  at its bound$", result.out, re.MULTILINE)) == 6
+    assert "At its bound: a direction (decreasing price) allows nothing below 0.5, so that this is no" in result.out
+    assert result.out.count("at its bound") == 6
+
+
+def test_constant_columns_are_said(run, fake):
+    rows = pd.read_csv("camera.csv")
+    rows.assign(income=rows["id"].str[1:].astype(int) % 3).to_csv("income.csv", index=False)
+    result = run("fit", "income.csv", "--none", "none", *LEVELS, *MONOTONE)
+    assert result.code == 0 and "income" not in result.out
+    assert "thali: warning: 'income' is constant within every task, which explains no choice, and left" in result.err
+
+
 def test_a_market(run, folder):
     products = {"product": ["A", "B"], "price": [100, 250], "brand": "Bora", "zoom": ["no", "yes"], "battery": "8 h"}
     pd.DataFrame(products).to_csv("market.csv", index=False)

@@ -11,7 +11,14 @@ from real_data import needs_data
 import thali as th
 from thali.choice_models.coding import coding_of
 from thali.choice_models.logit import climb, derivatives, tasks_of
-from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning, NotFittedError
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    NotFittedError,
+)
 from thali.testing.naive_choice_models import choice_probability
 
 
@@ -156,5 +163,81 @@ def test_bad_input(data):
         assert str(caught.value) == sentence
     same = pd.DataFrame({"id": [1] * 4, "task": [1, 1, 2, 2], "choice": [1, 0] * 2, "price": [1, 1, 2, 2]})
     with pytest.raises(DataError, match="No attribute differs within a task"):
-        th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(same))
+        th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(same, levels={"price": [1, 2]}))
     assert repr(th.MultinomialLogit("price")) == "MultinomialLogit(linear='price')"
+
+
+PRICES = {"price": [5, 15, 25, 35]}  # 35 is never shown
+MODELS = {"multinomial": th.MultinomialLogit, "hierarchical": th.HierarchicalLogit}
+
+
+def fit_quickly(model, data):
+    """A short run, of which nothing is asked but that it does not crash and what it says of the data."""
+    short = {"draws": 20, "tune": 5, "progressbar": False} if isinstance(model, th.HierarchicalLogit) else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(data, random_seed=1, **short)
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_a_level_that_was_never_shown_is_refused(make, data):
+    declared = th.ChoiceExperiment.from_frame(simulated(), levels=PRICES)
+    with pytest.warns(DataWarning, match="^No task shows 'price = 35', so that there is no coefficient") as told:
+        model = fit_quickly(make(), declared)
+    assert [w.category for w in told] == [DataWarning]  # nothing of attributes that others determine
+    plain = fit_quickly(make(), data)
+    assert model.coef_.index.tolist() == plain.coef_.index.tolist()
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    rows = simulated().head(6)
+    np.testing.assert_array_equal(model.predict_proba(rows), plain.predict_proba(rows))
+    with pytest.raises(DataError) as caught:
+        model.predict_proba(rows.assign(price=[5, 35, 5, 5, 5, 5]))
+    assert str(caught.value) == (
+        "The tasks of the fit never show 'price' as '35', so that nothing is known of its utility; ask about '5', '15',"
+        " '25', or fit with linear='price', which takes any number."
+    )
+
+
+def test_a_first_level_that_was_never_shown_is_no_reference(data):
+    with pytest.warns(DataWarning, match="No task shows 'price = 1', 'brand = Z'"):
+        model = th.MultinomialLogit().fit(
+            th.ChoiceExperiment.from_frame(simulated(), levels={"price": [1, 5, 15, 25], "brand": list("ZABC")})
+        )
+    assert model.coef_.to_dict() == th.MultinomialLogit().fit(data).coef_.to_dict()
+    with pytest.raises(DataError, match="never show 'brand' as 'Z', .*; ask about 'A', 'B', 'C'\\.$"):
+        model.predict_proba(simulated().head(3).assign(brand="Z"))
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_a_number_takes_any_number(make, data):
+    """On the scale of the numbers: halfway between two levels the log odds are halfway, too."""
+    model = fit_quickly(make("price"), data)
+    rows = pd.DataFrame({"price": [5, 20.5], "brand": "A", "zoom": "no"})
+    p = model.predict_proba(rows)
+    if make is th.MultinomialLogit:
+        assert np.log(p[1] / p[0]) == pytest.approx(15.5 * model.coef_["price"], rel=1e-9)
+    assert model.predict_proba(rows.assign(price=["5.0", "2.05e1"])) == pytest.approx(p)
+    declared = th.ChoiceExperiment.from_frame(simulated(), levels={"price": [5, 15, 25, 20.5]})
+    other = fit_quickly(make("price"), declared)  # a level that is only declared changes nothing, and is no news
+    assert other.predict_proba(rows) == pytest.approx(p)
+    # an experiment with levels of its own
+    new = simulated(people=2, tasks=2).assign(price=lambda f: f["price"] * 1.1)
+    assert model.predict_proba(th.ChoiceExperiment.from_frame(new)) == pytest.approx(model.predict_proba(new))
+    assert model.predict_proba(new.rename(columns={"id": "id"}).assign(price=new["price"] / 1.1)) == pytest.approx(
+        model.predict_proba(simulated(people=2, tasks=2))
+    )
+    for wrong in ("cheap", "inf", "nan"):
+        with pytest.raises(DataError, match="'price' .* which is not a finite number; the model takes it as a number"):
+            model.predict_proba(rows.astype({"price": object}).assign(price=[5, wrong]))
+
+
+def test_what_nothing_lacked_must_not_be_lacking():
+    rows = simulated(people=20)
+    plain = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(rows, missing="n/a"))
+    with pytest.raises(DataError, match="Some new product lacks 'zoom' as no product of the fit does"):
+        plain.predict_proba(rows.head(3).assign(zoom=["n/a", "yes", "no"]))
+    none = rows.assign(brand=lambda f: f["brand"].where(f["alt"] != 3, "none"))
+    model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(none, none={"brand": "none"}, missing="n/a"))
+    assert model.predict_proba(none.head(3)).sum() == pytest.approx(1.0)
+    with pytest.raises(DataError, match="Some new product lacks 'zoom' as no product of the fit does"):
+        model.predict_proba(none.head(3).assign(zoom=["n/a", "yes", "no"]))

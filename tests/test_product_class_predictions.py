@@ -8,7 +8,7 @@ from product_class_fits import MONOTONE, experiment, fitted
 from thali._random import streams
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.models.product_classes import ProductClasses
-from thali.product_classes.particles import Particles
+from thali.product_classes.particles import Particles, joined
 from thali.product_classes.predict import choice_probabilities
 from thali.product_classes.shares import share_draws
 from thali.testing import naive_class_choices as naive
@@ -220,6 +220,71 @@ MARKET = pd.DataFrame(
 )
 
 
+def copies(draws, count):
+    """A draw of one person, that many times."""
+    assert draws.n_draws == 1
+    return joined([draws] * count)
+
+
+def test_the_population_is_uncertain_after_a_sample():
+    """One class, that m of N = 3 respondents own: its share in the population is Beta(m, N + 1 - m), and of its owners
+    Beta(1 + liking, 1 + disliking) like it; who does not own it is indifferent. Nobody has a class of their own."""
+    one = single([(0, 0.0)], members=[[1, 0]], alpha=1e-12)
+    people = one._replace(
+        n_owners=np.array([2]),
+        n_negative=np.array([0]),
+        first_owned=np.array([0, 1, 2, 2]),
+        owned_class=np.zeros(2, np.int64),
+        owned_sign=np.zeros(2, np.int8),
+        owned_log_theta=np.zeros(2),
+    )
+    count = 1500
+    shares = share_draws(copies(people, count), [np.array([[0], [1]])], new=True, random_seed=1)[0][:, 0]
+    mean, square = 0.5 + 0.5 * (2 / 4) * (2 * 3 / 4 - 1), (2 * 3 / (4 * 5)) * (4 * (3 * 4 / (4 * 5)) - 4 * 3 / 4 + 1)
+    variance = 0.25 * (square - (2 * mean - 1) ** 2) + mean * (1 - mean) / 4000  # the last part: 4,000 newcomers
+    assert abs(shares.mean() - mean) < 4.5 * np.sqrt(variance / count)
+    kurtosis = ((shares - mean) ** 4).mean() / variance**2
+    assert abs(shares.var() / variance - 1) < 4.5 * np.sqrt((kurtosis - 1) / count)
+    # of many respondents the population is known, but for a scatter that their newcomers have
+    many = people._replace(
+        n_owners=np.array([800]),
+        first_owned=np.minimum(np.arange(1001), 800),
+        owned_class=np.zeros(800, np.int64),
+        owned_sign=np.zeros(800, np.int8),
+        owned_log_theta=np.zeros(800),
+    )
+    wide = share_draws(copies(many, 400), [np.array([[0], [1]])], new=True, random_seed=2)[0][:, 0].var()
+    beta = 0.25 * 0.8 * 0.2 / 1002 + 0.25 * 0.8**2 * 801 / (802**2 * 803)
+    assert 0.7 * beta < wide < 1.6 * beta
+
+
+def test_newcomers_bring_classes_of_their_own():
+    """Nobody owns anything yet, beta = 2: of M newcomers the i-th brings Poisson(alpha beta / (beta + N + i)) classes,
+    and two of them own one class in common as the buffet says: by the prior simulated person by person."""
+    nothing = single([], members=np.empty((0, 2), bool), alpha=1.5, beta=2.0)
+    shares = share_draws(copies(nothing, 1500), [np.array([[0], [1]])], new=True, random_seed=3)[0][:, 0]
+    assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(1500)
+    # P(two newcomers choose the same product) is the mean of s^2 + (1 - s)^2
+    same = shares**2 + (1 - shares) ** 2 - 2 * shares * (1 - shares) / (4000 - 1)
+    rng, hits, tries = np.random.default_rng(4), 0, 30_000
+    for _ in range(tries):
+        sides, kept = [], []
+        for person in range(2):
+            present = 1 + person  # `single` holds a person, who owns nothing
+            own = [(c, rng.integers(3) < 2 - side) for c, side in kept if rng.random() * (2 + present) < 1]
+            own = [(c, 0 if liked else 1) for c, liked in own]
+            fresh = [(int(rng.integers(2)), int(rng.integers(2))) for _ in range(rng.poisson(3.0 / (2 + present)))]
+            kept += fresh
+            utility = np.zeros(2)
+            for level, side in [*own, *fresh]:
+                value = rng.gamma(0.5) + rng.gamma(0.5)
+                utility[level] += value if side == 0 else -value
+            sides.append(int(rng.integers(2)) if utility[0] == utility[1] else int(utility.argmax()))
+        hits += sides[0] == sides[1]
+    error = np.hypot(same.std() / np.sqrt(1500), 0.5 / np.sqrt(tries))
+    assert abs(same.mean() - hits / tries) < 4.5 * error
+
+
 @pytest.mark.parametrize("new", [False, True])
 def test_shares_are_the_mean_of_everybodys_probabilities(new):
     model = fitted(draws=20, alpha=3.0)
@@ -231,8 +296,10 @@ def test_shares_are_the_mean_of_everybodys_probabilities(new):
     of_people = choice_probabilities(
         draws, codes, rows, np.arange(9) * 3, np.arange(9), people, repeats=500, random_seed=9
     )
-    # shares: 4,000 occasions in each of 40 draws; predictions: 20,000 occasions of each of 8 people
-    assert np.abs(shares.mean(axis=0) - of_people.reshape(8, 3).mean(axis=0)).max() < 4 * 0.5 * np.sqrt(2 / 160_000)
+    # shares: 4,000 occasions in each of 40 draws, in each another population; predictions: 20,000 of each of 8 people
+    scatter = shares.std(axis=0, ddof=1) / np.sqrt(40) if new else 0.0
+    error = np.hypot(0.5 * np.sqrt(2 / 160_000), scatter)
+    assert (np.abs(shares.mean(axis=0) - of_people.reshape(8, 3).mean(axis=0)) < 4.5 * error).all()
 
 
 def test_a_change_is_told_with_its_posterior():
@@ -278,7 +345,8 @@ def test_ways_to_write_a_change():
     [
         ({"colour": "red"}, "no attribute 'colour'"),
         ({"price": {"D": "100"}}, "no product 'D'"),
-        ({"price": ["100", "150"]}, "2 levels for 3 products"),
+        ({"price": ["100", "150"]}, "2 levels for 3 products; give one for each product"),
+        ({"price": ["100"]}, "has 1 level for 3 products"),
         ({"price": "120"}, "'120'"),
         ([("price", "100")], "change must say"),
     ],

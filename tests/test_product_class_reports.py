@@ -288,6 +288,18 @@ def test_effects_keep_to_the_directions():
     pd.testing.assert_frame_equal(table, model.level_effects(cores=3))
 
 
+def test_an_effect_at_the_bound_of_its_direction_is_marked():
+    """An effect of .5 with an interval of no width is certainty of indifference only where it could be smaller."""
+    members, offset = [[0, 1, 1, 1, 1]], (0, 3, 5)
+    the_study = study(EVERY, tasks=[range(6)])
+    for direction, marked in ((1, True), (0, False)):
+        draws = single([(0, 0.0)], members=members, monotone=(direction, direction), offset=offset)
+        table = level_effects(draws, the_study).set_index(["attribute", "level", "over"])
+        assert table.loc[("size", "m", "s"), ["effect", "eti89_lb", "eti89_ub"]].tolist() == [0.5, 0.5, 0.5]
+        assert table.loc[("colour", "blue", "red"), "effect"] == 1.0
+        assert table["at_bound"].tolist() == [False, False, marked, marked]  # red-blue, red-green, blue-green; size
+
+
 # importance -----------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 coding.py              products as numbers: a column for each level, or the number itself
 logit.py               choice probabilities, and the log-likelihood with its derivatives
+directions.py          whether choices speak against a declared direction
 separation.py          whether the maximum of the likelihood is finite
 multinomial.py         `MultinomialLogit`: everybody has the same tastes
 hierarchical.py        `HierarchicalLogit`: tastes are normally distributed among people

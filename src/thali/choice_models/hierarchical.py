@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._quiet import is_quiet
-from thali.choice_models.multinomial import experiment
+from thali.choice_models.multinomial import experiment, warn_of_unseen
 from thali.errors import ArgumentError, ConvergenceWarning, InterruptedWarning, NotFittedError
 from thali.models.arguments import positive, whole
 from thali.models.parameters import Parameters
@@ -33,7 +33,7 @@ class HierarchicalLogit(Parameters):
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient.
+        Those whose number itself has a coefficient; predictions then take any number.
     mean_sd : float above 0
         s, the prior standard deviation of a mean taste.
     df : float of p + 2 or more, optional
@@ -123,6 +123,8 @@ class HierarchicalLogit(Parameters):
 
         Warns
         -----
+        DataWarning
+            If a declared level is never shown.
         ConvergenceWarning
             If the chains do not agree, or hold too few effective draws.
         InterruptedWarning
@@ -137,6 +139,7 @@ class HierarchicalLogit(Parameters):
 
         experiment(data)
         coding = coding_of(data, self.linear)
+        warn_of_unseen(coding, data.levels)
         prior = self._prior(len(coding.names))
         draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
         thin = THIN if thin is None else whole("thin", thin, 1)
@@ -216,8 +219,8 @@ class HierarchicalLogit(Parameters):
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
-            As for `ChoiceExperiment.encode`. A respondent who is not in the data of the fit is drawn from the
-            population.
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A respondent who is not in the
+            data of the fit is drawn from the population.
 
         Returns
         -------
@@ -229,13 +232,13 @@ class HierarchicalLogit(Parameters):
         NotFittedError
             Before `fit`.
         DataError
-            As `ChoiceExperiment.encode`.
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
+        from thali.choice_models.coding import read_new
         from thali.choice_models.hierarchical_draws import mean_probabilities
 
         self._require_fitted()
-        found = self.scheme_.encode(new, self._respondents)
-        matrix = self._coding.matrix(found.products)
+        matrix, found = read_new(self._coding, self.scheme_, new, self._respondents)
         return mean_probabilities(self.posterior_, matrix, found.task_of_row, found.respondent_of_row, self._new_people)
 
     def _require_fitted(self) -> None:

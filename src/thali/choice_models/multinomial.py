@@ -13,6 +13,7 @@ from thali.models.parameters import Parameters
 if TYPE_CHECKING:
     import pandas as pd
 
+    from thali.choice_models.coding import Coding
     from thali.data.experiment import ChoiceExperiment
 
 
@@ -21,12 +22,13 @@ class MultinomialLogit(Parameters):
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
 
-    Every level but an attribute's first has a coefficient, the utility that it adds to that of the first level.
+    Every level that the tasks show, but the first of an attribute, has a coefficient, the utility that it adds to that
+    of the first.
 
     Parameters
     ----------
     linear : attribute or list of attributes
-        Those whose number itself has a coefficient instead.
+        Those whose number itself has a coefficient instead; predictions then take any number.
 
     Attributes
     ----------
@@ -52,7 +54,7 @@ class MultinomialLogit(Parameters):
     EstimateWarning
         If the likelihood rises without end.
     DataWarning
-        If some coefficients cannot be told from others.
+        If some coefficients cannot be told from others, or a declared level is never shown.
 
     References
     ----------
@@ -108,6 +110,7 @@ class MultinomialLogit(Parameters):
         scaled = tasks._replace(matrix=tasks.matrix / scale)
         found = climb(scaled)
         self._warn(scaled, found, np.array(coding.names)[kept], np.array(coding.names)[~kept])
+        warn_of_unseen(coding, data.levels)
         names = pd.Index(coding.names, name="coefficient")
         beta = np.full(len(names), np.nan)
         beta[kept] = found.beta / scale
@@ -179,7 +182,7 @@ class MultinomialLogit(Parameters):
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
-            As for `ChoiceExperiment.encode`.
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number.
 
         Returns
         -------
@@ -191,18 +194,32 @@ class MultinomialLogit(Parameters):
         NotFittedError
             Before `fit`.
         DataError
-            As `ChoiceExperiment.encode`.
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
+        from thali.choice_models.coding import read_new
         from thali.choice_models.logit import probabilities
 
         self._require_fitted()
-        encoded = self.scheme_.encode(new)
-        beta = np.nan_to_num(self.coef_.to_numpy())
-        return probabilities(self._coding.matrix(encoded.products) @ beta, encoded.task_of_row)
+        matrix, encoded = read_new(self._coding, self.scheme_, new)
+        return probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()), encoded.task_of_row)
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "coef_"):
             raise NotFittedError("This MultinomialLogit is not fitted yet; call fit(data) first.")
+
+
+def warn_of_unseen(coding: "Coding", levels: dict[str, tuple[str, ...]]) -> None:
+    """Say which declared levels no task shows."""
+    from thali.choice_models.coding import unseen_levels
+
+    if not is_quiet() and (unseen := unseen_levels(coding, levels)):
+        named = [f"{name} = {level}" for name, own in unseen.items() for level in own]
+        warnings.warn(
+            f"No task shows {shorten(named)}, so that there is no coefficient for it, and predictions refuse it. Of an "
+            "attribute named in linear= they take any number.",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def experiment(data: Any) -> "ChoiceExperiment":

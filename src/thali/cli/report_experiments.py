@@ -50,7 +50,7 @@ def report(
         Lines without a final line break: the data, what attributes and levels matter, the classes, the market, the
         evidence, the diagnostics, and whether the chains are good enough.
     """
-    parts = [data.describe(), _importance(importance), _effects(effects), _classes(classes)]
+    parts = [data.describe(), _importance(importance), _effects(effects, model.monotone or {}), _classes(classes)]
     if shares is not None:
         parts.append(_shares(shares))
     parts += [_evidence(model), every_quantity(summary), _judgement(model)]
@@ -65,17 +65,24 @@ def _importance(table: "pandas.DataFrame") -> str:
     return "Part of choices that each attribute decides\n" + align(rows, left={0})
 
 
-def _effects(table: "pandas.DataFrame") -> str:
+def _effects(table: "pandas.DataFrame", monotone: dict[str, str]) -> str:
     from thali.posterior.interval import INTERVAL_COLUMNS
 
     low, high = INTERVAL_COLUMNS
-    rows = [("attribute", "level", "preferred", interval_name(), "89 % of people")]
+    marked = bool(table["at_bound"].any())
+    rows = [("attribute", "level", "preferred", interval_name(), "89 % of people", *[""] * marked)]
     for row in table.to_dict("records"):
         level = f"{row['level']} over {row['over']}"
         interval, people = (f"{row[a]:.3f} to {row[b]:.3f}" for a, b in ((low, high), ("people_lb", "people_ub")))
-        rows.append((str(row["attribute"]), level, _number(row["effect"]), interval, people))
+        mark = ["at its bound" if row["at_bound"] else ""] * marked
+        rows.append((str(row["attribute"]), level, _number(row["effect"]), interval, people, *mark))
     title = "Probability that a level is preferred to another, all else being equal (0.5: indifferent)"
-    return f"{title}\n{align(rows, left={0, 1})}"
+    lines = [title, align(rows, left={0, 1, 5})]
+    if marked:
+        bound = dict.fromkeys(table.loc[table["at_bound"], "attribute"])
+        named = ", ".join(f"{monotone[name]} {name}" for name in bound)
+        lines.append(f"At its bound: a direction ({named}) allows nothing below 0.5, so that this is no certainty.")
+    return "\n".join(lines)
 
 
 def _classes(table: "pandas.DataFrame") -> str:

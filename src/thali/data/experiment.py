@@ -109,7 +109,8 @@ class ChoiceExperiment:
             scenario; alt, alternative; choice, chosen, selected, y; and the like). Without a column of alternatives
             they are numbered. `chosen` holds 1 (or True) for the chosen alternative and 0 for the others.
         attributes : list of str, optional
-            Columns that describe the products; None: all others.
+            Columns that describe the products; None: all others. One that is constant within every task is left out,
+            unless `levels` or `bins` names it; where None, no-choice options are not counted for this.
         levels : dict of lists, optional
             Attribute -> its levels from worst to best, those included that do not occur but may be asked about. None:
             the order of a categorical column, else numbers by size, texts by the alphabet.
@@ -141,7 +142,7 @@ class ChoiceExperiment:
         Warns
         -----
         DataWarning
-            If an attribute has many levels.
+            If an attribute has many levels, or is left out.
 
         Example
         -------

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ class Choices(NamedTuple):
     first_row: np.ndarray
     chosen: np.ndarray
     products_of_rows: np.ndarray  # (rows, attributes)
+    is_none: np.ndarray  # (rows,) whether it is the no-choice option
     task_labels: np.ndarray
     alternative_labels: np.ndarray
 
@@ -95,8 +97,20 @@ def choices_of(
     found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
     if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
         found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
-    _refuse_single(found)
-    for attribute in found:
+    scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
+    picked = _chosen(frame, chosen, rows)
+    choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
+    asked = {name for name, _ in where} | set(_texts(levels, "levels")) | set(_texts(bins, "bins"))
+    choices, constant = _without_constant(choices, asked, guessed=attributes is None)
+    _refuse_single(choices.scheme.attributes)
+    if constant:
+        warnings.warn(
+            f"{shorten(constant, 12)} {'is' if len(constant) == 1 else 'are'} constant within every task, which "
+            "explains no choice, and left out of the attributes.",
+            DataWarning,
+            stacklevel=3,
+        )
+    for attribute in choices.scheme.attributes:
         if attribute.order == NUMBERS and len(attribute.levels) > _MANY_LEVELS:
             warnings.warn(
                 f"Attribute {attribute.name!r} has {len(attribute.levels)} levels; group its values by "
@@ -104,10 +118,7 @@ def choices_of(
                 DataWarning,
                 stacklevel=3,
             )
-    scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
-    products = scheme.products(frame, rows.where)
-    picked = _chosen(frame, chosen, rows)
-    return _in_order(scheme, rows, products, picked, is_none)
+    return choices
 
 
 def _columns(names: list[str], wanted: tuple) -> tuple[str, str, str | None, str]:
@@ -281,7 +292,34 @@ def _without(attribute: Attribute, label: str) -> Attribute:
     return attribute._replace(levels=tuple(level for level in attribute.levels if level != label))
 
 
-def _refuse_single(attributes: list[Attribute]) -> None:
+def _without_constant(choices: Choices, asked: set[str], guessed: bool) -> tuple[Choices, list[str]]:
+    """Leave out attributes that are constant within every task, but for those asked for; and their names.
+
+    Where attributes are guessed, the no-choice option is not compared with the others, which it always differs from.
+    """
+    compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
+    sizes = np.diff(choices.first_row)
+    task = np.repeat(np.arange(len(sizes)), sizes)[compared]
+    first = int(choices.scheme.has_inside)
+    products = choices.products_of_rows[compared, first:]
+    levels = int(products.max(initial=0)) + 2
+    tasks = len(np.unique(task))
+    constant = [
+        attribute.name
+        for attribute, codes in zip(choices.scheme.attributes, products.T, strict=True)
+        if attribute.name not in asked and len(np.unique(task * levels + codes + 1)) == tasks
+    ]
+    kept = tuple(attribute for attribute in choices.scheme.attributes if attribute.name not in constant)
+    if not kept:
+        raise DataError(
+            f"No attribute differs within a task ({shorten(constant)}), so that the choices say nothing about tastes."
+        )
+    columns = [name not in constant for name in choices.scheme.names]
+    scheme = replace(choices.scheme, attributes=kept)
+    return choices._replace(scheme=scheme, products_of_rows=choices.products_of_rows[:, columns]), constant
+
+
+def _refuse_single(attributes: Iterable[Attribute]) -> None:
     for attribute in attributes:
         if len(attribute.levels) < 2:
             raise DataError(
@@ -317,20 +355,23 @@ def _in_order(scheme: Scheme, rows: Rows, products, picked: np.ndarray, is_none:
     first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
     starts, sizes = first_row[:-1], np.diff(first_row)
     first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
-    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes)
+    if rows.alternative is not None:
+        tasks = np.repeat(np.arange(len(starts)), sizes)
+        refuse_twice(rows.alternative[order], tasks, lambda k: rows.where_task(order[k]))
+    _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
     if rows.alternative is None:
         within = np.arange(len(order)) - np.repeat(starts, sizes) + 1
         labels = within.astype(str).astype(object)
     else:
         labels = rows.alternative[order]
-        refuse_twice(labels, np.repeat(np.arange(len(starts)), sizes), lambda k: rows.where_task(order[k]))
     chosen = np.flatnonzero(picked[order]) - starts
     respondents = tuple(str(label) for label in people)
     task_labels = rows.task[order][starts].astype(str)
-    return Choices(scheme, respondents, first_task, first_row, chosen, products[order], task_labels, labels.astype(str))
+    arrays = (first_task, first_row, chosen, products[order], is_none[order], task_labels, labels.astype(str))
+    return Choices(scheme, respondents, *arrays)
 
 
-def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes) -> None:
+def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes, products) -> None:
     choices, nones = np.add.reduceat(picked.astype(int), starts), np.add.reduceat(is_none.astype(int), starts)
 
     def place(wrong: np.ndarray) -> str:
@@ -339,7 +380,10 @@ def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes) -> None:
     if (wrong := sizes < 2).any():
         raise DataError(f"There is a single alternative {place(wrong)}; a choice needs two.")
     if (wrong := choices != 1).any():
-        number = int(choices[int(wrong.argmax())])
+        k = int(wrong.argmax())
+        number, own = int(choices[k]), slice(starts[k], starts[k] + sizes[k])
+        if number > 1 and (np.ptp(products[own][picked[own]], axis=0) == 0).all():
+            raise DataError(f"The chosen alternative is listed {number} times {place(wrong)}; remove the duplicates.")
         raise DataError(
             f"{number or 'No'} alternative{'s are' if number > 1 else ' is'} marked as chosen {place(wrong)}; exactly "
             "one must be."

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # How the order of levels came about; levels in alphabetical order have none that means anything.
 GIVEN, CATEGORIES, NUMBERS, BINS, ALPHABET = "given", "categories", "numbers", "bins", "alphabet"
+ANY_NUMBER = "any number"  # of an attribute that a model reads as a number, so that new tasks may hold others
 
 
 def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
@@ -109,15 +110,17 @@ def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[st
     return found
 
 
-def numbers_of(name: str, texts: list[str], codes: np.ndarray, where) -> np.ndarray:
-    """The number of every row of an attribute that is binned; `where(row)` names the place of one that is none."""
+def numbers_of(
+    name: str, texts: list[str], codes: np.ndarray, where, reason: str = "only numbers can be binned"
+) -> np.ndarray:
+    """The number of every row of an attribute, for a reason; `where(row)` names the place of one that is none."""
     numbers = [as_number(text) for text in texts]
     values = np.array([math.nan if number is None else number for number in numbers])[codes]
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         text = texts[codes[row]]
         what = f"is {text!r}, which is not a finite number" if text else "is missing"
-        raise DataError(f"Attribute {name!r} {where(row)} {what}; only numbers can be binned.")
+        raise DataError(f"Attribute {name!r} {where(row)} {what}; {reason}.")
     return values
 
 

@@ -4,13 +4,23 @@ A model keeps the scheme of the data it was fitted to, and reads the tasks that 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from thali.data.columns import column
-from thali.data.experiment_levels import ALPHABET, BINS, bin_codes, distinct_texts, level_codes, row_texts
+from thali.data.experiment_levels import (
+    ALPHABET,
+    ANY_NUMBER,
+    BINS,
+    as_number,
+    bin_codes,
+    distinct_texts,
+    level_codes,
+    numbers_of,
+    row_texts,
+)
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -102,6 +112,24 @@ class Scheme:
             codes.append(codes_of(column(frame, attribute.name), attribute, is_none, where))
         return np.column_stack(codes).astype(np.int64) if codes else np.empty((len(frame), 0), np.int64)
 
+    def with_numbers(self, names: Sequence[str], new: "pd.DataFrame | ChoiceExperiment") -> "Scheme":
+        """The scheme in which the numbers that new tasks hold in the named attributes are levels after its own."""
+        from thali.data.experiment import ChoiceExperiment
+
+        wider = []
+        for attribute in self.attributes:
+            if attribute.name in names:
+                texts: Sequence[str] = ()
+                if isinstance(new, ChoiceExperiment):
+                    texts = new.levels.get(attribute.name, ())
+                elif places := [k for k, own in enumerate(getattr(new, "columns", ())) if str(own) == attribute.name]:
+                    texts = distinct_texts(new.iloc[:, places[0]])[1]
+                known = {*attribute.levels, *attribute.missing}
+                more = tuple(text for text in texts if text not in known and as_number(text) is not None)
+                attribute = attribute._replace(levels=attribute.levels + more, order=ANY_NUMBER)
+            wider.append(attribute)
+        return replace(self, attributes=tuple(wider))
+
     def encode(self, new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()) -> Encoded:
         """Rows of new tasks; see `ChoiceExperiment.encode`."""
         from thali.data.experiment import ChoiceExperiment
@@ -183,6 +211,8 @@ def codes_of(series: "pd.Series", attribute: Attribute, is_none: np.ndarray, whe
         parts = (attribute.cuts, attribute.levels, at)
         result[present] = bin_codes(attribute.name, codes[present], texts, *parts)
     else:
+        if attribute.order == ANY_NUMBER:
+            numbers_of(attribute.name, texts, codes[present], at, "the model takes it as a number")
         result[present] = level_codes(attribute.name, codes[present], texts, attribute.levels, at)
     return result
 

@@ -162,7 +162,7 @@ class ProductClasses(Reports, Parameters):
         Warns
         -----
         DataWarning
-            If lapse=0 and a choice can only be explained by indifference.
+            If the choices speak against a direction; or if lapse=0 and a choice can only be explained by indifference.
         ConvergenceWarning
             If the chains do not agree yet.
         InterruptedWarning
@@ -170,7 +170,7 @@ class ProductClasses(Reports, Parameters):
         """
         plan, monotone = self._checked(data)
         if not is_quiet():
-            self._warn_of_dominated_choices(data, monotone, plan)
+            self._warn_of_the_data(data, monotone, plan)
         from thali.models.arguments import whole
         from thali.product_classes.problem import problem_of
 
@@ -206,11 +206,14 @@ class ProductClasses(Reports, Parameters):
             )
         return plan_of(self), monotone_of(self.monotone, data)
 
-    def _warn_of_dominated_choices(self, data, monotone: dict[str, str], plan: "Plan") -> None:
+    def _warn_of_the_data(self, data, monotone: dict[str, str], plan: "Plan") -> None:
+        from thali.choice_models.directions import contradicted_sentence
         from thali.product_classes.arguments import dominated_sentence
 
-        if plan.lapse == 0.0 and (sentence := dominated_sentence(data, monotone)):
-            warnings.warn(sentence, DataWarning, stacklevel=3)
+        dominated = dominated_sentence(data, monotone) if plan.lapse == 0.0 else ""
+        for sentence in (contradicted_sentence(data, monotone), dominated):
+            if sentence:
+                warnings.warn(sentence, DataWarning, stacklevel=3)
 
     def _keep(self, found: Any, data: "ChoiceExperiment") -> None:
         """Set the fitted attributes from what an engine returned."""

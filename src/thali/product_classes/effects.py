@@ -29,6 +29,7 @@ MOST_DRAWS = 400
 _OCCASIONS = 4_000  # of all people in a draw
 _MOST_PAIRED = 8  # levels all pairs of which are shown
 _PIECES = 40  # of the work
+_AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 
 
 @allocating
@@ -124,6 +125,7 @@ def level_effects(
     by_group = np.stack([of_draws[groups == g].mean(axis=0) for g in np.unique(groups)], axis=-1)
     low, high = np.quantile(of_draws, TAILS, axis=0)
     table = pd.DataFrame(named, columns=["attribute", "level", "over"])
+    one_sided = np.array([draws.monotone[i] != 0 for i, _, _ in pairs])
     return table.assign(
         **{
             "effect": of_draws.mean(axis=0),
@@ -131,6 +133,7 @@ def level_effects(
             INTERVAL_COLUMNS[1]: high,
             "se": standard_error(by_group),
             **spread_over_people(of_people),
+            "at_bound": one_sided & (low < _AT_BOUND),
         }
     )
 

@@ -136,7 +136,9 @@ class Reports:
         pandas.DataFrame
             `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
             `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws
-            and standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people.
+            and standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people; `at_bound`,
+            whether the interval begins at .5, below which a declared direction allows no effect: then the data have
+            not established one, and however narrow the interval, they may speak for the other direction.
 
         Raises
         ------
@@ -253,7 +255,7 @@ class Reports:
         change : dict, optional
             Attribute -> a level for all products, a list with one for each, or {product: level}.
         people : {"known", "new"}
-            The respondents, or people like them who are not in the data.
+            The respondents, or the population that they are a sample of.
         each_draw : bool
             Whether to give the shares of every draw: one row a draw, columns (share, after or change; product).
         cores : int, optional
@@ -263,7 +265,8 @@ class Reports:
         Returns
         -------
         pandas.DataFrame
-            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval) and `share_se`
+            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval of the share among
+            the respondents, or in the population: that is wider, as only some of its people were asked) and `share_se`
             (standard error over groups); with a change also `after` and `change`, likewise.
 
         Raises

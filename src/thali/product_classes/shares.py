@@ -1,5 +1,6 @@
 """A market simulated: which share of people would choose each product, before a change and after it."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -7,13 +8,16 @@ import numpy as np
 
 from thali._jit import allocating
 from thali._random import streams
-from thali.data.check import as_label, suggest
+from thali.data.check import as_label, plural, suggest
 from thali.errors import ArgumentError, DataError
-from thali.product_classes.choosing import add_winners, draw_values, separating
+from thali.mcmc.chance import poisson
+from thali.product_classes.choosing import add_winners, draw_values, holds, separating
 from thali.product_classes.class_table import standard_error
-from thali.product_classes.new_people import draw_new_row, room_for_new
+from thali.product_classes.new_people import draw_class
 from thali.product_classes.owned import fill_inside, owned_by, room_for_known, shape_of_passing
 from thali.product_classes.parallel import in_threads
+from thali.product_classes.prior import draw_sign
+from thali.regression.pl_state import log_gamma_draw
 
 if TYPE_CHECKING:
     import pandas
@@ -22,38 +26,89 @@ if TYPE_CHECKING:
     from thali.product_classes.study import Study
 
 _OCCASIONS = 4_000  # of all people in a draw: the noise of a share is below .008 then
-_NEW_PEOPLE = 200
+_NEWCOMERS = 10  # for each respondent: their scatter is a tenth of that variance which comes of asking so few
 _NAMES = ("product", "products", "name", "label")
 
 
 @allocating
-def add_shares(rng, draws, d, new_people, codes, first_row, repeats, room, total):
+def add_shares(rng, draws, d, codes, first_row, repeats, room, total):
     """Add to `total`, for each product of each market, how often it is chosen by all people in draw d.
 
     Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`; on an occasion a person's values are
-    the same in all markets. With `new_people` above 0 it is so many new people who choose.
+    the same in all markets.
     """
     people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
     rows = codes.shape[0]
+    inside = np.empty((room, rows), np.bool_)
+    chosen = np.empty(room, np.int64)
+    log_value, value = np.empty(room), np.empty(room)
+    shape = shape_of_passing(draws, d)
+    for person in range(people):
+        begin, n, sign, log_theta = owned_by(draws, d, person)
+        fill_inside(draws, d, begin, n, codes, rows, inside)
+        matter = separating(inside, n, 0, rows, chosen)
+        for _ in range(repeats):
+            draw_values(rng, log_theta, shape, chosen, matter, log_value)
+            for m in range(first_row.shape[0] - 1):
+                add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
+
+
+@allocating
+def add_population(rng, draws, d, newcomers, codes, first_row, room, total):
+    """As `add_shares`, of so many people who join those of draw d one after the other, an occasion each.
+
+    Each draws from the prior given everybody before, so that the more of them there are, the nearer their shares come
+    to those of one population that the people of the data are a sample of.
+    """
+    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
+    first, rows = draws.first_class[d], codes.shape[0]
+    n_classes = draws.first_class[d + 1] - first
+    owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
+    polarity, held = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
+    for c in range(n_classes):
+        owners[c], negative[c] = draws.n_owners[first + c], draws.n_negative[first + c]
+        polarity[c] = draws.polarity[first + c]
+        for row in range(rows):
+            held[c, row] = holds(draws.active, draws.member, first + c, draws.offset, codes, row)
     inside = np.empty((room, rows), np.bool_)
     chosen, order = np.empty(room, np.int64), np.empty(draws.monotone.shape[0], np.int64)
     sign, log_theta = np.empty(room, np.int8), np.empty(room)
     log_value, value = np.empty(room), np.empty(room)
     active = np.empty((1, draws.monotone.shape[0]), np.bool_)
     member = np.empty((1, draws.member.shape[1]), np.bool_)
-    shape = shape_of_passing(draws, d)
-    for person in range(new_people if new_people else people):
-        if new_people:
-            n = draw_new_row(rng, draws, d, people, codes, inside, sign, log_theta, order, active, member)
-        else:
-            begin, n, own_sign, own_log_theta = owned_by(draws, d, person)
-            sign[:n], log_theta[:n] = own_sign, own_log_theta
-            fill_inside(draws, d, begin, n, codes, rows, inside)
+    lasting, passing = draws.sigma[d] * draws.a[d], shape_of_passing(draws, d)
+    for present in range(people, people + newcomers):
+        own = poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
+        for c in range(n_classes, min(n_classes + own, room)):
+            polarity[c] = draw_class(rng, draws.offset, draws.monotone, order, active, member, 0)
+            owners[c], negative[c] = 0, 0
+            for row in range(rows):
+                held[c, row] = holds(active, member, 0, draws.offset, codes, row)
+        n, others = 0, n_classes
+        n_classes = min(n_classes + own, room)
+        for c in range(n_classes):
+            if c < others and rng.random() * (draws.beta + present) >= owners[c]:
+                continue
+            sign[n] = draw_sign(rng, polarity[c], owners[c], negative[c])
+            owners[c] += 1
+            negative[c] += sign[n]
+            log_theta[n] = log_gamma_draw(rng, lasting)
+            for row in range(rows):
+                inside[n, row] = held[c, row]
+            n += 1
         matter = separating(inside, n, 0, rows, chosen)
-        for _ in range(repeats):
-            draw_values(rng, log_theta, shape, chosen, matter, log_value)
-            for m in range(first_row.shape[0] - 1):
-                add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
+        draw_values(rng, log_theta, passing, chosen, matter, log_value)
+        for m in range(first_row.shape[0] - 1):
+            add_winners(inside, sign, chosen, matter, log_value, value, first_row[m], first_row[m + 1], 1.0, total)
+
+
+def room_for_newcomers(draws: "Particles", newcomers: int) -> int:
+    """More classes than there will be once so many people have come: all there are, and a bound on new ones."""
+    present = draws.beta + draws.n_respondents
+    harmonic = 1.0 / present + math.log1p(newcomers / present)  # above the sum of 1 / (present + i), i < newcomers
+    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
+    most = int((draws.first_class[1:] - draws.first_class[:-1]).max(initial=0))
+    return most + int(mean + 20.0 * math.sqrt(mean)) + 64
 
 
 def share_draws(
@@ -67,7 +122,7 @@ def share_draws(
     markets : list of int arrays (J, L)
         Level numbers of the products on offer.
     new : bool
-        Whether people who are not in the data choose, instead of those who are.
+        Whether it is the population that chooses, instead of the people of the data.
     cores : int, optional
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
 
@@ -77,17 +132,20 @@ def share_draws(
     """
     codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
     first_row = np.concatenate([[0], np.cumsum([len(market) for market in markets])]).astype(np.int64)
-    people = _NEW_PEOPLE if new else draws.n_respondents
-    repeats = max(1, -(-_OCCASIONS // people))
-    room = room_for_new(draws, draws.n_respondents) if new else room_for_known(draws)
     rngs = streams(random_seed, draws.n_draws)
     total = np.zeros((draws.n_draws, len(codes)))
+    newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
+    repeats = max(1, -(-_OCCASIONS // draws.n_respondents))
+    room = room_for_newcomers(draws, newcomers) if new else room_for_known(draws)
 
     def work(d: int) -> None:
-        add_shares(rngs[d], draws, d, people if new else 0, codes, first_row, repeats, room, total[d])
+        if new:
+            add_population(rngs[d], draws, d, newcomers, codes, first_row, room, total[d])
+        else:
+            add_shares(rngs[d], draws, d, codes, first_row, repeats, room, total[d])
 
     in_threads(work, draws.n_draws, cores)
-    total /= people * repeats
+    total /= newcomers if new else draws.n_respondents * repeats
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
     total = (1.0 - draws.lapse) * total + draws.lapse / alternatives
     return np.split(total, first_row[1:-1], axis=1)
@@ -193,6 +251,9 @@ def _changed(frame: "pandas.DataFrame", labels: list[str], change: Any) -> "pand
         elif len(wanted) == len(values):
             values = list(wanted)
         else:
-            raise ArgumentError(f"change: {name!r} has {len(wanted)} levels for {len(values)} products.")
+            raise ArgumentError(
+                f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one "
+                "for each product."
+            )
         frame[name] = values
     return frame
