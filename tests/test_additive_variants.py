@@ -116,4 +116,4 @@ def test_a_learned_sigma_of_unequal_numbers_of_judgements():
     features = [[1, 1], [1, 1], [0, 1]]
     case = {"similarities": SIMILARITIES, "judgements": JUDGEMENTS}
     case["model"] = {"weight_prior": (2.0, 4.0), "features": features}
-    check(fit(case, 6), case | {"expected": expected})
+    check(fit(case, 10), case | {"expected": expected})

@@ -235,6 +235,8 @@ def test_sigma_is_judged_by_a_typical_similarity():
         th.likelihoods.Additive(0.1).check(None, judged)
     th.likelihoods.Additive(1.0).check(None, judged)  # a hundredth of it is the error of a mean
     random, model = fitted(alpha=1.0)
-    assert "sigma" in noise_sentence(model.posterior_)
-    model.posterior_["posterior"]["sigma"][...] = np.std(random.values) * 0.5 / np.sqrt(np.mean(1 / random.judgements))
+    spread = np.std(random.values) / np.sqrt(np.mean(1 / random.judgements))
+    model.posterior_["posterior"]["sigma"][...] = 0.05 * spread
+    assert ", by the numbers of judgements 5 % of the standard deviation" in noise_sentence(model.posterior_)
+    model.posterior_["posterior"]["sigma"][...] = 0.5 * spread
     assert noise_sentence(model.posterior_) == ""
