@@ -11,6 +11,7 @@ from scipy.stats import gamma, norm, poisson
 
 PAIRS = list(combinations(range(3), 2))
 SHARED = [*PAIRS, (0, 1, 2)]
+EQUAL = np.ones((3, 3))
 TOP, NODES, MOST = 1.5, 120, 30  # weights up to TOP, copies of a column up to MOST
 
 
@@ -33,8 +34,9 @@ def total_weight(rate, shape, prior_rate):
     return np.concatenate([[0.0], w]), mass, count
 
 
-def three_objects(similarities, sigma, alpha, weight_prior, rates, constant=True):
-    """Posterior means where columns with owners h arrive at rate alpha rates[h]; a pair that is NaN is not measured."""
+def three_objects(similarities, sigma, alpha, weight_prior, rates, constant=True, judgements=EQUAL):
+    """Posterior means where columns with owners h arrive at rate alpha rates[h]; a pair that is NaN is not measured,
+    the others have the variance sigma^2 / judgements."""
     shape, prior_rate = weight_prior
     c, step = nodes()
     c_mass = gamma.pdf(c, shape, scale=1.0 / prior_rate) * step
@@ -49,7 +51,7 @@ def three_objects(similarities, sigma, alpha, weight_prior, rates, constant=True
             own[i, j] = (1.0, math.exp(-rate), rate * shape / prior_rate, rate)
         else:
             w, mass, count = total_weight(rate, shape, prior_rate)
-            fit = norm.pdf(s, common[..., None] + w, sigma) * mass
+            fit = norm.pdf(s, common[..., None] + w, sigma / math.sqrt(judgements[i][j])) * mass
             own[i, j] = (fit.sum(-1), fit[..., 0], fit @ w, fit @ count)
     base = c_mass[:, None] * full_mass
     whole = base * math.prod(own[p][0] for p in PAIRS)
@@ -127,7 +129,7 @@ def two_objects_unknown_sigma(similarity, alpha, weight_prior, prior_scale):
     }
 
 
-def given_features_unknown_sigma(similarities, weight_prior, prior_scale):
+def given_features_unknown_sigma(similarities, weight_prior, prior_scale, judgements=EQUAL):
     """The features {01} and {012} of three objects, sigma^2 ~ InverseGamma(2, prior_scale)."""
     shape, rate = weight_prior
     near, far = nodes(1.2, 120), nodes(5.0, 60)  # most of the mass, and heavy tails
@@ -135,7 +137,7 @@ def given_features_unknown_sigma(similarities, weight_prior, prior_scale):
     prior = gamma.pdf(w, shape, scale=1.0 / rate) * np.concatenate([near[1], far[1]])
     a, b, c = w[:, None, None], w[None, :, None], w[None, None, :]
     fitted = {(0, 1): a + b + c, (0, 2): b + c, (1, 2): b + c}
-    scale = prior_scale + 0.5 * sum((similarities[i][j] - mu) ** 2 for (i, j), mu in fitted.items())
+    scale = prior_scale + 0.5 * sum(judgements[i][j] * (similarities[i][j] - mu) ** 2 for (i, j), mu in fitted.items())
     mass = prior[:, None, None] * prior[None, :, None] * prior[None, None, :] * scale**-3.5
     mass /= mass.sum()
     sigma = (mass * np.sqrt(scale)).sum() * math.gamma(3.0) / math.gamma(3.5)

@@ -34,7 +34,13 @@ def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shap
     return model, make_cache
 
 
-def alternating_similarities(n: int, variance: float, missing: bool = False) -> Similarities:
+def unequal(n: int) -> np.ndarray:
+    """Numbers of judgements from 1 to 7, another for neighbours in the table."""
+    i, j = np.indices((n, n))
+    return 1.0 + (3 * (i + j) + 2 * i * j) % 7
+
+
+def alternating_similarities(n: int, variance: float, missing: bool = False, judgements=None) -> Similarities:
     """Similarities that alternate about 0, of about that variance; if asked to, without that of objects 1 and 2."""
     first, second = np.triu_indices(n, 1)
     matrix = np.zeros((n, n))
@@ -42,16 +48,16 @@ def alternating_similarities(n: int, variance: float, missing: bool = False) -> 
     matrix += matrix.T
     if missing:
         matrix[1, 2] = matrix[2, 1] = np.nan
-    return Similarities(matrix)
+    return Similarities(matrix, judgements=judgements)
 
 
-def random_similarities(n: int, seed: int, missing: float = 0.0) -> Similarities:
+def random_similarities(n: int, seed: int, missing: float = 0.0, judgements=None) -> Similarities:
     rng = np.random.default_rng(seed)
     matrix = rng.random((n, n))
     matrix = 0.5 * (matrix + matrix.T)
     gaps = np.triu(rng.random((n, n)) < missing, 2)
     matrix[gaps | gaps.T] = np.nan
-    return Similarities(matrix)
+    return Similarities(matrix, judgements=judgements)
 
 
 def build_additive(data, prior=None, sigma=0.5, lo=1, shape=1.0, rate=1.0, learn=False):
@@ -97,4 +103,5 @@ __all__ = [
     "random_similarities",
     "state",
     "three_options",
+    "unequal",
 ]

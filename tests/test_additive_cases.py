@@ -136,7 +136,7 @@ def test_draws_that_never_move_are_far_off():
 
 
 def test_the_naive_log_likelihood_counts_every_measured_pair_once():
-    data = SimpleNamespace(first=[0, 1], second=[1, 2], values=[0.8, 0.45])
+    data = SimpleNamespace(first=[0, 1], second=[1, 2], values=[0.8, 0.45], judgements=[1, 1])
     features, weights = [[1, 1, 0], [1, 1, 0], [0, 1, 1]], [0.25, 0.125, 7.0]
     expected = sum(
         -0.5 * ((s - mean) / 0.5) ** 2 - math.log(0.5 * math.sqrt(2.0 * math.pi))

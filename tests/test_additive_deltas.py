@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problems import build_additive, contents, random_similarities, state
+from problems import build_additive, contents, random_similarities, state, unequal
 
 from thali._jit import kernel, scalar
 from thali.likelihoods import residuals
@@ -71,15 +71,16 @@ def compiled_walk(rng, model, c, b, k, visits, gains):
     walk_open(rng, model, c, b, k, visits, gains)
 
 
-PROBLEMS = [(2, 0.0), (5, 0.3), (9, 0.0), (9, 0.4), (21, 0.2)]
-problems = pytest.mark.parametrize("n, missing", PROBLEMS)
+PROBLEMS = [(2, 0.0, False), (5, 0.3, False), (9, 0.0, False), (9, 0.4, False), (21, 0.2, False)]
+PROBLEMS += [(5, 0.0, True), (9, 0.4, True)]  # means of unequal numbers of judgements
+problems = pytest.mark.parametrize("n, missing, judged", PROBLEMS)
 COLUMNS = 4
 
 
-def problem(n, missing):
+def problem(n, missing, judged):
     """Data, a state of four random columns, and random numbers."""
     rng = np.random.default_rng(n)
-    data = random_similarities(n, n, missing)
+    data = random_similarities(n, n, missing, unequal(n) if judged else None)
     assert bool(missing) == (2 * data.values.size < n * (n - 1))
     model, make = build_additive(data, sigma=0.3)
     bag, cache = state(model, make, rng.random((n, COLUMNS)) < 0.5, rng.gamma(2.0, 0.1, COLUMNS), np.zeros(n))
@@ -102,6 +103,7 @@ def check_caches(data, model, make, bag, cache):
     unmeasured = model.likelihood.measured == 0.0
     assert not cache.residual[unmeasured].any()
     left_out = -0.5 * data.values.size * math.log(2.0 * math.pi * model.likelihood.variance)
+    left_out += 0.5 * np.log(data.judgements).sum()
     total = verbs.log_likelihood(model.likelihood, cache, bag) + left_out
     matrix, weights, _ = contents(bag)
     assert total == pytest.approx(log_likelihood(data, matrix, weights, cache), rel=1e-10)
@@ -109,8 +111,8 @@ def check_caches(data, model, make, bag, cache):
 
 @pytest.mark.parametrize("call", [change, compiled_change], ids=["python", "compiled"])
 @problems
-def test_changes(call, n, missing):
-    data, model, make, bag, cache, rng = problem(n, missing)
+def test_changes(call, n, missing, judged):
+    data, model, make, bag, cache, rng = problem(n, missing, judged)
     mixed = bag.Z.shape[0] - 1
     for step in range(60):
         which, i, k = step % 7, int(rng.integers(n)), int(rng.integers(COLUMNS))
@@ -138,8 +140,8 @@ def test_changes(call, n, missing):
 
 @pytest.mark.parametrize("call", [walk_open, compiled_walk], ids=["python", "compiled"])
 @problems
-def test_toggles_of_an_open_column(call, n, missing):
-    data, model, make, bag, cache, rng = problem(n, missing)
+def test_toggles_of_an_open_column(call, n, missing, judged):
+    data, model, make, bag, cache, rng = problem(n, missing, judged)
     for k in range(COLUMNS):
         matrix, weights, _ = contents(bag)
         visits, gains = rng.integers(0, n, 30), np.zeros(30)
@@ -160,9 +162,9 @@ def test_toggles_of_an_open_column(call, n, missing):
 
 
 @problems
-def test_the_constant_and_the_variance(n, missing):
+def test_the_constant_and_the_variance(n, missing, judged):
     """What draw_constant and draw_variance keep: residuals after a shift, and the sum of their squares."""
-    data, model, make, bag, cache, _ = problem(n, missing)
+    data, model, make, bag, cache, _ = problem(n, missing, judged)
     residuals.outer_shift(model.likelihood, cache, 0.07)
     cache.real[CONSTANT] += 0.07
     cache.real[VARIANCE] = 0.011

@@ -30,7 +30,7 @@ def fit(case, thin, draws=8_000, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
         model = th.AdditiveClustering(**case["model"], **settings)
-        data = th.Similarities(case["similarities"])
+        data = th.Similarities(case["similarities"], judgements=case.get("judgements"))
         model.fit(data, draws=draws, tune=200, thin=thin, random_seed=31, progressbar=False)
     return model.posterior_
 

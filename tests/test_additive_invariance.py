@@ -26,7 +26,8 @@ MATRIX = [[1, 0], [1, 1], [0, 1]]
 WEIGHTS = [0.31, 0.17]
 COMPLETE = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]])
 GAP = th.Similarities([[1, 0.8, np.nan], [0.8, 1, 0.45], [np.nan, 0.45, 1]])
-DATA = pytest.mark.parametrize("data", [COMPLETE, GAP], ids=["complete", "gap"])
+JUDGED = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], judgements=[[0, 5, 1], [5, 0, 2], [1, 2, 0]])
+DATA = pytest.mark.parametrize("data", [COMPLETE, GAP, JUDGED], ids=["complete", "gap", "judged"])
 
 
 def key(pair):

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from problems import alternating_similarities
+from problems import alternating_similarities, unequal
 from scipy import integrate, special, stats
 
 import thali as th
@@ -32,7 +32,8 @@ def check(*arguments, **settings):
 def means_of_parameters(data, weight_prior, tilt=0.0):
     """Of the constant, the variance and the residuals; sigma^2 has the density of its prior times sigma^(2 tilt)."""
     shape, rate = weight_prior
-    precision = VARIANCE_SHAPE - tilt, VARIANCE_SHARE * np.var(data.values) * (VARIANCE_SHAPE - 1.0)
+    scale = VARIANCE_SHARE * np.var(data.values) * (VARIANCE_SHAPE - 1.0) / np.mean(1.0 / data.judgements)
+    precision = VARIANCE_SHAPE - tilt, scale
     return {
         "constant": shape / rate,
         "constant^2": shape * (shape + 1.0) / rate**2,
@@ -97,6 +98,13 @@ LONG = [
 def test_recommended_sampler(n, weight_prior, rounds, seed):
     data = alternating_similarities(n, variance=100.0, missing=n == 5)
     check(IndianBuffet(), data, means(IndianBuffet(), data, weight_prior), rounds, weight_prior, random_seed=seed)
+
+
+@pytest.mark.parametrize("rounds, seed", LONG)
+def test_means_of_unequal_numbers_of_judgements(rounds, seed):
+    data = alternating_similarities(5, variance=100.0, missing=True, judgements=unequal(5))
+    expected = means(IndianBuffet(), data, (1.0, 1.0))
+    check(IndianBuffet(), data, expected, rounds, (1.0, 1.0), random_seed=seed)
 
 
 @pytest.mark.parametrize("rounds, seed", LONG)

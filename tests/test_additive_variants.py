@@ -38,6 +38,20 @@ def test_a_pair_that_was_not_measured(weight_prior, sampler):
     check(fit(case, 6 if sampler == "tempered" else 80, **SAMPLERS[sampler]), case | {"expected": expected})
 
 
+JUDGEMENTS = [[0.0, 6.0, 1.0], [6.0, 0.0, 0.5], [1.0, 0.5, 0.0]]
+
+
+@ALSO_PUBLISHED
+@pytest.mark.parametrize("similarities", [SIMILARITIES, WITHOUT], ids=["complete", "gap"])
+def test_means_of_unequal_numbers_of_judgements(similarities, sampler):
+    expected = three_objects(similarities, 0.2, 1.0, (2.0, 4.0), BUFFET, judgements=JUDGEMENTS)
+    equal = three_objects(similarities, 0.2, 1.0, (2.0, 4.0), BUFFET)
+    assert max(abs(expected[name] - equal[name]) for name in equal) > 0.05  # it matters
+    settings = {"sigma": 0.2, "alpha": 1.0, "weight_prior": (2.0, 4.0)}
+    case = {"similarities": similarities, "judgements": JUDGEMENTS, "model": settings, "expected": expected}
+    check(fit(case, 6 if sampler == "tempered" else 80, **SAMPLERS[sampler]), case)
+
+
 @ALSO_PUBLISHED
 def test_no_constant(sampler):
     expected = three_objects(SIMILARITIES, 0.1, 2.0, (1.0, 4.0), BUFFET, constant=False)
@@ -94,3 +108,12 @@ def test_given_features_whose_sigma_is_learned(tempering):
     features = [[1, 1], [1, 1], [0, 1]]
     case = {"similarities": SIMILARITIES, "model": {"weight_prior": (2.0, 4.0), "features": features}}
     check(fit(case, 6, tempering=tempering), case | {"expected": expected})
+
+
+def test_a_learned_sigma_of_unequal_numbers_of_judgements():
+    scale = 0.02 * np.var([0.8, 0.3, 0.45]) / np.mean([1 / 6, 1.0, 2.0])
+    expected = given_features_unknown_sigma(SIMILARITIES, (2.0, 4.0), scale, JUDGEMENTS)
+    features = [[1, 1], [1, 1], [0, 1]]
+    case = {"similarities": SIMILARITIES, "judgements": JUDGEMENTS}
+    case["model"] = {"weight_prior": (2.0, 4.0), "features": features}
+    check(fit(case, 10), case | {"expected": expected})

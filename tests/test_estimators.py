@@ -22,7 +22,9 @@ from thali.priors import FiniteFeatures, Given, IndianBuffet
 MAPS = KINDS[1:]
 SHARED = [(0, 1), (0, 2), (1, 2), (0, 1, 2)]
 FIRST, SECOND = np.triu_indices(3, 1)
-S3 = SimpleNamespace(labels=("0", "1", "2"), first=FIRST, second=SECOND, values=np.array([0.80, 0.30, 0.45]))
+S3 = SimpleNamespace(
+    labels=("0", "1", "2"), first=FIRST, second=SECOND, values=np.array([0.80, 0.30, 0.45]), judgements=np.ones(3)
+)
 
 
 def columns_of_sets(draws, n):
@@ -42,7 +44,8 @@ def similarities(matrix, labels=None):
     measured = np.isfinite(matrix[first, second])
     first, second = first[measured], second[measured]
     names = tuple(labels or map(str, range(len(matrix))))
-    return SimpleNamespace(labels=names, first=first, second=second, values=matrix[first, second])
+    values = matrix[first, second]
+    return SimpleNamespace(labels=names, first=first, second=second, values=values, judgements=np.ones(len(values)))
 
 
 def posterior_draws(alpha, shape, rate, sigma, draws, rng, data=S3, kept=20_000):
@@ -440,25 +443,44 @@ def test_given_features_get_their_weights(kind):
 
 
 @pytest.mark.parametrize("integrated", [False, True])
-@pytest.mark.parametrize("shape", [1.0, 2.5])
-def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(shape, integrated, monkeypatch):
+@pytest.mark.parametrize("shape, judged", [(1.0, False), (2.5, False), (1.0, True)])
+def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(
+    shape, judged, integrated, monkeypatch
+):
     columns, sets, data, constant = problem()
+    if judged:
+        data.judgements = 1.0 + np.arange(len(data.values)) % 4
     found = feature_sets(columns, 6)
     prior, rate, sigma2 = IndianBuffet(), 2.0, 0.01
     case = set_search.Problem(
-        data.first, data.second, data.values, 6, sigma2, 0.5, prior, shape, rate, constant, with_constant=True
+        data.first,
+        data.second,
+        data.values,
+        data.judgements,
+        6,
+        sigma2,
+        0.5,
+        prior,
+        shape,
+        rate,
+        constant,
+        with_constant=True,
     )
     fitted = similarity_draws(columns, constant, data.first, data.second)
     best = {}
     for draw, features in enumerate(sets):
         shared = [(owners, weight) for owners, weight in features if len(owners) > 1]
-        score = -0.5 * ((data.values - fitted[draw]) ** 2).sum() / sigma2
+        score = -0.5 * (data.judgements * (data.values - fitted[draw]) ** 2).sum() / sigma2
         score += stats.gamma(shape, scale=1 / rate).logpdf([w for _, w in shared] + [constant[draw]]).sum()
         matrix = np.array([[i in owners for owners, _ in shared] for i in range(6)]).reshape(6, -1)
         score += prior.log_prob_shared(matrix, 0.5)
         if integrated:
             pairs = [
-                sum({i, j} <= set(owners) for i, j in zip(data.first, data.second, strict=True)) for owners, _ in shared
+                sum(
+                    number * ({i, j} <= set(owners))
+                    for i, j, number in zip(data.first, data.second, data.judgements, strict=True)
+                )
+                for owners, _ in shared
             ]
             score += sum(0.5 * math.log(2 * math.pi * sigma2 / max(area, 1)) for area in pairs)
         key = tuple(sorted(owners for owners, _ in shared))

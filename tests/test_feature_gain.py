@@ -91,10 +91,11 @@ POSTERIORS = [
 ]
 
 
-def terms_of(features, constant=True, n=3, first=FIRST, second=SECOND, values=VALUES):
+def terms_of(features, constant=True, n=3, first=FIRST, second=SECOND, values=VALUES, judgements=None):
     copies = Counter([*features, *[tuple(range(n))] * constant])
     owners = np.array([[i in members for i in range(n)] for members in copies], bool).reshape(1, -1, n)
-    return Terms.of(owners, np.array([list(copies.values())], float), first, second, values)
+    judgements = np.ones(len(values)) if judgements is None else judgements
+    return Terms.of(owners, np.array([list(copies.values())], float), first, second, values, judgements)
 
 
 @pytest.mark.parametrize(("shape", "rate", "evidence", "posterior"), POSTERIORS)
@@ -111,6 +112,26 @@ def test_sets_of_features_have_their_known_probability(shape, rate, evidence, po
 @pytest.mark.parametrize(("shape", "rate", "expected"), [(1.0, 1.0, -1.3017473), (2.0, 4.0, -0.0171378)])
 def test_evidence_of_known_features(shape, rate, expected):
     assert log_evidence(terms_of([(0, 1), ALL]), 0.01, shape, rate)[0] == pytest.approx(expected, abs=6e-8)
+
+
+@pytest.mark.parametrize("features", [[], [(0, 1)], [(0, 1), (0, 2), ALL]])
+def test_a_mean_of_judgements_says_what_they_all_say(features):
+    """Judgements that are all equal, one by one and as a mean, whose density has another constant."""
+    number, sigma2 = np.array([3, 1, 2]), 0.03
+    every = [np.repeat(a, number) for a in (FIRST, SECOND, VALUES)]
+    one_by_one = terms_of(features, first=every[0], second=every[1], values=every[2])
+    means = terms_of(features, judgements=number.astype(float))
+    apart = 0.5 * np.log(number).sum() + 0.5 * (number - 1).sum() * math.log(2 * math.pi * sigma2)
+    gained = log_evidence(means, sigma2, 2.0, 4.0) - log_evidence(one_by_one, sigma2, 2.0, 4.0)
+    assert gained == pytest.approx(apart, rel=1e-12)
+    assert argmax_weights(means, sigma2, 2.0, 4.0) == pytest.approx(argmax_weights(one_by_one, sigma2, 2.0, 4.0))
+
+
+@pytest.mark.parametrize("features", [[], [(0, 1)], [(0, 1), (0, 2), ALL]])
+def test_judgements_of_little_weight(features):
+    """A thousandth of a judgement with a thousandth of the variance is as good as one."""
+    few = terms_of(features, judgements=np.full(3, 1e-3))
+    assert log_evidence(few, 1e-5, 2.0, 4.0) == pytest.approx(log_evidence(terms_of(features), 0.01, 2.0, 4.0))
 
 
 def test_evidence_without_any_weight():

@@ -214,7 +214,7 @@ def test_repeated_rows_are_averaged_with_their_counts():
     frame = pd.DataFrame([*rows, ("z", "y", 0.9, 0)], columns=["a", "b", "similarity", "n"])
     data = Similarities.from_frame(frame)
     assert data.labels == ("x", "y", "z")
-    assert str(data) == "3 objects, 2 of 3 similarities"
+    assert str(data) == "3 objects, 2 of 3 similarities of 3 judgements each"
     assert data.values == pytest.approx([0.3, 0.3], rel=1e-15)
     assert data.values[1] == 0.3, "the mean of one number is that number, whatever its count"
     assert Similarities.from_frame(frame.drop(columns="n")).values == pytest.approx([0.25, 0.3, 0.9])
@@ -299,22 +299,24 @@ def test_people_are_averaged(missing):
     judges = (~np.isnan(pairs)).sum(axis=0)
     variances = np.nanvar(pairs, axis=0, ddof=1)
     pooled = ((judges - 1) * variances).sum() / (judges - 1).sum()
-    assert data.sigma == pytest.approx(np.sqrt(pooled * (1 / judges).mean()), rel=1e-12)
+    assert data.sigma == pytest.approx(np.sqrt(pooled), rel=1e-12)
+    assert data.judgements.tolist() == judges.tolist()
     lee = Similarities.from_subjects(tables, LABELS, sigma="deviation")
     assert lee.sigma == pytest.approx(np.sqrt(variances).mean(), rel=1e-12)
+    assert lee.judgements.tolist() == [1.0] * lee.n_pairs, "the mean itself has Lee's deviation"
     assert Similarities.from_subjects(tables, LABELS, sigma=0.25).sigma == 0.25
     assert Similarities.from_subjects(tables, LABELS, sigma=None).sigma is None
 
 
 def test_the_standard_error_is_that_of_the_mean():
-    """Of 400 tables with noise of .2, each the mean of 16 people: their error is .05, and so is sigma."""
+    """Of 400 tables with noise of .2, each the mean of 16 people: their error is .05, a quarter of sigma."""
     rng = np.random.default_rng(5)
     errors, sigmas = [], []
     for _ in range(400):
         noise = np.triu(rng.normal(0, 0.2, (16, 5, 5)), 1)
         data = Similarities.from_subjects(0.5 + noise + noise.transpose(0, 2, 1))
         errors += (data.values - 0.5).tolist()
-        sigmas.append(data.sigma)
+        sigmas.append(data.sigma / np.sqrt(data.judgements[0]))
     # 4,000 normal errors give their standard deviation to 1/sqrt(8,000) = .011; five of that
     assert np.std(errors) == pytest.approx(0.05, rel=0.055)
     # sigma^2 rests on 400 x 150 degrees of freedom: sigma to 1/sqrt(120,000) = .003
@@ -348,7 +350,8 @@ def test_kinship_has_the_published_deviation():
     index = pd.read_csv(folder / "index.csv", index_col="name")
     assert data.sigma == pytest.approx(index.loc["kinship_kimrosenberg", "sigma_emp"], abs=1e-7)
     assert Similarities.from_frame(rows, labels=mean.labels).values == pytest.approx(mean.values, abs=1e-9)
-    assert Similarities.from_subjects(groups).sigma == pytest.approx(0.0419642, abs=1e-7)
+    several = Similarities.from_subjects(groups)
+    assert several.sigma / np.sqrt(several.judgements) == pytest.approx(0.0419642, abs=1e-7)
 
 
 # warnings -------------------------------------------------------------------------------------------------

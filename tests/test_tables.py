@@ -302,8 +302,8 @@ def test_lists_of_similarities(tmp_path):
     data, told = read_data(path)
     assert data.labels == ALIKE.labels and data.values == pytest.approx(ALIKE.values)
     assert told == (
-        "3 objects, 3 similarities, table of pairs, 'Sim' of 'item 1' and 'item 2', rows weighted by 'n'; columns not "
-        "used: 'judge'"
+        "3 objects, 3 similarities of 1 to 2 judgements, table of pairs, 'Sim' of 'item 1' and 'item 2', rows weighted "
+        "by 'n'; columns not used: 'judge'"
     )
 
 

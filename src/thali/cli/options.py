@@ -172,7 +172,8 @@ Features = Annotated[
 Sigma = Annotated[
     float | None,
     typer.Option(
-        help="Similarities: their standard deviation about the fitted ones.",
+        help="Similarities: their standard deviation about the fitted ones; that of one judgement where a column counts"
+        " of how many each is the mean.",
         show_default="that of the data, or learned",
     ),
 ]

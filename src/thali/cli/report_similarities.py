@@ -106,16 +106,20 @@ def _concentration(model, summary) -> str:
 
 
 def _deviation(model, summary) -> str:
+    from thali.posterior.similarities import judgements_of
+
+    several = bool((judgements_of(model.posterior_) != 1).any())
     if "sigma" in summary.index:
         from thali.likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 
         found = f"{estimate_in(summary, 'sigma')}, learned with the prior σ² ~ InverseGamma({VARIANCE_SHAPE:g},"
-        found += f" {VARIANCE_SHARE:g} times the variance of the similarities)"
+        found += f" {VARIANCE_SHARE:g} times the variance of the similarities"
+        found += ", divided by the mean of 1 / judgements)" if several else ")"
     elif model.sigma is not None:
         found = f"{model.sigma:g}, fixed"
     else:
         found = f"{float(model.posterior_['posterior']['sigma'][0, 0]):.3g}, that of the data"
-    return f"Standard deviation σ of a similarity: {found}"
+    return f"Standard deviation σ of {'one judgement' if several else 'a similarity'}: {found}"
 
 
 def _weight_prior(model) -> str:

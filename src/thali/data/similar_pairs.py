@@ -118,7 +118,18 @@ def _averaged(names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.n
     base = values[where_first]  # so that the mean of equal numbers is that number to the last bit
     excess = np.bincount(place, weights=counts * (values - base[place]), minlength=len(pairs))
     total = np.bincount(place, weights=counts, minlength=len(pairs))
-    return Measured(names, pairs // n, pairs % n, base + excess / total, "table of pairs")
+    judgements = total / 2.0 if _written_twice(i < j, place, values == base[place], counts) else total
+    return Measured(names, pairs // n, pairs % n, base + excess / total, judgements, "table of pairs")
+
+
+def _written_twice(forward: np.ndarray, place: np.ndarray, as_first: np.ndarray, counts: np.ndarray) -> bool:
+    """Whether the list is a symmetric square written out: every pair in both orders, with the same numbers."""
+    pairs = int(place.max(initial=-1)) + 1
+    one_each = np.bincount(place[forward], minlength=pairs), np.bincount(place[~forward], minlength=pairs)
+    if not pairs or not as_first.all() or any((times != 1).any() for times in one_each):
+        return False
+    of_pair = counts[forward][np.argsort(place[forward])], counts[~forward][np.argsort(place[~forward])]
+    return np.array_equal(*of_pair)
 
 
 def _only_one(found: list[str], what: str) -> None:

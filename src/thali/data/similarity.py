@@ -14,7 +14,7 @@ from thali.models.arguments import one_of, positive
 if TYPE_CHECKING:
     import pandas as pd
 
-_ARRAYS = ("first", "second", "values")
+_ARRAYS = ("first", "second", "values", "judgements")
 
 
 class Similarities:
@@ -37,8 +37,13 @@ class Similarities:
     symmetrize : "mean", optional
         Take the mean of s_ij and s_ji where they differ, by more than 1e-8 of the range; None: an error.
     sigma : float above 0, optional
-        Standard deviation of the error of a similarity (after averaging, if it was averaged), if it is known.
+        Standard deviation of the error of a similarity, if it is known; with `judgements`, that of one judgement.
         None: the model learns it.
+    judgements : array or DataFrame, shape (objects, objects), optional
+        How many judgements n_ij each cell of `matrix` is the mean of, where they differ: the similarity then has
+        the variance sigma^2 / n_ij. Symmetric as `matrix` is, above 0 where something was measured, not read
+        elsewhere. With `symmetrize`, s_ij and s_ji count by their judgements, and the pair has those of both. None: all
+        similarities are equally precise, n_ij = 1.
 
     Attributes
     ----------
@@ -47,13 +52,16 @@ class Similarities:
         The measured pairs: first < second, row by row.
     values : float64 array, shape (pairs,)
         Their similarities.
+    judgements : float64 array, shape (pairs,)
+        How many judgements each is the mean of; 1 everywhere if nothing is known of them.
     sigma : float or None
 
     Raises
     ------
     DataError
         If `matrix` is not square, not symmetric, holds an infinite number or text off its diagonal, names fewer
-        than two objects or measures no pair; if labels do not match or are not distinct.
+        than two objects or measures no pair; if labels do not match or are not distinct; if `judgements` has
+        another shape or labels, is not symmetric, or holds no number above 0 for a measured pair.
     ArgumentError
         If `symmetrize` or `sigma` is outside its range.
 
@@ -79,6 +87,7 @@ class Similarities:
     first: np.ndarray
     second: np.ndarray
     values: np.ndarray
+    judgements: np.ndarray
     sigma: float | None
     _lowest_diagonal: bool
 
@@ -89,8 +98,9 @@ class Similarities:
         *,
         symmetrize: str | None = None,
         sigma: float | None = None,
+        judgements: Any = None,
     ) -> None:
-        found = measured_pairs(matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")))
+        found = measured_pairs(matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements)
         self._fill(found, sigma)
         _warn_of_zeros(found)
 
@@ -108,7 +118,8 @@ class Similarities:
     ) -> "Similarities":
         r"""Similarities from a list of pairs; rows of the same two objects, in either order, are averaged.
 
-        .. math:: s_{ij} = \sum_r c_r s_r \Big/ \sum_r c_r \qquad \text{over the rows } r \text{ of } i \text{ and } j
+        .. math:: n_{ij} = \sum_r c_r, \qquad s_{ij} = \sum_r c_r s_r \Big/ n_{ij}
+            \qquad \text{over the rows } r \text{ of } i \text{ and } j
 
         Parameters
         ----------
@@ -122,11 +133,14 @@ class Similarities:
             None: the column similarity, sim, proximity or affinity; failing these rating, score, value or s.
         count : str, optional
             Column with the number of judgements that a row is the mean of. None: count, n, freq, times or
-            weight if there is one, else every row counts the same.
+            weight if there is one, else every row is one judgement. Their sum n_ij is kept as `judgements`, and
+            the similarity has the variance sigma^2 / n_ij. A list of every pair in both orders with the same
+            numbers is a symmetric table: it has each judgement once.
         labels : sequence of str, optional
             All objects in the order wanted. None: the categories of a categorical column; else numbers in their
             order, names as they first appear.
         sigma : float above 0, optional
+            Standard deviation of one judgement.
 
         Returns
         -------
@@ -163,6 +177,7 @@ class Similarities:
         *,
         symmetrize: str | None = None,
         sigma: float | None = None,
+        judgements: Any = None,
     ) -> "Similarities":
         r"""Similarities from a square table of dissimilarities d of 0 or more, such as distances.
 
@@ -181,6 +196,8 @@ class Similarities:
             As for `Similarities`; the mean is taken of the dissimilarities.
         sigma : float above 0, optional
             Of the similarities.
+        judgements : array or DataFrame, shape (objects, objects), optional
+            As for `Similarities`: how many judgements a dissimilarity is the mean of.
 
         Returns
         -------
@@ -209,7 +226,7 @@ class Similarities:
 
         if not callable(how):
             one_of("how", how, ("linear", "exponential"))
-        found = measured_pairs(matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")))
+        found = measured_pairs(matrix, labels, one_of("symmetrize", symmetrize, (None, "mean")), judgements)
         cls._of(found)  # the checks of the class come before those of the numbers
         data = cls._of(found._replace(values=as_similarities(found, how), lowest_diagonal=False), sigma)
         _warn_of_zeros(found)
@@ -226,10 +243,9 @@ class Similarities:
     ) -> "Similarities":
         r"""The mean over several people's similarities, and how far such a mean is off.
 
-        With k_ij people who judged a pair, s_ij their mean, and the variance v of a judgement about it,
+        With n_ij people who judged a pair and s_ij their mean, the variance of one judgement about it is
 
-        .. math:: v = \sum_{ijp} (s_{ijp} - s_{ij})^2 \Big/ \sum_{ij} (k_{ij} - 1), \qquad
-            \sigma^2 = v \, \overline{1 / k_{ij}}
+        .. math:: \sigma^2 = \sum_{ijp} (s_{ijp} - s_{ij})^2 \Big/ \sum_{ij} (n_{ij} - 1)
 
         Parameters
         ----------
@@ -238,11 +254,12 @@ class Similarities:
         labels, symmetrize
             As for `Similarities`.
         sigma : "standard error", "deviation", float above 0, or None
-            "standard error": that of the mean, as above: the likelihood is one of the mean table. "deviation":
-            the mean over pairs of the standard deviation among people, as Lee (2001) takes it; larger by about
-            the root of their number, it asks the model only for what a single person's table would bear.
-            A number: known otherwise. None: the model learns it, as it does where nobody judged the same pair as
-            another, or all agree.
+            "standard error": every mean has its own, sigma / sqrt(n_ij) with the sigma above; n_ij is kept as
+            `judgements`. "deviation": the mean over pairs of the standard deviation among people, as Lee (2001)
+            takes it, for every mean however many it is of (n_ij = 1); larger by about the root of their number, it
+            asks the model only for what a single person's table would bear. A number: that of one judgement, known
+            otherwise. None: the model learns it, as it does where nobody judged the same pair as another, or all
+            agree.
 
         Returns
         -------
@@ -264,7 +281,7 @@ class Similarities:
         -------
         >>> people = [[[1, 0.8], [0.8, 1]], [[1, 0.6], [0.6, 1]]]
         >>> Similarities.from_subjects(people)
-        Similarities(2 objects, 1 similarity, sigma 0.1)
+        Similarities(2 objects, 1 similarity of 2 judgements, sigma 0.141)
         """
         from thali.data.subjects import mean_of_subjects
 
@@ -288,11 +305,12 @@ class Similarities:
             raise DataError(f"There is not a single similarity among the {len(found.labels):,} objects.")
         if sigma is not None:
             sigma = positive("sigma", sigma, "the standard deviation of a similarity")
-        return self._freeze(found.labels, found.first, found.second, found.values, sigma, found.lowest_diagonal)
+        arrays = found.first, found.second, found.values, found.judgements
+        return self._freeze(found.labels, arrays, sigma, found.lowest_diagonal)
 
-    def _freeze(self, labels, first, second, values, sigma, lowest_diagonal) -> "Similarities":
+    def _freeze(self, labels, arrays, sigma, lowest_diagonal) -> "Similarities":
         object.__setattr__(self, "labels", labels)
-        for name, array in zip(_ARRAYS, (first, second, values), strict=True):
+        for name, array in zip(_ARRAYS, arrays, strict=True):
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         object.__setattr__(self, "sigma", sigma)
@@ -306,7 +324,8 @@ class Similarities:
 
     def __reduce__(self):
         # NumPy does not pickle the read-only flag, so the copy is frozen anew.
-        return _restore, (self.labels, self.first, self.second, self.values, self.sigma, self._lowest_diagonal)
+        arrays = tuple(getattr(self, name) for name in _ARRAYS)
+        return _restore, (self.labels, arrays, self.sigma, self._lowest_diagonal)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Similarities):
@@ -322,10 +341,17 @@ class Similarities:
         of_all = "" if self.n_pairs == possible else f" of {possible:,}"
         noun = "similarity" if possible == 1 else "similarities"
         known = "" if self.sigma is None else f", sigma {self.sigma:.3g}"
-        return f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all} {noun}{known}"
+        return f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all} {noun}{self._of_how_many()}{known}"
 
     def __repr__(self) -> str:
         return f"Similarities({self})"
+
+    def _of_how_many(self) -> str:
+        """ " of 3 to 20 judgements", or "" where each is a number of its own."""
+        least, most = float(self.judgements.min()), float(self.judgements.max())
+        if least == most:
+            return "" if most == 1 else f" of {most:,.6g} judgements" + " each" * (self.n_pairs > 1)
+        return f" of {least:,.6g} to {most:,.6g} judgements"
 
     @property
     def n_options(self) -> int:
@@ -366,8 +392,8 @@ class Similarities:
         ----------
         long : bool
             False: a square table, NaN on its diagonal and where not measured. True: one row for each measured
-            pair, columns first, second and similarity, which `from_frame` reads back; its labels are categorical,
-            and so keep their order and the objects in no pair.
+            pair, columns first, second, similarity and, unless each is a single judgement, count, which
+            `from_frame` reads back; its labels are categorical, and so keep their order and the objects in no pair.
 
         Returns
         -------
@@ -389,13 +415,12 @@ class Similarities:
         labels = pd.Index(self.labels)
         if not long:
             return pd.DataFrame(self.matrix.copy(), index=labels, columns=labels)
-        return pd.DataFrame(
-            {
-                "first": pd.Categorical.from_codes(self.first, labels),
-                "second": pd.Categorical.from_codes(self.second, labels),
-                "similarity": self.values.copy(),
-            }
-        )
+        table = {
+            "first": pd.Categorical.from_codes(self.first, labels),
+            "second": pd.Categorical.from_codes(self.second, labels),
+            "similarity": self.values.copy(),
+        }
+        return pd.DataFrame(table | ({} if (self.judgements == 1).all() else {"count": self.judgements.copy()}))
 
 
 def _warn_of_zeros(found: Measured) -> None:

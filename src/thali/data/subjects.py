@@ -1,4 +1,4 @@
-"""The mean of several people's similarities, and its empirical standard deviation."""
+"""The mean of several people's similarities, of how many it is, and the standard deviation of a judgement."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,10 @@ from thali.errors import DataError
 def mean_of_subjects(
     matrices: Any, labels: Iterable | None, symmetrize: str | None, sigma: Any
 ) -> tuple[Measured, float | None]:
-    """The mean over those who judged a pair, and sigma of the kind named, None if it cannot be told."""
+    """The mean over those who judged a pair, and sigma of the kind named, None if it cannot be told.
+
+    A "deviation" is that of the mean itself, however many judged the pair.
+    """
     labels = None if labels is None else tuple(labels)
     people = [_of_one(number, each, labels, symmetrize) for number, each in enumerate(_listed(matrices), start=1)]
     names = people[0].labels
@@ -35,8 +38,10 @@ def mean_of_subjects(
     mean = np.nanmean(pairs, axis=0) if pairs.size else np.empty(0)
     lowest = all(person.lowest_diagonal for person in people)
     layout, zeros = next(((one.layout, True) for one in people if one.zeros_not_read), ("mean of people", False))
-    found = Measured(names, first, second, mean, layout, zeros, lowest)
-    return found, _sigma(pairs, mean, sigma) if pairs.size else None
+    judges = (~np.isnan(pairs)).sum(axis=0)
+    numbers = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
+    found = Measured(names, first, second, mean, numbers, layout, zeros, lowest)
+    return found, _sigma(pairs, mean, judges, sigma) if pairs.size else None
 
 
 def _listed(matrices: Any) -> list:
@@ -61,8 +66,7 @@ def _of_one(number: int, matrix: Any, labels: tuple | None, symmetrize: str | No
         raise DataError(f"Person {number}: {error}") from None
 
 
-def _sigma(pairs: np.ndarray, mean: np.ndarray, kind: Any) -> float | None:
-    judges = (~np.isnan(pairs)).sum(axis=0)
+def _sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, kind: Any) -> float | None:
     squares = np.nansum((pairs - mean) ** 2, axis=0)
     several = judges > 1
     if not several.any():
@@ -70,6 +74,5 @@ def _sigma(pairs: np.ndarray, mean: np.ndarray, kind: Any) -> float | None:
     if kind == "deviation":
         sigma = float(np.sqrt(squares[several] / (judges[several] - 1)).mean())
     else:
-        variance = squares.sum() / (judges - 1).sum()
-        sigma = float(np.sqrt(variance * (1.0 / judges).mean()))
+        sigma = float(np.sqrt(squares.sum() / (judges - 1).sum()))
     return sigma if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())) else None

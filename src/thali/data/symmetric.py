@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali.data.check import checked_numbers
+from thali.data.judgements import agreed, judgement_table, refuse_unknown
 from thali.data.squares import Words, cell, square_table
 from thali.errors import DataError
 
@@ -14,18 +15,20 @@ ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were
 
 
 class Measured(NamedTuple):
-    """The measured pairs, first < second, row by row; which part of the table held them; what else was seen."""
+    """The measured pairs, first < second, row by row, each the mean of so many judgements; which part of the table
+    held them; what else was seen."""
 
     labels: tuple[str, ...]
     first: np.ndarray
     second: np.ndarray
     values: np.ndarray
+    judgements: np.ndarray
     layout: str
     zeros_not_read: bool = False
     lowest_diagonal: bool = False
 
 
-def measured_pairs(matrix: Any, labels: Iterable | None, symmetrize: str | None) -> Measured:
+def measured_pairs(matrix: Any, labels: Iterable | None, symmetrize: str | None, judgements: Any = None) -> Measured:
     """The pairs of a labelled square table; the diagonal is not read, whatever it holds."""
     if hasattr(matrix, "tocoo"):
         raise DataError(
@@ -51,11 +54,22 @@ def measured_pairs(matrix: Any, labels: Iterable | None, symmetrize: str | None)
     above, below = table[i, j], table[j, i]
     if not zeros and symmetrize is None:
         _check_symmetry(names, table)
-    values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, 0.5 * above + 0.5 * below))
+    numbers, share = np.ones(len(i)), 0.5  # share of the judgements that are above the diagonal
+    if judgements is not None:
+        counted = judgement_table(judgements, names)
+        if symmetrize is not None and not is_symmetric(table):  # each side has judgements of its own
+            counted[np.isnan(table)] = 0.0
+            numbers = counted[i, j] + counted[j, i]
+            share = counted[i, j] / np.where(numbers > 0, numbers, 1.0)
+        else:
+            numbers = agreed(names, counted)[i, j]
+    both = share * above + (1.0 - share) * below
+    values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, both))
     there = np.flatnonzero(~np.isnan(values))
-    first, second, values = i[there].astype(np.int64), j[there].astype(np.int64), values[there]
+    first, second, values, numbers = i[there].astype(np.int64), j[there].astype(np.int64), values[there], numbers[there]
+    refuse_unknown(names, first, second, numbers)
     lowest = _lowest(np.array(diagonal), first, second, values)
-    return Measured(names, first, second, values, layout, zeros, lowest)
+    return Measured(names, first, second, values, numbers, layout, zeros, lowest)
 
 
 def is_symmetric(table: np.ndarray) -> bool:

@@ -44,16 +44,19 @@ SMALL = 0.02  # share of the standard deviation of the similarities below which 
 class Additive:
     r"""Additive clustering: the more weight two objects share, the more similar they are.
 
-    .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2), \qquad \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
+    .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2 / n_{ij}), \qquad
+        \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
 
-    over the measured pairs i < j, each counted once; the diagonal plays no part. The constant w_0 belongs to all pairs
-    and has the prior of the weights. Features of a single object do not touch the similarities.
+    over the measured pairs i < j, each counted once, where s_ij is the mean of n_ij judgements
+    (`Similarities.judgements`; 1 if nothing is known of them); the diagonal plays no part. The constant w_0
+    belongs to all pairs and has the prior of the weights. Features of a single object do not touch the similarities.
 
     Parameters
     ----------
     sigma : float above 0, optional
-        Standard deviation of a similarity about its mean. None: that of the data (`Similarities.sigma`), or else it is
-        learned with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities).
+        Standard deviation of a single judgement about the similarity. None: that of the data (`Similarities.sigma`),
+        or else it is learned with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities,
+        divided by the mean of 1 / n_ij).
     constant : bool
         Whether there is an additive constant; it is 0 otherwise.
 
@@ -100,10 +103,11 @@ class Additive:
                 "Similarities(matrix)."
             )
         sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
-        if sigma is not None and sigma < SMALL * spread and not is_quiet():
+        if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():
+            judged = "" if (data.judgements == 1).all() else ", by the numbers of judgements,"
             warnings.warn(
-                f"sigma={sigma:g} is below {SMALL:g} of the standard deviation of the similarities ({spread:.3g}), so "
-                "that chains hardly move; take a larger one, or sigma=None to learn it.",
+                f"sigma={sigma:g} is{judged} below {SMALL:g} of the standard deviation of the similarities "
+                f"({spread:.3g}), so that chains hardly move; take a larger one, or sigma=None to learn it.",
                 DataWarning,
                 stacklevel=5,
             )
@@ -119,12 +123,16 @@ class Additive:
         """
         self._warn_of_scale(data, shape, rate)
         variance = self.first_variance(data)
-        value, measured = lay_out(data.n_options, data.first, data.second, data.values)
+        value, measured, share = lay_out(data)
+        single = bool((data.judgements == 1).all())
         judgements = Judgements(
             value=value,
             measured=measured,
+            share=share,
             pairs=float(data.values.size),
-            complete=2 * data.values.size == data.n_options * (data.n_options - 1),
+            total=float(data.judgements.sum()),
+            single=single,
+            complete=single and 2 * data.values.size == data.n_options * (data.n_options - 1),
             shape=shape,
             rate=rate,
             has_constant=bool(self.constant),
@@ -151,16 +159,16 @@ class Additive:
         )
 
     def first_variance(self, data) -> float:
-        """Where a chain starts: the fixed variance, or the prior mean of a learned one.
+        """Where a chain starts: the fixed variance of a judgement, or the prior mean of a learned one.
 
         Similarities that are all the same have no variance; the square of their mean stands for it.
         """
         sigma = self.fixed_sigma(data)
         if sigma is not None:
             return float(sigma) ** 2
-        if np.ptp(data.values) > 0.0:
-            return VARIANCE_SHARE * float(np.var(data.values))
-        return VARIANCE_SHARE * (float(data.values[0]) ** 2 or 1.0)
+        varied = np.ptp(data.values) > 0.0
+        spread = float(np.var(data.values)) if varied else float(data.values[0]) ** 2 or 1.0
+        return VARIANCE_SHARE * spread / mean_share(data)
 
     def posterior_part(self, columns, extra, data, shape, dense):
         """What draws say about the data, for the posterior tree."""
@@ -172,10 +180,16 @@ class Additive:
             data,
             shape,
             dense,
-            log_constant=-0.5 * data.values.size * math.log(2.0 * math.pi * self.first_variance(data)),
+            log_constant=-0.5 * data.values.size * math.log(2.0 * math.pi * self.first_variance(data))
+            + 0.5 * float(np.log(data.judgements).sum()),
             has_constant=self.constant,
             learned_sigma=self.fixed_sigma(data) is None,
         )
+
+
+def mean_share(data) -> float:
+    """The mean of 1 / n_ij over the pairs: the variance of a typical similarity, as a share of that of a judgement."""
+    return float(np.mean(1.0 / data.judgements))
 
 
 @verbs.sees_full.register(Judgements)
@@ -276,13 +290,15 @@ def _rebuild(judgements, c, b):
 def _log_likelihood(judgements, c, b):
     # what is left out is the log-density of residuals of 0 under the first variance
     variance = c.real[VARIANCE]
-    return -0.5 * (squared_error(c) / variance + judgements.pairs * math.log(variance / judgements.variance))
+    return -0.5 * (
+        squared_error(judgements, c) / variance + judgements.pairs * math.log(variance / judgements.variance)
+    )
 
 
 @verbs.draw_weights.register(Judgements)
 def _draw_weights(judgements, rng, c, b):
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2 variance), where A counts the
-    # measured pairs of owners and B sums what the others leave unexplained of their similarities
+    # judgements of pairs of owners and B sums what the others leave unexplained of them
     precision = b.real[HEAT] / c.real[VARIANCE]
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]

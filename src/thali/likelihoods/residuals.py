@@ -1,8 +1,9 @@
 """The arithmetic of additive similarity: residuals of all pairs, and what a change of the features does to them.
 
 Residuals fill a square, so that every pair stands twice; entries on the diagonal, and those of pairs that were not
-measured, are always 0 and have no weight in `measured`. A change of mu by d z over a row of pairs changes the
-log-likelihood by d sum_j z_j (R_j - d z_j / 2) / sigma^2, over the measured ones.
+measured, are always 0 and have no weight in `measured`. The similarity of a pair is the mean of n_ij judgements and has
+the variance sigma^2 / n_ij; its residual is kept times n_ij, so that a change of mu by d z over a row of pairs changes
+the log-likelihood by d sum_j z_j (R_j - d n_j z_j / 2) / sigma^2, over the measured ones.
 """
 
 from typing import NamedTuple
@@ -20,9 +21,12 @@ class Judgements(NamedTuple):
     """Similarities of pairs. Never changed."""
 
     value: np.ndarray  # (n, n) similarity; 0 on the diagonal and where it was not measured
-    measured: np.ndarray  # (n, n) 1.0 or 0.0
+    measured: np.ndarray  # (n, n) number of judgements that a similarity is the mean of; 0.0 where it was not measured
+    share: np.ndarray  # (n, n) 1 / measured; 0.0 where it was not
     pairs: float  # number of measured pairs
-    complete: bool  # whether all were
+    total: float  # of the judgements of all pairs
+    single: bool  # whether each is one judgement
+    complete: bool  # whether, besides, all pairs were measured
     shape: float  # of the Gamma prior of the weights and the constant
     rate: float
     has_constant: bool
@@ -35,9 +39,9 @@ class Judgements(NamedTuple):
 class Residuals(NamedTuple):
     """What a chain keeps."""
 
-    residual: np.ndarray  # (n, n) similarity minus mu
+    residual: np.ndarray  # (n, n) similarity minus mu, times the number of judgements
     pull: np.ndarray  # (n,) of the open pattern: sum of the residuals of an object's pairs with the owners
-    ties: np.ndarray  # (n,) of the open pattern: number of an object's measured pairs with the owners
+    ties: np.ndarray  # (n,) of the open pattern: number of judgements of an object's pairs with the owners
     real: np.ndarray  # (2,) CONSTANT, VARIANCE
 
 
@@ -95,7 +99,7 @@ def shift_row_sums(judgements, c, b, k, i, d):
 
 @scalar
 def inner_pairs(judgements, b, k, m):
-    """The number of measured pairs of owners of pattern k."""
+    """The number of judgements of pairs of owners of pattern k."""
     return 0.5 * m * (m - 1) if judgements.complete else inner_sum(judgements.measured, b, k)
 
 
@@ -142,13 +146,18 @@ def outer_shift(judgements, c, d):
 
 
 @lanes
-def squared_error(c):
-    """The sum of the squared residuals of all pairs."""
+def squared_error(judgements, c):
+    """The sum of the squared residuals of all pairs, each times its number of judgements."""
     n = c.residual.shape[0]
     total = 0.0
-    for i in range(n):
-        for j in range(n):
-            total += c.residual[i, j] * c.residual[i, j]
+    if judgements.single:
+        for i in range(n):
+            for j in range(n):
+                total += c.residual[i, j] * c.residual[i, j]
+    else:
+        for i in range(n):
+            for j in range(n):
+                total += c.residual[i, j] * c.residual[i, j] * judgements.share[i, j]
     return 0.5 * total
 
 
@@ -169,8 +178,8 @@ def draw_constant(rng, judgements, c, b):
     if judgements.has_constant:
         precision = b.real[HEAT] / c.real[VARIANCE]
         before = c.real[CONSTANT]
-        slope = precision * (outer_sum(c.residual) + before * judgements.pairs)
-        after = tilted_weight(rng, judgements.shape, judgements.rate, precision * judgements.pairs, slope)
+        slope = precision * (outer_sum(c.residual) + before * judgements.total)
+        after = tilted_weight(rng, judgements.shape, judgements.rate, precision * judgements.total, slope)
         outer_shift(judgements, c, after - before)
         c.real[CONSTANT] = after
 
@@ -180,16 +189,16 @@ def draw_variance(rng, judgements, c, b):
     """A learned variance from its conditional, inverse Gamma."""
     if judgements.learns_variance:
         shape = judgements.prior_shape + 0.5 * b.real[HEAT] * judgements.pairs
-        scale = judgements.prior_scale + 0.5 * b.real[HEAT] * squared_error(c)
+        scale = judgements.prior_scale + 0.5 * b.real[HEAT] * squared_error(judgements, c)
         c.real[VARIANCE] = scale / rng.standard_gamma(shape)
 
 
-def lay_out(n: int, first, second, values) -> tuple[np.ndarray, np.ndarray]:
-    """The squares of similarities and of what was measured."""
-    value, measured = np.zeros((n, n)), np.zeros((n, n))
-    value[first, second] = value[second, first] = values
-    measured[first, second] = measured[second, first] = 1.0
-    return value, measured
+def lay_out(data) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The squares of similarities, of the numbers of their judgements, and of one over these."""
+    value, measured, share = np.zeros((3, data.n_options, data.n_options))
+    for square, entries in ((value, data.values), (measured, data.judgements), (share, 1.0 / data.judgements)):
+        square[data.first, data.second] = square[data.second, data.first] = entries
+    return value, measured, share
 
 
 def empty_cache(judgements: Judgements) -> Residuals:

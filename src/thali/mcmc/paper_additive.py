@@ -77,7 +77,7 @@ def walk_constant(rng, model, c, b):
         constant = c.real[CONSTANT]
         d = STEP * rng.standard_normal()
         if constant + d > 0.0:
-            gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.pairs) / c.real[VARIANCE]
+            gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.total) / c.real[VARIANCE]
             if accept(rng, gain + log_weight_ratio(model, constant, d)):
                 outer_shift(model.likelihood, c, d)
                 c.real[CONSTANT] = constant + d

@@ -19,7 +19,10 @@ class AdditiveClustering(LatentFeatureModel):
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
 
-    .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2), \qquad \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
+    .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2 / n_{ij}), \qquad
+        \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
+
+    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of them).
 
     Parameters
     ----------
@@ -29,9 +32,9 @@ class AdditiveClustering(LatentFeatureModel):
         (objects by features) or a mapping from each label to its list of features: known features whose weights are
         learned.
     sigma : float above 0, optional
-        Standard deviation of a similarity about its mean. None: that of the data (`Similarities.sigma`) if they have
-        one, otherwise it is learned with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the
-        similarities).
+        Standard deviation of a similarity about its mean, of one judgement where numbers of them are known. None: that
+        of the data (`Similarities.sigma`) if they have one, otherwise it is learned with the prior sigma^2 ~
+        InverseGamma(2, 0.02 times the variance of the similarities, divided by the mean of 1 / n_ij).
     alpha : float above 0, optional
         Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
     weight_prior : (shape, rate), shape at least 1, rate above 0

@@ -37,7 +37,8 @@ class Estimate:
     similarity : pandas.DataFrame, objects by objects
         The similarities that the estimate gives, the constant included; NaN on the diagonal.
     sigma : float
-        Standard deviation of a similarity at which weights and gains were computed.
+        Standard deviation of a similarity (of one judgement, see `Similarities`) at which weights and gains were
+        computed.
     log_joint : float
         log p(F, w, S) of features, weights and data; NaN for the expectation, which is no single set of features.
     observed : ndarray, objects by objects
@@ -63,6 +64,8 @@ class Estimate:
         r"""Share of the variance of similarities that the estimate explains.
 
         .. math:: 1 - \sum_{i<j} (t_{ij} - \hat s_{ij})^2 / \sum_{i<j} (t_{ij} - \bar t)^2
+
+        Every measured pair counts once, of however many judgements it is the mean.
 
         Parameters
         ----------

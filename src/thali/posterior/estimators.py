@@ -58,7 +58,7 @@ def estimate(
     constant, sigma, alpha : arrays (draws,)
         The additive constant, the standard deviation of a similarity, the concentration of the prior.
     data : Similarities
-        Read are `first`, `second`, `values` (the measured pairs) and `labels`.
+        Read are `first`, `second`, `values`, `judgements` (of the measured pairs) and `labels`.
     prior
         A prior over features with `log_prob_shared`.
     weight_prior : (shape, rate), shape >= 1, rate > 0
@@ -92,7 +92,7 @@ def estimate(
     >>> from types import SimpleNamespace
     >>> from thali.priors import IndianBuffet
     >>> pairs = {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.8, 0.3, 0.45])}
-    >>> data = SimpleNamespace(labels=("a", "b", "c"), **pairs)
+    >>> data = SimpleNamespace(labels=("a", "b", "c"), judgements=np.ones(3), **pairs)
     >>> draws = Columns(np.array([1, 0]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((2, 3)))
     >>> settings = dict(constant=np.array([0.3, 0.5]), sigma=0.1, alpha=1.0, data=data, prior=IndianBuffet())
     >>> estimate("expectation", draws, **settings, weight_prior=(1.0, 1.0)).similarity.loc["a", "b"].round(6)
@@ -112,6 +112,7 @@ def estimate(
         first=np.asarray(data.first),
         second=np.asarray(data.second),
         values=np.asarray(data.values, float),
+        judgements=np.asarray(data.judgements, float),
         n=len(names),
         sigma2=float(np.mean(sigma**2)),
         alpha=float(np.mean(alpha)),
@@ -163,9 +164,10 @@ def _similarity(owners: np.ndarray, weights: np.ndarray, constant: float) -> np.
 def _gains(owners: np.ndarray, added: np.ndarray, copies, similarity: np.ndarray, problem: Problem) -> np.ndarray:
     """What each feature explains; `added` is what it adds to the similarity of two owners."""
     inside = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
-    pairs = inside.sum(axis=1)
-    left = inside @ (problem.values - similarity[problem.first, problem.second]) + pairs * added
-    return log_feature_gain(pairs, left, problem.sigma2, problem.shape * np.asarray(copies), problem.rate)
+    number = inside @ problem.judgements
+    unexplained = problem.judgements * (problem.values - similarity[problem.first, problem.second])
+    left = inside @ unexplained + number * added
+    return log_feature_gain(number, left, problem.sigma2, problem.shape * np.asarray(copies), problem.rate)
 
 
 def _members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, ...]]:

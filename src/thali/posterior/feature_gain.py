@@ -18,11 +18,11 @@ def log_feature_gain(A, B, sigma2, shape, rate) -> np.ndarray:
     Parameters
     ----------
     A : array, >= 0
-        Number of measured pairs of which both objects own the feature; where it is 0 the result is 0.
+        Number of judgements of the measured pairs of which both objects own the feature; where it is 0 the result is 0.
     B : array
-        Sum over those pairs of what the rest of the model leaves of the similarity.
+        Sum over those judgements of what the rest of the model leaves of them.
     sigma2 : array, > 0
-        Variance of a similarity.
+        Variance of a judgement.
     shape, rate : arrays, > 0
         Of the prior of the weight. For n copies of a feature, whose summed weight matters, the shape is n times that
         of one.

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali.posterior.similarities import judgements_of
+
 if TYPE_CHECKING:
     import xarray
 
@@ -27,7 +29,9 @@ def noise_sentence(tree: "xarray.DataTree") -> str:
     """
     if not tree["constant_data"].dataset.get("learned_sigma", False):
         return ""
-    sigma = float(tree["posterior"].dataset["sigma"].mean())
+    judgements = judgements_of(tree)
+    learned = float(tree["posterior"].dataset["sigma"].mean())
+    sigma = learned * float(np.sqrt(np.mean(1.0 / judgements)))  # of a typical similarity
     similarities = tree["observed_data"].dataset["similarity"].values
     spread = float(np.std(similarities))
     if np.ptp(similarities) == 0.0 or LEAST <= sigma / spread <= MOST:
@@ -39,4 +43,6 @@ def noise_sentence(tree: "xarray.DataTree") -> str:
         meaning = "the features explain little"
         mend = "give sigma if you know it, or a weight_prior whose mean suits the scale of the similarities"
     share = f"{100 * sigma / spread:.3g} % of the standard deviation of the similarities"
-    return f"sigma was learned as {sigma:.2g}, {share}: {meaning}; {mend}."
+    if (judgements != 1).any():
+        share = f"by the numbers of judgements {share}"
+    return f"sigma was learned as {learned:.2g}, {share}: {meaning}; {mend}."

@@ -23,6 +23,7 @@ class Problem:
     first: np.ndarray  # (pairs,) the measured pairs
     second: np.ndarray
     values: np.ndarray
+    judgements: np.ndarray
     n: int
     sigma2: float
     alpha: float
@@ -74,7 +75,7 @@ def promising(sets: FeatureSets, problem: Problem, numbers: np.ndarray, integrat
     scores = visited[numbers] + np.array([problem.log_prior(sets.matrix(number)) for number in numbers])
     if integrated:
         measured = np.zeros((problem.n, problem.n))
-        measured[problem.first, problem.second] = 1.0
+        measured[problem.first, problem.second] = problem.judgements
         inside = np.einsum("pi,pi->p", sets.patterns @ measured, sets.patterns)
         width = np.append(0.5 * np.log(2 * np.pi * problem.sigma2 / np.maximum(inside, 1.0)), 0.0)
         scores = scores + width[sets.members[numbers]].sum(axis=1)
@@ -91,7 +92,8 @@ def _draw_scores(sets: FeatureSets, problem: Problem) -> np.ndarray:
     of_draw, weights = sets.members[sets.of_draw], np.zeros((draws, width))
     weights[of_draw >= 0] = sets.weights
     observed, measured = np.zeros((n, n)), np.zeros((n, n))
-    observed[problem.first, problem.second], measured[problem.first, problem.second] = problem.values, 1.0
+    observed[problem.first, problem.second] = problem.values
+    measured[problem.first, problem.second] = np.sqrt(problem.judgements)
     squares = np.empty(draws)
     step = max(1, BLOCK // (n * (n + 2 * width)))
     for start in range(0, draws, step):
@@ -128,7 +130,7 @@ def _grouped(sets: FeatureSets, problem: Problem, numbers) -> Iterator[tuple[lis
         groups.setdefault(len(patterns), []).append((int(number), patterns, copies))
     for group in groups.values():
         patterns, copies = np.array([each[1] for each in group]), np.array([each[2] for each in group], float)
-        terms = Terms.of(owners[patterns], copies, problem.first, problem.second, problem.values)
+        terms = Terms.of(owners[patterns], copies, problem.first, problem.second, problem.values, problem.judgements)
         yield [each[0] for each in group], patterns, terms
 
 

@@ -54,14 +54,14 @@ def similarities_part(
         variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*shape, -1))
         coordinates = pair_coordinates("pair", labels, i, j)
         measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
-        sigma = extra["sigma"][:, None]
+        sigma = extra["sigma"][:, None] / np.sqrt(data.judgements)
         terms = -0.5 * ((data.values - measured) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2.0 * np.pi)
         pointwise = {"similarity": (("chain", "draw", "measured_pair"), terms.reshape(*shape, -1))}
     return DataPart(
         log_constant=log_constant,
         descriptions={
             "constant": "additive constant, part of every similarity",
-            "sigma": "standard deviation of a similarity about its mean",
+            "sigma": "standard deviation of a similarity about its mean, for one judgement (constant_data.judgements)",
             "n_shared_features": "columns with two owners or more",
             "similarity": "fitted similarity of option_a and option_b: constant and shared weights",
         },
@@ -72,6 +72,7 @@ def similarities_part(
             "kind": "similarities",
             "first": ("measured_pair", data.first),
             "second": ("measured_pair", data.second),
+            "judgements": ("measured_pair", data.judgements),
             "unique": False,
             "has_constant": bool(has_constant),
             "learned_sigma": bool(learned_sigma),
@@ -127,7 +128,14 @@ def measured_similarities(tree: "xarray.DataTree") -> "Similarities":
 
     posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
     labels = [str(label) for label in posterior["option"].values]
-    matrix = np.full((len(labels), len(labels)), np.nan)
+    matrix, judgements = np.full((2, len(labels), len(labels)), np.nan)
     first, second = constant["first"].values, constant["second"].values
     matrix[first, second] = matrix[second, first] = tree["observed_data"].dataset["similarity"].values
-    return Similarities(matrix, labels)
+    judgements[first, second] = judgements[second, first] = judgements_of(tree)
+    return Similarities(matrix, labels, judgements=judgements)
+
+
+def judgements_of(tree: "xarray.DataTree") -> np.ndarray:
+    """How many judgements each measured similarity is the mean of; 1 in files of before that was known."""
+    constant = tree["constant_data"].dataset
+    return constant["judgements"].values if "judgements" in constant else np.ones(constant.sizes["measured_pair"])

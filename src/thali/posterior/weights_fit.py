@@ -5,7 +5,7 @@ Such copies are one term here, whose summed weight T has a Gamma prior of as man
 
     log likelihood of the terms = (b' T - T' G T / 2) / sigma^2 + constant
 
-G_kl counts the measured pairs inside both terms, b_k adds up their similarities.
+G_kl counts the judgements of the measured pairs inside both terms, b_k adds them up.
 """
 
 from dataclasses import dataclass
@@ -28,18 +28,23 @@ class Terms:
     sums: np.ndarray  # (sets, d)
     copies: np.ndarray  # (sets, d), >= 1
     n_pairs: int
-    squares: float  # sum of the squared similarities
+    squares: float  # sum of the squared similarities, each times the number of judgements that it is the mean of
+    log_judgements: float  # sum of the logarithms of these numbers
 
     @classmethod
-    def of(cls, owners: np.ndarray, copies: np.ndarray, first, second, values) -> "Terms":
+    def of(cls, owners: np.ndarray, copies: np.ndarray, first, second, values, judgements) -> "Terms":
         """From owners, bool (sets, d, n), and the measured pairs."""
         inside = (owners[:, :, first] & owners[:, :, second]).astype(float)
-        return cls(inside @ inside.swapaxes(1, 2), inside @ values, copies, len(values), float(values @ values))
+        summed = judgements * values
+        logs = float(np.log(judgements).sum())
+        gram = (inside * judgements) @ inside.swapaxes(1, 2)
+        return cls(gram, inside @ summed, copies, len(values), float(values @ summed), logs)
 
     def log_likelihood(self, weights: np.ndarray, sigma2: float) -> np.ndarray:
         """Of the data, whole, by set; `weights` (sets, d) are those of the terms."""
         fit = _fit(self.gram, self.sums, weights)
-        return (fit - 0.5 * self.squares) / sigma2 - 0.5 * self.n_pairs * np.log(2 * np.pi * sigma2)
+        constant = 0.5 * self.log_judgements - 0.5 * self.n_pairs * np.log(2 * np.pi * sigma2)
+        return (fit - 0.5 * self.squares) / sigma2 + constant
 
 
 def argmax_weights(terms: Terms, sigma2: float, shape: float, rate: float) -> np.ndarray:
@@ -51,7 +56,7 @@ def argmax_weights(terms: Terms, sigma2: float, shape: float, rate: float) -> np
     ----------
     terms : Terms
     sigma2 : float, > 0
-        Variance of a similarity.
+        Variance of a judgement.
     shape, rate : float, >= 1 and > 0
 
     Returns
@@ -68,7 +73,7 @@ def argmax_weights(terms: Terms, sigma2: float, shape: float, rate: float) -> np
     >>> import numpy as np
     >>> first, second, values = np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([0.8, 0.3, 0.45])
     >>> owners = np.array([[[True, True, False], [True, True, True]]])  # {0, 1} and the constant
-    >>> terms = Terms.of(owners, np.ones((1, 2)), first, second, values)
+    >>> terms = Terms.of(owners, np.ones((1, 2)), first, second, values, np.ones(3))
     >>> argmax_weights(terms, sigma2=0.01, shape=1.0, rate=1.0).round(6).tolist()
     [[0.415, 0.375]]
     """
@@ -156,7 +161,7 @@ def _integral_of_two(terms: Terms, mode: np.ndarray, sigma2: float, shapes: np.n
     """The second weight in closed form, the first by the trapezoidal rule in its logarithm."""
     gram, sums = terms.gram, terms.sums
     # what is left of the first weight's curvature when the second may follow it
-    left = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(gram[:, 1, 1], 1.0)
+    left = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(gram[:, 1, 1], np.finfo(float).tiny)
     steps, width = log_grid(shapes[:, 0], mode[:, 0] * np.sqrt(np.maximum(left, 0.0) / sigma2))
     first = mode[:, :1] * np.exp(steps)
     rest = sums[:, 1:] - gram[:, 0, 1, None] * first

@@ -43,7 +43,7 @@ def joint_distribution_test(
         (share of unique weights below 1/2). Of similarities also: "shared" (columns of two owners or more) and
         "shared^2", "full" (columns of all objects), "owned pairs" (sum over columns), "weight 01" (of the columns that
         the first two objects share), "weight 01^2", "weight 01 * weight 02", "constant", "constant^2", "precision"
-        (1 / sigma^2), "log variance", "error" (sum of squared residuals, divided by the variance).
+        (1 / sigma^2), "log variance", "error" (sum of squared residuals, each divided by its variance).
     rounds : int
     weight_prior, alpha, sampler
         As in `LatentFeatureModel`.
@@ -123,11 +123,11 @@ def _quantities(chain) -> dict[str, float]:
         "light unique": float((unique < 0.5).mean()),
     }
     if isinstance(chain.task.model.likelihood, Judgements):
-        found |= _quantities_of_similarities(bag, chain.cache, chain.ladder.heat[0])
+        found |= _quantities_of_similarities(chain.task.model.likelihood, bag, chain.cache, chain.ladder.heat[0])
     return found
 
 
-def _quantities_of_similarities(bag, cache, heat) -> dict[str, float]:
+def _quantities_of_similarities(judgements, bag, cache, heat) -> dict[str, float]:
     from thali.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
     from thali.mcmc.bag import COLUMNS
 
@@ -149,7 +149,7 @@ def _quantities_of_similarities(bag, cache, heat) -> dict[str, float]:
         "constant^2": constant**2,
         "precision": 1.0 / variance,
         "log variance": math.log(variance),
-        "error": heat * squared_error(cache) / variance,
+        "error": heat * squared_error(judgements, cache) / variance,
     }
 
 
@@ -176,7 +176,7 @@ def simulate_similarities(rng: np.random.Generator, judgements, bag, cache, heat
         Its similarities change, so that every cache must be rebuilt afterwards.
     bag : thali.mcmc.bag.Bag
     cache : thali.likelihoods.residuals.Residuals
-        Its constant and variance are read.
+        Its constant and variance are read; a mean of n judgements has 1 / n of the variance.
     heat : float, optional
         The power of the likelihood that they are drawn from; the noise has the variance divided by it.
     """
@@ -187,7 +187,8 @@ def simulate_similarities(rng: np.random.Generator, judgements, bag, cache, heat
     owners, weights = bag.Z[:columns, :n], bag.w[:columns, None]
     noise = np.triu(rng.standard_normal((n, n)), 1) * math.sqrt(cache.real[VARIANCE] / heat)
     fitted = cache.real[CONSTANT] + owners.T @ (weights * owners)
-    judgements.value[...] = judgements.measured * (fitted + noise + noise.T)
+    noise = (noise + noise.T) * np.sqrt(judgements.share)
+    judgements.value[...] = np.where(judgements.measured > 0.0, fitted + noise, 0.0)
 
 
 def simulate_choices(rng: np.random.Generator, sets, bag) -> None:

@@ -138,16 +138,16 @@ def additive_similarity(features, weights, constant: float) -> np.ndarray:
 
 
 def additive_log_likelihood(data, features, weights, constant: float, sigma: float) -> float:
-    """Log-density of similarities that are Normal(μ_ij, sigma²), each measured pair once.
+    """Log-density of similarities that are Normal(μ_ij, sigma² / n_ij), each measured pair once.
 
     Parameters
     ----------
     data : Similarities
-        Of which `first`, `second` and `values` are read: one entry a measured pair.
+        Of which `first`, `second`, `values` and `judgements` (n_ij) are read: one entry a measured pair.
     features, weights, constant
         As in `additive_similarity`.
     sigma : float, > 0
-        Standard deviation of the noise.
+        Standard deviation of the noise of one judgement.
 
     Returns
     -------
@@ -156,12 +156,13 @@ def additive_log_likelihood(data, features, weights, constant: float, sigma: flo
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> data = SimpleNamespace(first=[0], second=[1], values=[0.7])
+    >>> data = SimpleNamespace(first=[0], second=[1], values=[0.7], judgements=[1])
     >>> round(additive_log_likelihood(data, [[1], [1]], weights=[0.5], constant=0.1, sigma=0.1), 6)
     0.883647
     """
     expected = additive_similarity(features, weights, constant)
     total = 0.0
-    for i, j, s in zip(data.first, data.second, data.values, strict=True):
-        total += -0.5 * math.log(2.0 * math.pi) - math.log(sigma) - (s - float(expected[i, j])) ** 2 / (2.0 * sigma**2)
+    for i, j, s, number in zip(data.first, data.second, data.values, data.judgements, strict=True):
+        sd = sigma / math.sqrt(number)
+        total += -0.5 * math.log(2.0 * math.pi) - math.log(sd) - (s - float(expected[i, j])) ** 2 / (2.0 * sd**2)
     return total
