@@ -26,6 +26,7 @@ def benchmark(monkeypatch):
         pytest.param(
             "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
         ),  # compiles three samplers
+        pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),  # compiles the samplers of all models
         ("numpyro_finite", "thali / NumPyro"),
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),

@@ -9,7 +9,7 @@ from thali._quiet import is_quiet
 from thali.choice_models.multinomial import experiment, warn_of_unseen
 from thali.errors import ArgumentError, ConvergenceWarning, InterruptedWarning, NotFittedError
 from thali.models.arguments import positive, whole
-from thali.models.parameters import Parameters
+from thali.models.prior_sample import PriorSample, SampledFromData
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 THIN = 25
 
 
-class HierarchicalLogit(Parameters):
+class HierarchicalLogit(SampledFromData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::
@@ -156,6 +156,13 @@ class HierarchicalLogit(Parameters):
         self._keep_means()
         self._warn(draws)
         return self
+
+    def _prior_sample(self, rngs, data) -> PriorSample:
+        from thali.choice_models.coding import coding_of
+        from thali.choice_models.hierarchical_prior import sample_tastes
+
+        coding = coding_of(experiment(data), self.linear)
+        return sample_tastes(self._prior(len(coding.names)), coding, data, rngs)
 
     def _prior(self, p: int):
         from thali.choice_models.hierarchical_chain import Prior

@@ -57,22 +57,40 @@ def to_datatree(
     def stacked(name: str) -> np.ndarray:
         return np.stack([getattr(chain.record, name)[:draws] for chain in kept])
 
-    by = ("chain", "draw")
-    variables = {
-        "mean": ((*by, "coefficient"), stacked("mean") / scale),
-        "covariance": ((*by, "coefficient", "coefficient_other"), stacked("covariance") / np.outer(scale, scale)),
-        "beta": ((*by, "respondent", "coefficient"), stacked("beta") / scale),
-        "log_likelihood": (by, stacked("log_likelihood")),
-    }
-    numbered = {"chain": np.arange(len(kept)), "draw": np.arange(draws)}
-    labelled = {"coefficient": list(names), "coefficient_other": list(names), "respondent": list(respondents)}
-    posterior = xr.Dataset(variables, {**numbered, **labelled})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-    rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": numbered["chain"]})
+    drawn = {name: stacked(name) for name in _DESCRIPTIONS}
+    posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale)
+    rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
     tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": rates})
     tree.attrs = {**origin(), **attrs}
     return tree
+
+
+def draws_group(
+    mean: np.ndarray,
+    covariance: np.ndarray,
+    beta: np.ndarray,
+    log_likelihood: np.ndarray,
+    respondents: Sequence[str],
+    names: Sequence[str],
+    scale: np.ndarray,
+) -> "xarray.Dataset":
+    """Draws (chain, draw, ...) of scaled columns as a group of a tree, in the units of the attributes."""
+    import xarray as xr
+
+    by = ("chain", "draw")
+    variables = {
+        "mean": ((*by, "coefficient"), mean / scale),
+        "covariance": ((*by, "coefficient", "coefficient_other"), covariance / np.outer(scale, scale)),
+        "beta": ((*by, "respondent", "coefficient"), beta / scale),
+        "log_likelihood": (by, log_likelihood),
+    }
+    chains, draws = log_likelihood.shape
+    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    labelled = {"coefficient": list(names), "coefficient_other": list(names), "respondent": list(respondents)}
+    group = xr.Dataset(variables, {**numbered, **labelled})
+    for name, variable in group.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    return group
 
 
 def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:

@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._quiet import is_quiet
 from thali.data.check import shorten
-from thali.errors import DataError, DataWarning, EstimateWarning, NotFittedError
-from thali.models.parameters import Parameters
+from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning, NotFittedError
+from thali.models.prior_sample import SampledFromData
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
 
 
-class MultinomialLogit(Parameters):
+class MultinomialLogit(SampledFromData):
     r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
@@ -153,6 +153,11 @@ class MultinomialLogit(Parameters):
                 EstimateWarning,
                 stacklevel=3,
             )
+
+    def _prior_sample(self, rngs, data):
+        raise ArgumentError(
+            "MultinomialLogit is fitted by maximum likelihood and has no prior to draw from; take HierarchicalLogit."
+        )
 
     def summary(self) -> "pd.DataFrame":
         """Coefficients with their standard errors.

@@ -259,6 +259,12 @@ class Choices:
         """The same options and respondents with other sets and choices: start, members, respondent, choice, times."""
         return _restore(self.labels, self.respondents, *arrays)
 
+    def with_counts(self, counts: np.ndarray) -> "Choices":
+        """The same sets with other numbers of choices of their members; respondents are no longer told apart."""
+        choice = np.flatnonzero(counts)
+        nobody = np.full(choice.size, -1)
+        return _restore(self.labels, (), self.start, self.members, nobody, choice, counts[choice])
+
     def _fill(self, rows: Occasions) -> "Choices":
         if len(rows.labels) < 2:
             raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")

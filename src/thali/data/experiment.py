@@ -320,6 +320,12 @@ class ChoiceExperiment:
             self.alternative_labels[rows],
         )
 
+    def with_choices(self, chosen: np.ndarray) -> "ChoiceExperiment":
+        """The same tasks with other choices: of every task the chosen row, counted from the task's first."""
+        return _restore(
+            self.scheme, self.respondents, *(chosen if name == "chosen" else getattr(self, name) for name in _ARRAYS)
+        )
+
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed=None
     ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:

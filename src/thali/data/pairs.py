@@ -304,6 +304,10 @@ class PairedComparisons:
         counts = np.concatenate([self.wins[kept], self.losses[kept]])
         return _empty()._fill(names, winner, loser, counts)
 
+    def with_counts(self, wins: np.ndarray, losses: np.ndarray) -> "PairedComparisons":
+        """The same options and compared pairs with other counts, in the order of `first` and `second`."""
+        return _restore(self.labels, self.first, self.second, wins, losses)
+
     def without_pair(self, a: Any, b: Any) -> "PairedComparisons":
         """The same options without the comparisons of one pair, as leave-one-pair-out needs.
 

@@ -297,6 +297,10 @@ class Similarities:
     def _of(cls, found: Measured, sigma: float | None = None) -> "Similarities":
         return cls.__new__(cls)._fill(found, sigma)
 
+    def with_values(self, values: np.ndarray) -> "Similarities":
+        """The same objects and measured pairs with other similarities, in the order of `first` and `second`."""
+        return _restore(self.labels, self.first, self.second, values, self.sigma, self._lowest_diagonal)
+
     def _fill(self, found: Measured, sigma: float | None) -> "Similarities":
         """Check that something was measured, and freeze."""
         if len(found.labels) < 2:

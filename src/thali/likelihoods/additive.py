@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,11 +59,13 @@ class Additive:
         divided by the mean of 1 / n_ij).
     constant : bool
         Whether there is an additive constant; it is 0 otherwise.
+    variance : float above 0, optional
+        The prior mean of sigma^2 where it is learned. None: 0.02 times the variance of the similarities.
 
     Raises
     ------
     ArgumentError
-        If sigma is not a finite number above 0.
+        If sigma or variance is not a finite number above 0.
 
     References
     ----------
@@ -78,6 +80,7 @@ class Additive:
 
     sigma: float | None = None
     constant: bool = True
+    variance: float | None = None
 
     unique = False  # no object has a fixed feature of its own
     least_shape = 1.0  # of the weight prior: below it weights of 0 have infinite density
@@ -93,6 +96,11 @@ class Additive:
             raise ArgumentError(
                 "sigma is the standard deviation of a similarity and must be a finite number above 0, or None; "
                 f"got {self.sigma!r}."
+            )
+        if self.variance is not None and not 0.0 < self.variance < math.inf:
+            raise ArgumentError(
+                "variance is the prior mean of sigma^2 and must be a finite number above 0, or None; "
+                f"got {self.variance!r}."
             )
 
     def check(self, prior, data) -> None:
@@ -166,9 +174,28 @@ class Additive:
         sigma = self.fixed_sigma(data)
         if sigma is not None:
             return float(sigma) ** 2
+        if self.variance is not None:
+            return float(self.variance)
         varied = np.ptp(data.values) > 0.0
         spread = float(np.var(data.values)) if varied else float(data.values[0]) ** 2 or 1.0
         return VARIANCE_SHARE * spread / mean_share(data)
+
+    def held_to(self, data) -> "Additive":
+        """The same with the prior of sigma that it has with these data, whatever other data it is given."""
+        return self if self.fixed_sigma(data) is not None else replace(self, variance=self.first_variance(data))
+
+    def prior_parameters(self, data, shape: float, rate: float, rng) -> dict[str, float]:
+        """Parameters besides features and weights, from their prior: constant and sigma."""
+        variance = self.first_variance(data)
+        if self.fixed_sigma(data) is None:
+            variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
+        return {"constant": rng.gamma(shape, 1.0 / rate) if self.constant else 0.0, "sigma": math.sqrt(variance)}
+
+    def new_data(self, columns, parameters, data, rng):
+        """Similarities of the same pairs, drawn at one draw's features and parameters."""
+        from thali.likelihoods.new_data import new_similarities
+
+        return new_similarities(columns, data, parameters["constant"], parameters["sigma"], rng)
 
     def posterior_part(self, columns, extra, data, shape, dense):
         """What draws say about the data, for the posterior tree."""

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from thali._jit import usable
 from thali.errors import ArgumentError
 from thali.likelihoods import anew, sums
@@ -53,7 +55,8 @@ class Custom:
         The term f of the option i; `own` is t_i.
     simulate : function (data, features, weights, rng) -> data, optional
         New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not compiled. Only
-        `thali.testing.check` needs it, to see whether `log_likelihood` is the density of what you have in mind.
+        `sample_prior`, `thali.testing.calibrate` and `thali.testing.check` need it, the latter two to see whether
+        `log_likelihood` is the density of what you have in mind.
 
     Raises
     ------
@@ -139,6 +142,32 @@ class Custom:
         if key not in _CLASSES:
             _CLASSES[key] = _class_of(self, allocates)
         return _CLASSES[key]
+
+    def held_to(self, data) -> "Custom":
+        """The likelihood itself: no prior of it depends on the data."""
+        return self
+
+    def prior_parameters(self, data, shape: float, rate: float, rng) -> dict[str, float]:
+        """Parameters besides features and weights, from their prior: none."""
+        return {}
+
+    def new_data(self, columns, parameters, data, rng):
+        """Data of the same design, as `simulate` draws them at one draw's features and weights."""
+        from thali.likelihoods.changes import as_seen
+        from thali.likelihoods.new_data import NewData
+        from thali.likelihoods.trial import called
+
+        if self.simulate is None or isinstance(self.simulate, NotSaved):
+            raise ArgumentError(
+                "Drawing data from the prior needs a function simulate(data, features, weights, rng); give it to "
+                "Custom(..., simulate=...)."
+            )
+        owners, weights = columns.dense(0, 1)
+        features, weights = owners[0].T.astype(float), weights[0]
+        new = Observed(self.simulate(self.observed(data).original, features.copy(), weights.copy(), rng))
+        found = called("log_likelihood", self.log_likelihood, new.fields, as_seen(features), weights)
+        kept = {f"data.{name}": np.asarray(value) for name, value in new.fields._asdict().items()}
+        return NewData(new.original, kept, found)
 
     def posterior_part(self, columns, extra, data, shape, dense):
         """What draws say about the data, for the posterior tree: the data themselves, no more."""

@@ -133,6 +133,21 @@ class Elimination:
         pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), always)
         return pairs, empty_cache
 
+    def held_to(self, data) -> "Elimination":
+        """The likelihood itself: no prior of it depends on the data."""
+        return self
+
+    def prior_parameters(self, data, shape: float, rate: float, rng) -> dict[str, float]:
+        """Parameters besides features and weights, from their prior: none."""
+        return {}
+
+    def new_data(self, columns, parameters, data, rng):
+        """Choices of the same design, drawn at one draw's aspects."""
+        from thali.likelihoods.new_data import new_choices, new_pairs
+
+        data = as_pairs(data)
+        return (new_choices if isinstance(data, Choices) else new_pairs)(columns, data, self.lapse, rng)
+
     def posterior_part(self, columns, extra, data, shape, dense):
         """What draws say about the data, for the posterior tree."""
         from thali.posterior.choices import choices_part

@@ -9,7 +9,7 @@ import numpy as np
 from thali._quiet import is_quiet
 from thali.errors import ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
 from thali.models.engine import as_prior, build_task, run
-from thali.models.parameters import Parameters
+from thali.models.prior_sample import PriorSample, SampledFromData
 
 if TYPE_CHECKING:
     import pandas
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thali.tree import Tree
 
 
-class LatentFeatureModel(Parameters):
+class LatentFeatureModel(SampledFromData):
     r"""Any prior over features joined with any likelihood.
 
     .. math:: P(Z, w \mid \text{data}) \propto P(\text{data} \mid Z, w)\, P(Z)\, \prod_k p(w_k)
@@ -135,14 +135,7 @@ class LatentFeatureModel(Parameters):
         InterruptedWarning
             If Ctrl-C ended the run; the draws so far are kept.
         """
-        if observed := getattr(getattr(self, "likelihood", None), "observed", None):  # data of one's own
-            data = observed(data)
-        if not hasattr(data, "n_options"):
-            raise DataError(
-                f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
-                "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), a long table of choices "
-                "as Choices(frame)."
-            )
+        data = self._as_data(data)
         if getattr(self, "method", None) == "maximum-likelihood":
             self._maximise(data, random_seed)  # type: ignore[attr-defined]
             return self
@@ -167,6 +160,29 @@ class LatentFeatureModel(Parameters):
             )
         self._warn_of_the_outcome()
         return self
+
+    def _as_data(self, data):
+        """The data, those of one's own likelihood as models take them."""
+        if observed := getattr(getattr(self, "likelihood", None), "observed", None):
+            data = observed(data)
+        if not hasattr(data, "n_options"):
+            raise DataError(
+                f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
+                "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), a long table of choices "
+                "as Choices(frame)."
+            )
+        return data
+
+    def _prior_sample(self, rngs, data) -> PriorSample:
+        from thali.models.prior_of_features import sample_features
+
+        data = self._as_data(data)
+        return sample_features(self._task(data, 1, 0, None), self._parts(data)["likelihood"], data, rngs)
+
+    def _held_to(self, data) -> "LatentFeatureModel":
+        data = self._as_data(data)
+        parts = self._parts(data)
+        return LatentFeatureModel(**parts | {"likelihood": parts["likelihood"].held_to(data)})
 
     def _keep(self, chain_draws, data, task, parts) -> None:
         from thali.posterior.store import to_datatree

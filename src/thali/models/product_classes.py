@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._quiet import is_quiet
 from thali.errors import ConvergenceWarning, DataError, DataWarning, InterruptedWarning
-from thali.models.parameters import Parameters
+from thali.models.prior_sample import PriorSample, SampledFromData
 from thali.product_classes.reports import Reports
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from thali.product_classes.study import Study
 
 
-class ProductClasses(Reports, Parameters):
+class ProductClasses(Reports, SampledFromData):
     r"""Infer which classes of products people care about, and predict what they choose.
 
     A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility
@@ -193,6 +193,11 @@ class ProductClasses(Reports, Parameters):
         if not is_quiet():
             self._warn_of_the_outcome()
         return self
+
+    def _prior_sample(self, rngs, data) -> PriorSample:
+        from thali.product_classes.prior_sample import sample_classes
+
+        return sample_classes(*self._checked(data), data, rngs)
 
     def _checked(self, data: Any) -> "tuple[Plan, dict[str, str]]":
         """The plan and the directions, once every argument has been looked at."""

@@ -1,4 +1,4 @@
-"""Chains over parameters and data, for tests: simulate choices, sweep, average what should not change.
+"""Choices simulated at a state; and chains over parameters and data, for tests, which average what should not change.
 
 Geweke (2004): parameters drawn from the prior, and parameters of a chain that alternates between drawing data and a
 sweep, have the same distribution if and only if simulator, sampler and prior agree.
@@ -131,12 +131,16 @@ def draw_choice(rng, problem, target, state, n, tau, t):
 
 
 @part
-def simulate(rng, problem, target, state):
-    """New choices of the people present, written into the problem: the chosen product comes first in its task."""
+def simulate(rng, problem, target, state, chosen):
+    """New choices of the people present, written into the problem: the chosen product comes first in its task.
+
+    `chosen` (tasks,) takes the row where it was, counted from the task's first.
+    """
     for n in range(state.whole[PRESENT]):
         for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
             r = draw_choice(rng, problem, target, state, n, t - problem.tasks.first_task[n], t)
             first = problem.tasks.first_row[t]
+            chosen[t] = r - first
             for w in range(problem.tasks.rows.shape[1]):
                 problem.tasks.rows[first, w], problem.tasks.rows[r, w] = (
                     problem.tasks.rows[r, w],
@@ -232,7 +236,13 @@ def functionals(problem, target, state, work, people, out, row):
 
 
 @compiled
-def run_chain(rng, problem, target, state, work, sampler, data, people, at, drop, total, out, row):
+def new_choices(rng, problem, target, state, chosen):
+    """See `simulate`."""
+    simulate(rng, problem, target, state, chosen)
+
+
+@compiled
+def run_chain(rng, problem, target, state, work, sampler, data, people, at, drop, total, out, row, chosen):
     """Iterations at[0] to total, adding up those from `drop` on; False if it stopped for want of room.
 
     at[1] says how far the current iteration has come.
@@ -246,7 +256,7 @@ def run_chain(rng, problem, target, state, work, sampler, data, people, at, drop
             if not let_come(rng, problem, state, everybody):
                 return False
         if data != FIXED and at[1] < 2:
-            simulate(rng, problem, target, state)
+            simulate(rng, problem, target, state, chosen)
             at[1] = 2
         if data != PRIOR:
             if sampler == RECOMMENDED:
@@ -270,11 +280,12 @@ def average(
     """
     people = problem.n_people if people is None else people
     out = np.zeros((batches, len(NAMES) + problem.n_tasks))
-    work = workspace(problem, state)
+    work, chosen = workspace(problem, state), np.zeros(problem.n_tasks, np.int64)
     for row in range(batches):
         at, skip = np.zeros(2, np.int64), drop if row == 0 else 0
         total = iterations + skip
-        while not run_chain(rng, problem, target, state, work, sampler, data, people, at, skip, total, out, row):
+        rest = (sampler, data, people, at, skip, total, out, row, chosen)
+        while not run_chain(rng, problem, target, state, work, *rest):
             state = grown(state)
             work = workspace(problem, state)
     return out / iterations, state

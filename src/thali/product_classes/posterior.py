@@ -57,22 +57,30 @@ def to_datatree(fit: Any, study: Study, learned_alpha: bool, attrs: dict) -> "xa
 
     from thali.posterior.store import origin
 
-    variables = {name: (("chain", "draw"), values) for name, values in quantities_of(fit.particles).items()}
-    chains, kept = variables["alpha"][1].shape
-    posterior = xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(kept)})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    posterior = draws_group(fit.particles)
     constant = study.to_dataset()
     constant["learned_alpha"] = bool(learned_alpha)
     groups = {
         "posterior": posterior,
-        "sample_stats": _stats(fit, chains),
+        "sample_stats": _stats(fit, posterior.sizes["chain"]),
         "constant_data": constant,
         "particles": fit.particles.save(),
     }
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {**origin(), **attrs, "told": "\n".join(getattr(fit, "told", ()))}
     return tree
+
+
+def draws_group(draws: "Particles") -> "xarray.Dataset":
+    """The label-free quantities as a group of a tree."""
+    import xarray as xr
+
+    variables = {name: (("chain", "draw"), values) for name, values in quantities_of(draws).items()}
+    chains, kept = variables["alpha"][1].shape
+    group = xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(kept)})
+    for name, variable in group.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    return group
 
 
 def _stats(fit: Any, chains: int) -> "xarray.Dataset":

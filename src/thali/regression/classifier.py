@@ -1,23 +1,27 @@
 """What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.errors import DataError, DataWarning, NotFittedError
-from thali.models.parameters import Parameters
+from thali.models.prior_sample import PriorSample, Sampled, stacked
 from thali.regression.input import codes_of, kin, matrix_of, names_of
+
+if TYPE_CHECKING:
+    import xarray
 
 _MOST_NAMES = 5  # in a message
 
 
-class Classifier(Parameters):
+class Classifier(Sampled):
     """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
 
-    A subclass has `_fit(matrix, codes)` and `_probabilities(matrix)`: matrix is a C-contiguous array of float (n, d),
-    codes are positions in `classes_`, and probabilities an array (n, K). `_fit` sets the fitted attributes, whose names
-    end in an underscore; when it fails they are forgotten, so that a model never is half fitted.
+    A subclass has `_fit(matrix, codes)`, `_probabilities(matrix)` and `_prior_draws(matrix, rngs)`: matrix is a
+    C-contiguous array of float (n, d), codes are positions in `classes_`, and probabilities an array (n, K). `_fit`
+    sets the fitted attributes, whose names end in an underscore; when it fails they are forgotten, so that a model
+    never is half fitted.
 
     Attributes
     ----------
@@ -39,6 +43,10 @@ class Classifier(Parameters):
         raise NotImplementedError
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _prior_draws(self, matrix: np.ndarray, rngs) -> "tuple[xarray.Dataset, np.ndarray]":
+        """Draws from the prior as a group of a tree, and the codes (draws, n) simulated at them."""
         raise NotImplementedError
 
     def _fit_blocks(self, X, y) -> bool:
@@ -75,17 +83,79 @@ class Classifier(Parameters):
         try:
             if self._fit_blocks(X, y):
                 return self
-            names = names_of(X)
-            matrix = matrix_of(X, names)
-            classes, codes = codes_of(y, type(self).__name__, len(matrix), stacklevel=2)
-            self.classes_, self.n_features_in_ = classes, matrix.shape[1]
-            if names is not None:
-                self.feature_names_in_ = names
-            self._fit(matrix, codes)
+            self._fit(*self._read(X, y, stacklevel=3))
         except BaseException:
             self._forget()
             raise
         return self
+
+    def _read(self, X, y, stacklevel: int) -> tuple[np.ndarray, np.ndarray]:
+        """Covariates and codes; keeps the names of classes and columns."""
+        names = names_of(X)
+        matrix = matrix_of(X, names)
+        classes, codes = codes_of(y, type(self).__name__, len(matrix), stacklevel)
+        self.classes_, self.n_features_in_ = classes, matrix.shape[1]
+        if names is not None:
+            self.feature_names_in_ = names
+        return matrix, codes
+
+    def sample_prior(self, X, y, draws: int = 500, random_seed=None) -> "xarray.DataTree":
+        r"""Draw parameters from the prior, and from each of them a label for every row.
+
+        .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid X, \theta^{(s)})
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence of str, int or bool (n,)
+            As for `fit`; only which classes there are matters.
+        draws : int
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        xarray.DataTree
+            In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]` (`log_likelihood` is that of
+            the labels simulated at the same draw), `prior_predictive` the labels.
+
+        Raises
+        ------
+        DataError
+            If X or y cannot be used.
+        ArgumentError
+            If an argument is outside its range.
+
+        Example
+        -------
+        >>> import thali as th
+        >>> model = th.SparseMultinomialLogit()
+        >>> tree = model.sample_prior([[0.5], [1.0], [2.0]], ["a", "b", "c"], draws=100, random_seed=1)
+        >>> tree["prior_predictive"]["label"].shape
+        (1, 100, 3)
+        """
+        return self._drawn(draws, random_seed, X, y).tree()
+
+    def _prior_sample(self, rngs, X, y) -> PriorSample:
+        import xarray as xr
+
+        model = type(self)(**self.get_params())
+        matrix, _ = model._read(X, y, stacklevel=5)
+        prior, codes = model._prior_draws(matrix, rngs)
+        labels = np.asarray(model.classes_.astype(str) if model.classes_.dtype == object else model.classes_)
+        sampled = {name: prior[name] for name in ("chain", "draw")}
+        predictive = xr.Dataset({"label": stacked(labels[codes], ("observation",))}, sampled)
+        whole = [np.unique(drawn).size == model.classes_.size for drawn in codes]  # else `fit` would know fewer classes
+        data = [(X, model.classes_[drawn]) if is_whole else None for drawn, is_whole in zip(codes, whole, strict=True)]
+        return PriorSample(prior, predictive, data)
+
+    def _arguments(self, design) -> tuple:
+        if not isinstance(design, tuple) or len(design) != 2:
+            raise DataError(f"The design of a classifier is the pair (X, y); got {type(design).__name__}.")
+        return design
+
+    def _refit(self, data: tuple, random_seed, settings: dict) -> "xarray.DataTree":
+        self.set_params(random_seed=random_seed, cores=1, progressbar=False, **settings).fit(*data)
+        return self.posterior_  # type: ignore[attr-defined]
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class.

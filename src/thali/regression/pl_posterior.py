@@ -53,25 +53,13 @@ def to_datatree(
     from thali.posterior.store import origin
 
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
-    chains, length = draws.a.shape
-    chosen = np.unique(np.linspace(0, len(codes) - 1, MOST_LOGITS).astype(int))
-    by_draw = ("chain", "draw")
-    variables = {
-        "a": (by_draw, draws.a),
-        "log_likelihood": (by_draw, draws.log_likelihood),
-        "weights": ((*by_draw, "class", "column"), draws.weights),
-        "logit": ((*by_draw, "row"), _logits(draws.weights, W[chosen], codes[chosen])),
-    }
-    numbered = {"chain": np.arange(chains), "draw": np.arange(length)}
-    posterior = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns), "row": chosen})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    posterior = draws_group(draws.a, draws.log_likelihood, draws.weights, W, codes, classes, columns)
     groups = {
         "posterior": posterior,
         "observed_data": xr.Dataset({"label": ("observation", labels[codes])}),
         "constant_data": xr.Dataset({"learned_a": draws.plan.law.learned}),
         "sample_stats": xr.Dataset(
-            {name: ("chain", values) for name, values in draws.stats.items()}, {"chain": numbered["chain"]}
+            {name: ("chain", values) for name, values in draws.stats.items()}, {"chain": posterior["chain"]}
         ),
     }
     tree = xr.DataTree.from_dict(groups)
@@ -80,11 +68,40 @@ def to_datatree(
     return tree
 
 
+def draws_group(
+    a: np.ndarray,
+    log_likelihood: np.ndarray,
+    weights: np.ndarray,
+    W: np.ndarray,
+    codes: np.ndarray,
+    classes: np.ndarray,
+    columns: Sequence[str],
+) -> "xarray.Dataset":
+    """Draws (chain, draw, ...) as a group of a tree; the codes are (n,), or (draw, n) where every draw has its own."""
+    import xarray as xr
+
+    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    chosen = np.unique(np.linspace(0, len(W) - 1, MOST_LOGITS).astype(int))
+    by_draw = ("chain", "draw")
+    variables = {
+        "a": (by_draw, a),
+        "log_likelihood": (by_draw, log_likelihood),
+        "weights": ((*by_draw, "class", "column"), weights),
+        "logit": ((*by_draw, "row"), _logits(weights, W[chosen], codes[..., chosen])),
+    }
+    chains, draws = a.shape
+    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    group = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns), "row": chosen})
+    for name, variable in group.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    return group
+
+
 def _logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """ln P/(1 − P) of a class of each row, shape (chains, draws, rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
-    own = np.take_along_axis(scores, codes[None, None, None, :], axis=2)[:, :, 0]
-    others = np.where(np.arange(weights.shape[2])[:, None] == codes, 0.0, scores).sum(axis=2)
+    own = np.take_along_axis(scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2)[:, :, 0]
+    others = np.where(np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores).sum(axis=2)
     return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(others, NOTHING))
 
 

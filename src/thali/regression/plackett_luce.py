@@ -196,6 +196,19 @@ class PlackettLuceRegression(Classifier):
         rows = Rows(W, codes, len(self.classes_), counts, self.cores)
         self._learn(rows, design, look_at(W, counts), stacklevel=4)
 
+    def _prior_draws(self, matrix: np.ndarray, rngs):
+        from thali.regression.pl_prior import sample_weights
+
+        self._check_arguments()
+        design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
+        law = law_of(self.a, self.a_range, self.b)
+        return sample_weights(law, design.apply(matrix), self.classes_, design.columns, rngs)
+
+    def _refit(self, data: tuple, random_seed, settings: dict) -> "xarray.DataTree":
+        if self.method != "gibbs":
+            raise ArgumentError(f"Only method='gibbs' draws from the posterior; got method={self.method!r}.")
+        return super()._refit(data, random_seed, settings)
+
     def _check_arguments(self) -> None:
         one_of("method", self.method, tuple(_METHODS))
         one_of("standardize", self.standardize, (True, False))

@@ -132,14 +132,11 @@ class SparseMultinomialLogit(Classifier):
 
     def _fit(self, matrix: np.ndarray, codes: np.ndarray) -> None:
         from thali.progress import Progress
-        from thali.regression.sparse_logit_chain import Prior, problem_of, run_chains
+        from thali.regression.sparse_logit_chain import problem_of, run_chains
         from thali.regression.sparse_logit_posterior import to_datatree
 
-        one_of("method", self.method, ("polya-gamma", "holmes-held"))
-        eta = None if self.eta is None else positive("eta", self.eta, "a rate")
-        shape = positive("shape", self.shape, "a parameter of the Gamma prior of eta")
-        rate = positive("rate", self.rate, "a parameter of the Gamma prior of eta")
-        intercept = bool(one_of("fit_intercept", self.fit_intercept, (True, False)))
+        prior = self._prior()
+        eta, intercept = prior.eta, prior.intercept
         draws, tune = whole("draws", self.draws, 1), whole("tune", self.tune, 0)
         usual = THIN_TWO if len(self.classes_) == 2 else THIN
         thin = usual if self.thin is None else whole("thin", self.thin, 1)
@@ -147,7 +144,7 @@ class SparseMultinomialLogit(Classifier):
         cores = self.cores if self.cores is None else whole("cores", self.cores, 1)
         reference = self._position_of_reference()
         z = self._standardised_for_fit(matrix, intercept)
-        problem = problem_of(z, codes, len(self.classes_), reference, Prior(eta, shape, rate, intercept), self.method)
+        problem = problem_of(z, codes, len(self.classes_), reference, prior, self.method)
         with Progress(bool(self.progressbar), "sampling", chains * (tune + draws) * thin) as progress:
             states, interrupted = run_chains(problem, eta, draws, tune, thin, chains, cores, self.random_seed, progress)
         attrs = {"method": self.method, "thin": thin, "tuning_steps": tune}
@@ -155,6 +152,23 @@ class SparseMultinomialLogit(Classifier):
         self.interrupted_ = interrupted
         self._keep_means()
         self._warn(draws)
+
+    def _prior(self):
+        """The prior that the arguments say."""
+        from thali.regression.sparse_logit_chain import Prior
+
+        one_of("method", self.method, ("polya-gamma", "holmes-held"))
+        eta = None if self.eta is None else positive("eta", self.eta, "a rate")
+        shape = positive("shape", self.shape, "a parameter of the Gamma prior of eta")
+        rate = positive("rate", self.rate, "a parameter of the Gamma prior of eta")
+        return Prior(eta, shape, rate, bool(one_of("fit_intercept", self.fit_intercept, (True, False))))
+
+    def _prior_draws(self, matrix: np.ndarray, rngs):
+        from thali.regression.sparse_logit_prior import sample_coefficients
+
+        prior, reference = self._prior(), self._position_of_reference()
+        z = self._standardised_for_fit(matrix, prior.intercept)
+        return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
 
     def _position_of_reference(self) -> int:
         if self.reference is None:

@@ -54,29 +54,41 @@ def to_datatree(
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
     free = np.arange(problem.classes) != problem.reference
     coefs = np.stack([chain.coefs[:draws, free] for chain in kept])
-    by_class = ("chain", "draw", "class")
-    variables = {
-        "coef": ((*by_class, "column"), np.ascontiguousarray(coefs[..., : len(columns)])),
-        "eta": (("chain", "draw"), np.stack([chain.etas[:draws] for chain in kept])),
-        "log_likelihood": (("chain", "draw"), np.stack([chain.likelihoods[:draws] for chain in kept])),
-    }
-    if intercept:
-        variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
-    numbered = {"chain": np.arange(len(kept)), "draw": np.arange(draws)}
-    posterior = xr.Dataset(variables, {**numbered, "class": labels[free], "column": list(columns)})
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    etas, likelihoods = (np.stack([getattr(c, name)[:draws] for c in kept]) for name in ("etas", "likelihoods"))
+    posterior = draws_group(coefs, etas, likelihoods, labels[free], columns, intercept)
     groups = {
         "posterior": posterior,
         "observed_data": xr.Dataset({"label": ("row", labels[problem.codes])}),
         "constant_data": xr.Dataset({"reference": labels[problem.reference], "learned_eta": problem.learned}),
         "sample_stats": xr.Dataset(
-            {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": numbered["chain"]}
+            {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": posterior["chain"]}
         ),
     }
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = {**origin(), **attrs}
     return tree
+
+
+def draws_group(
+    coefs: np.ndarray, etas: np.ndarray, likelihoods: np.ndarray, labels: np.ndarray, columns: Sequence[str], intercept
+) -> "xarray.Dataset":
+    """Draws (chain, draw, ...) as a group of a tree; coefs (chain, draw, class, column) have the intercept last."""
+    import xarray as xr
+
+    by_class = ("chain", "draw", "class")
+    variables = {
+        "coef": ((*by_class, "column"), np.ascontiguousarray(coefs[..., : len(columns)])),
+        "eta": (("chain", "draw"), etas),
+        "log_likelihood": (("chain", "draw"), likelihoods),
+    }
+    if intercept:
+        variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
+    chains, draws = etas.shape
+    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    group = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns)})
+    for name, variable in group.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    return group
 
 
 def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str, np.ndarray]:

@@ -1,0 +1,259 @@
+"""Simulation-based calibration: are the posteriors of simulated data what their name promises?"""
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._quiet import quietly
+from thali._random import root
+from thali.errors import ArgumentError, DataError
+from thali.leave_out.fit import deaf_to_ctrl_c
+from thali.leave_out.workers import run_all
+from thali.models.arguments import whole
+from thali.models.prior_sample import Sampled
+from thali.testing.uniformity import uniformity
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+MOST = 12  # quantities of a variable, evenly spaced, that are ranked
+LIMIT = 1e-4  # probability that a correct model is called wrong
+_ROUNDS = 20  # times the wanted number of data sets that are simulated at most, where some cannot be fitted
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What `calibrate` found; prints as a table.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        One row a quantity: `n` (data sets), `rank_mean` (should be 1/2) and its standardised error `z`, `z_spread` (the
+        same of the mean squared distance from 1/2: below 0 posteriors are too wide, above 0 too narrow), `p_value` (of
+        uniform ranks, by their whole distribution), and `ess`, the median number of nearly independent draws.
+    ranks : pandas.DataFrame
+        One row a data set, one column a quantity: the share of draws below the parameter, which should be uniform
+        between 0 and 1; their histogram, or their empirical distribution function, says in what they are not.
+    """
+
+    table: "pandas.DataFrame"
+    ranks: "pandas.DataFrame"
+
+    @property
+    def ok(self) -> bool:
+        """Whether no quantity is out of calibration; by chance a correct model is called wrong once in 10,000 times."""
+        return bool(self.table["p_value"].min() * len(self.table) >= LIMIT)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        formats = {"rank_mean": "{:.3f}", "z": "{:+.1f}", "z_spread": "{:+.1f}", "p_value": "{:.2g}", "ess": "{:.0f}"}
+        shown = {name: rule.format for name, rule in formats.items()}
+        smallest = self.table["p_value"].min() * len(self.table)
+        verdict = "calibrated" if self.ok else "NOT CALIBRATED"
+        return (
+            f"{self.table.to_string(formatters=shown)}\n"
+            f"{verdict}: the smallest p-value times the {len(self.table)} quantities is {smallest:.2g}"
+        )
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """What to do: fit the model to simulated data and rank their parameters. It travels to other processes."""
+
+    model: Sampled
+    data: tuple
+    truth: dict[str, float]
+    seed: np.random.SeedSequence
+    settings: dict  # of the fit
+    home: int  # the process that asks
+
+
+def calibrate(
+    model: Any,
+    design: Any,
+    n: int = 200,
+    *,
+    cores: int | None = None,
+    random_seed=None,
+    progressbar: bool = True,
+    **fit: Any,
+) -> Calibration:
+    r"""Simulation-based calibration of a model.
+
+    .. math:: \theta^* \sim p(\theta), \quad y \sim p(y \mid \theta^*), \quad \theta_1, \dots, \theta_L \sim
+        p(\theta \mid y) \quad \Rightarrow \quad \#\{l : \theta_l < \theta^*\} \text{ is uniform on } 0, \dots, L
+
+    for every function of parameters and data. An error in the sampler, in the likelihood or in the simulation makes
+    some ranks uneven. Draws are thinned to as many as are effectively independent; ties are broken at random.
+
+    Parameters
+    ----------
+    model : a model of thali
+        One that draws from a posterior, such as `LatentFeatureModel` with a likelihood of your own.
+    design : data as `fit` takes them; of a classifier the pair (X, y)
+        See `sample_prior`. A prior that depends on the data is held at what it is for these.
+    n : int
+        Data sets that are simulated and fitted.
+    cores : int, optional
+        Data sets fitted at once, in processes of their own; None means as many as there are processors. Has no
+        influence on the ranks.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    progressbar : bool
+    **fit
+        Further arguments of every fit, such as draws=100, tune=200, chains=1.
+
+    Returns
+    -------
+    Calibration
+        `.table`, `.ranks`, `.ok`; prints as a table. Ranked are the variables of `sample_prior`'s group `prior`, at
+        most 12 entries of each; what depends on the order of features is summed over them.
+
+    Raises
+    ------
+    ArgumentError
+        If the model has no prior or draws nothing, or an argument is outside its range.
+    DataError
+        If the design cannot be used.
+
+    References
+    ----------
+    Talts, Betancourt, Simpson, Vehtari & Gelman (2018), Validating Bayesian inference algorithms with simulation-based
+    calibration; Modrák et al. (2023), on quantities that depend on the data; Säilynoja, Bürkner & Vehtari (2022).
+
+    Example
+    -------
+    >>> import thali as th
+    >>> design = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
+    >>> model = th.EliminationByAspects("unique")
+    >>> found = calibrate(model, design, 20, draws=50, tune=20, chains=1, cores=1, random_seed=1, progressbar=False)
+    >>> found.ok, list(found.table.columns)
+    (True, ['n', 'rank_mean', 'z', 'z_spread', 'p_value', 'ess'])
+    """
+    from thali.progress import Progress
+
+    if not isinstance(model, Sampled):
+        raise ArgumentError(f"calibrate needs a model of thali; got {type(model).__name__}.")
+    n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
+    given = model._arguments(design)
+    of_prior, of_fits = root(random_seed).spawn(2)
+    held, home = model._held_to(*given), os.getpid()
+    tasks = [
+        Replicate(held, data, truth, seed, fit, home)
+        for (data, truth), seed in zip(_simulated(held, given, n, of_prior), of_fits.spawn(n), strict=True)
+    ]
+    found: list[tuple[np.ndarray, np.ndarray]] = [run(tasks[0])] * n  # the first compiles, for all processes
+    with Progress(progressbar, "calibrating", n, "fits") as progress:
+        for done, (number, result) in enumerate(run_all(run, tasks[1:], cores), start=2):
+            if isinstance(result, BaseException):
+                raise result
+            found[number + 1] = result
+            progress.update(done)
+    return _calibration(list(tasks[0].truth), *(np.array(part) for part in zip(*found, strict=True)))
+
+
+def _simulated(model: Sampled, design: tuple, n: int, seed) -> list[tuple[tuple, dict[str, float]]]:
+    """Data and quantities of the first n draws from the prior that the model can be fitted to.
+
+    Which data are passed over depends on them alone, so that the ranks of the others stay uniform.
+    """
+    kept: list[tuple[tuple, dict[str, float]]] = []
+    for part in seed.spawn(_ROUNDS):
+        sample = model._drawn(n, part, *design)
+        values = quantities_of(sample.prior)
+        values = {name: draws[0] for name, draws in values.items() if np.ptp(draws) > 0.0}  # False where NaN
+        kept += [(d, {q: float(v[k]) for q, v in values.items()}) for k, d in enumerate(sample.data) if d is not None]
+        if len(kept) >= n:
+            return kept[:n]
+    raise DataError(
+        f"Of {_ROUNDS * n:,} simulated data sets only {len(kept):,} can be fitted, for classes are missing in the "
+        "others; take a design with more rows."
+    )
+
+
+def run(task: Replicate) -> tuple[np.ndarray, np.ndarray]:
+    """Fit to one data set: rank of every quantity among the draws, and the number of draws that it was ranked in."""
+    seed, ties = task.seed.spawn(2)
+    rng = np.random.default_rng(ties)
+    model = type(task.model)(**task.model.get_params())
+    with deaf_to_ctrl_c(task.home), quietly():
+        posterior = model._refit(task.data, seed, task.settings)["posterior"].to_dataset()
+    if model.interrupted_:  # type: ignore[attr-defined]
+        raise KeyboardInterrupt
+    drawn = quantities_of(posterior)
+    ranked = [_rank(drawn[name], value, rng) for name, value in task.truth.items()]
+    ranks, sizes = zip(*ranked, strict=True)
+    return np.array(ranks), np.array(sizes)
+
+
+def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[float, int]:
+    """Share of nearly independent draws below a value, spread evenly where they tie; and how many there were."""
+    from arviz_stats.base.array import array_stats
+
+    flat = draws.ravel()
+    count = flat.size
+    if np.ptp(flat) > 0.0 and draws.shape[1] > 3:
+        count = int(np.clip(array_stats.ess(draws, method="mean"), 1, flat.size))
+    kept = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
+    below, equal = int((kept < value).sum()), int((kept == value).sum())
+    return (below + rng.random() * (equal + 1)) / (count + 1), count
+
+
+def _calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Calibration:
+    """The table of ranks (data sets, quantities)."""
+    import pandas as pd
+
+    n = len(ranks)
+    table = pd.DataFrame(
+        {
+            "n": n,
+            "rank_mean": ranks.mean(axis=0),
+            "z": (ranks.mean(axis=0) - 0.5) * np.sqrt(12.0 * n),
+            "z_spread": (((ranks - 0.5) ** 2).mean(axis=0) - 1.0 / 12.0) * np.sqrt(180.0 * n),
+            "p_value": [uniformity(column) for column in ranks.T],
+            "ess": np.median(sizes, axis=0),
+        },
+        index=pd.Index(names, name="quantity"),
+    )
+    return Calibration(table, pd.DataFrame(ranks, columns=names))
+
+
+def quantities_of(group: "xarray.Dataset") -> dict[str, np.ndarray]:
+    """The numbers of a group `posterior` or `prior` that do not depend on labels of features.
+
+    Parameters
+    ----------
+    group : xarray.Dataset
+        Variables (chain, draw, ...).
+
+    Returns
+    -------
+    dict of arrays (chain, draw)
+        Of a variable with other dimensions up to 12 entries, named by their coordinates; what has a dimension `feature`
+        is summed over it first.
+    """
+    found: dict[str, np.ndarray] = {}
+    for name, variable in group.data_vars.items():
+        title = str(name)
+        if "feature" in variable.dims:
+            title, variable = f"sum of {title}", variable.sum("feature")
+        own = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
+        values = np.asarray(variable.values, float).reshape(*variable.shape[:2], -1)
+        labels = _labels(variable, own)
+        for place in np.unique(np.linspace(0, len(labels) - 1, MOST).astype(int)):
+            found[title + labels[place]] = values[:, :, place]
+    return found
+
+
+def _labels(variable: "xarray.DataArray", dims: list[str]) -> list[str]:
+    """The names of the entries of a variable along its dimensions, in brackets."""
+    names = [()]
+    for dim in dims:
+        along = [c.values.astype(str) for c in variable.coords.values() if c.dims == (dim,)]
+        own = [", ".join(cells) for cells in zip(*along, strict=True)] or [str(k) for k in range(variable.sizes[dim])]
+        names = [(*before, name) for before in names for name in own]
+    return [f"[{', '.join(name)}]" if name else "" for name in names]
