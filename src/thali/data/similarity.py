@@ -299,7 +299,8 @@ class Similarities:
 
     def with_values(self, values: np.ndarray) -> "Similarities":
         """The same objects and measured pairs with other similarities, in the order of `first` and `second`."""
-        return _restore(self.labels, self.first, self.second, values, self.sigma, self._lowest_diagonal)
+        arrays = self.first, self.second, values, self.judgements
+        return _restore(self.labels, arrays, self.sigma, self._lowest_diagonal)
 
     def _fill(self, found: Measured, sigma: float | None) -> "Similarities":
         """Check that something was measured, and freeze."""
