@@ -192,7 +192,7 @@ CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "pa
 
 @pytest.mark.parametrize("kind", ["pairs", "sparse logit", "hierarchical logit"])
 def test_what_a_stopped_fit_drew_is_the_beginning_of_the_unbroken_one(kind, running, monkeypatch):
-    assert stop_at(kind, [0.3, 0.5, 0.7], running, monkeypatch)
+    assert stop_at(kind, [0.4, 0.7], running, monkeypatch)
 
 
 @pytest.mark.long
@@ -222,7 +222,7 @@ def resumed_after(kind, moments, running, monkeypatch, folder):
         with contextlib.suppress(KeyboardInterrupt), pressed(moment * lasts):
             model = fitted(kind, cores=2, checkpoint=file)
         assert running() == 0
-        if model is not None and draws_of(model)["log_likelihood"].shape[1] > 1:
+        if model is not None and not any(told.startswith("Stopped") for told in model.told_):  # else: other lapse
             assert is_beginning(draws_of(model), whole)
         if file.exists():
             again = draws_of(fitted(kind, cores=2, resume=file))
@@ -290,8 +290,8 @@ def test_a_torn_checkpoint_is_refused(kind, tmp_path):
     size = 40 if kind != "particles" else 3
     fitted(kind, size, checkpoint=file)
     whole = dict(np.load(file))
-    first = "" if kind == "particles" else "0/"
-    assert used(whole, first).size
+    groups = [""] if kind == "particles" else ["0/", "1/", "2/"]
+    first = next(group for group in groups if used(whole, group).size)
     for tear in (visited, pending, holes, free_list, owners, circle, nowhere, muted, not_a_number):
         arrays = {name: array.copy() for name, array in whole.items()}
         tear(arrays, first)
@@ -300,6 +300,6 @@ def test_a_torn_checkpoint_is_refused(kind, tmp_path):
             fitted(kind, size, resume=torn)
     fitted(kind, size, resume=file)
     if first:
-        np.savez(torn, **(whole | {"0/trace": whole["0/trace"][:-1]}))
+        np.savez(torn, **(whole | {f"{first}trace": whole[f"{first}trace"][:-1]}))
         with pytest.raises(DataError, match="does not hold the draws that belong to its 120 sweeps"):
             fitted(kind, size, resume=torn)
