@@ -148,7 +148,17 @@ def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     result = run("compare", "tea.csv", "--models", "unique,2", *QUICK)
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out
-    assert "stopped by Ctrl-C; 3 of 6 fits were not run; with --checkpoint FILE it could go on." in result.err
+    assert "stopped by Ctrl-C; 3 of 6 fits are finished; with --checkpoint FILE it could go on." in result.err
+    result = run("compare", "tea.csv", "--models", "unique,2", "--checkpoint", "ck.jsonl", *QUICK)
+    assert "stopped by Ctrl-C; 3 of 6 fits are in 'ck.jsonl'; the same command goes on." in result.err
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.leave_out.compare.comparison_table", stop)  # the second Ctrl-C
+    result = run("compare", "tea.csv", "--models", "unique,2", "--checkpoint", "ck.jsonl", *QUICK)
+    assert result.code == 130 and "nothing was written" not in result.err
+    assert "stopped by Ctrl-C; 6 of 6 fits are in 'ck.jsonl'; the same command goes on." in result.err
 
 
 BAD = {

@@ -1,6 +1,5 @@
 """Leave-one-pair-out comparison: its scores, its bookkeeping, its workers, its bad input."""
 
-import json
 import math
 import os
 import signal
@@ -374,7 +373,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     out, err = run.communicate(timeout=60)
     scored, missing, interrupted = out.split()
     assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
-    assert "Stopped early" in err and "not run: " in err and "goes on from the checkpoint" in err
+    assert "Stopped early" in err and "not run: " in err and f"goes on from '{kept}'" in err
     assert "Traceback" not in err
 
 
@@ -420,7 +419,8 @@ def test_a_checkpoint_is_gone_on_from(tmp_path, table, monkeypatch):
     monkeypatch.setattr(
         "thali.leave_out.compare.run_all", lambda f, tasks, cores: asked.append(len(tasks)) or run_all(f, tasks, cores)
     )
-    same(compare(checkpoint=path), table)
+    with pytest.warns(IncompleteWarning, match="1 line of the checkpoint '.*' is damaged and left out"):
+        same(th.compare(models(), TRIO, **SHORT, cores=1, checkpoint=path), table)
     assert asked == [3]
     same(compare(checkpoint=path), table)
     assert asked == [3, 0]
@@ -460,7 +460,10 @@ def test_seeds_of_every_kind_are_kept(tmp_path, seed):
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [("a,b\n1,2\n", "is not a checkpoint of thali"), (json.dumps({"a": 1}), "is not a checkpoint of this version")],
+    [
+        (content, "is not a checkpoint of this version of thali, or is damaged")
+        for content in ("a,b\n1,2\n", '{"a": 1}')
+    ],
 )
 def test_other_files_are_no_checkpoints(tmp_path, content, told):
     path = tmp_path / "other"
@@ -472,6 +475,61 @@ def test_other_files_are_no_checkpoints(tmp_path, content, told):
         compare(checkpoint=tmp_path)
     with pytest.raises(DataError, match="There is no folder"):
         compare(checkpoint=tmp_path / "absent" / "kept")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5", "null", '"key"', '["key"]', '{"key":[1]}', "[" * 200_000, "1" * 10_000, '{"key": "a"}', "{", "\u0663",
+    ],
+)  # fmt: skip
+def test_lines_that_thali_did_not_write_are_left_out_and_said(tmp_path, line):
+    path, fields = tmp_path / "kept", {"nll": float}
+    with kept.Kept(path, 1, fields) as fits:
+        fits.add("a", {"nll": 1.5})
+    for appended in (line.encode(), kept._closed(line.encode())):  # without and with its hash
+        whole = path.read_bytes()
+        path.write_bytes(whole + appended + b"\n")
+        is_record = kept._opened(appended) is not None  # an object, if of no use here
+        with warnings.catch_warnings(record=True) as said, kept.Kept(path, None, fields) as fits:
+            assert fits.find_all(["a", "b", ""]) == [{"nll": 1.5}, None, None]
+        assert is_record or "damaged and left out" in str(said[0].message)
+        path.write_bytes(whole)
+
+
+def test_a_lost_seed_is_asked_for(tmp_path):
+    path, fields = tmp_path / "kept", {"nll": float}
+    with kept.Kept(path, 1, fields) as fits:
+        fits.add("a", {"nll": 1.5})
+    path.write_bytes(b"x" + path.read_bytes())
+    with pytest.raises(DataError, match="holds its seed is damaged; give the random_seed"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept.Kept(path, None, fields)
+    with pytest.warns(IncompleteWarning, match="1 line"), kept.Kept(path, 1, fields) as fits:
+        assert fits.find("a") == {"nll": 1.5}
+
+
+def test_a_checkpoint_is_of_one_comparison_at_a_time(tmp_path):
+    path = tmp_path / "kept"
+    with kept.Kept(path, 1, {}) as fits:
+        fits.add("a", {"nll": 1.5})
+        before = path.read_bytes()
+        with pytest.raises(DataError, match="in use by another comparison; wait for its end"):
+            compare(checkpoint=path)
+        assert path.read_bytes() == before
+    with kept.Kept(path, None, {}) as fits:
+        assert fits.find("a")
+
+
+def test_a_second_ctrl_c_says_what_is_kept(tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.leave_out.compare.comparison_table", stop)
+    with pytest.raises(KeyboardInterrupt, match="6 of 6 fits are in '.*kept'"):
+        compare(checkpoint=tmp_path / "kept")
+    with pytest.raises(KeyboardInterrupt, match="^$"):
+        compare()
 
 
 # bad input ------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The posterior tree and its file."""
 
 import dataclasses
-import errno
 import json
 import math
 import os
@@ -15,6 +14,7 @@ from posterior_cases import LAPSE, chain, comparisons, features_of, iterate_feat
 from scipy.special import betaln
 from scipy.stats import binom
 
+from thali._files import seal
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 from thali.posterior.features import features_table
@@ -197,23 +197,13 @@ def test_a_saved_tree_comes_back_identical(case, request, tmp_path):
 
 
 def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
-    def broken(self, path, **_):
-        path.write_bytes(b"half")
-        raise RuntimeError("disk")
+    def broken(*_, **__):
+        raise RuntimeError("a variable that cannot be stored")
 
-    monkeypatch.setattr(xr.DataTree, "to_netcdf", broken)
+    monkeypatch.setattr(xr.Dataset, "dump_to_store", broken)
     with pytest.raises(RuntimeError):
         save(small[2], tmp_path / "posterior.nc")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_full_disk_is_said_in_plain_words(small, tmp_path, monkeypatch):
-    def full(self, path, **_):
-        raise OSError(errno.ENOSPC, f"Unable to synchronously create file (unable to open file: {path})")
-
-    monkeypatch.setattr(xr.DataTree, "to_netcdf", full)
-    with pytest.raises(DataError, match=f"posterior.nc': {os.strerror(errno.ENOSPC)}; choose another place$"):
-        save(small[2], tmp_path / "posterior.nc")
 
 
 def test_bad_places_to_save(small, tmp_path):
@@ -230,11 +220,119 @@ def test_bad_files_to_load(tmp_path):
         load(tmp_path / "absent.nc")
     for content in (b"", b"a,b\n1,2\n", b"\x89HDF\r\n\x1a\n" + bytes(100)):
         (tmp_path / "text.nc").write_bytes(content)
-        with pytest.raises(DataError, match="not a posterior that thali wrote"):
+        with pytest.raises(DataError, match="is damaged, or thali did not write it.*verify=False"):
             load(tmp_path / "text.nc")
-    xr.Dataset({"x": 1.0}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+        with pytest.raises(DataError, match="not a posterior that thali wrote"):
+            load(tmp_path / "text.nc", verify=False)
+    xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     with pytest.raises(DataError, match="netCDF file, but not a posterior that thali wrote"):
-        load(tmp_path / "other.nc")
+        load(tmp_path / "other.nc", verify=False)
+    with pytest.raises(DataError, match="not a regular file"):
+        load(os.devnull)
+
+
+def test_other_readers_do_not_see_the_seal(small, tmp_path):
+    import h5py
+
+    path, alpha = tmp_path / "posterior.nc", small[2]["posterior"]["alpha"].values
+    save(small[2], path)
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["posterior/alpha"][:], alpha)
+    with xr.open_dataset(path, group="posterior", engine="h5netcdf") as stored:
+        np.testing.assert_array_equal(stored["alpha"], alpha)
+
+
+def test_netcdf4_does_not_see_the_seal(small, tmp_path):
+    netcdf4 = pytest.importorskip("netCDF4")
+    save(small[2], tmp_path / "posterior.nc")
+    with netcdf4.Dataset(tmp_path / "posterior.nc") as file:
+        np.testing.assert_array_equal(file["posterior"]["alpha"][:], small[2]["posterior"]["alpha"].values)
+
+
+def test_arviz_does_not_see_the_seal(small, tmp_path):
+    arviz = pytest.importorskip("arviz_base")
+    save(small[2], tmp_path / "posterior.nc")
+    read = arviz.from_netcdf(tmp_path / "posterior.nc")
+    np.testing.assert_array_equal(read["posterior"]["alpha"], small[2]["posterior"]["alpha"].values)
+
+
+def test_a_file_that_another_program_rewrote_is_read_when_asked_for(small, tmp_path):
+    small[2].to_netcdf(tmp_path / "again.nc", engine="h5netcdf")
+    with pytest.raises(DataError, match="verify=False"):
+        load(tmp_path / "again.nc")
+    xr.testing.assert_identical(
+        load(tmp_path / "again.nc", verify=False)["posterior"].to_dataset(), small[2]["posterior"].to_dataset()
+    )
+
+
+def _hostile(file, how, secret):
+    """Change an HDF5 file of a posterior to something that must not be read."""
+    import h5py
+
+    group = file["posterior"]
+    values = group["alpha"][:]
+    if how in ("nested group", "vast", "objects", "references", "opaque", "virtual", "external array"):
+        for reference in ("DIMENSION_LIST",):
+            del group["alpha"].attrs[reference]
+    if how != "external group":
+        del group["alpha"]
+    if how == "external link":
+        group["alpha"] = h5py.ExternalLink(secret, "/x")
+    elif how == "external group":
+        file["more"] = h5py.ExternalLink(secret, "/")
+    elif how == "soft link":
+        group["alpha"] = h5py.SoftLink("/posterior/log_likelihood")
+    elif how == "dangling":
+        group["alpha"] = h5py.SoftLink("/nowhere")
+    elif how == "nested group":
+        group["alpha"] = group
+    elif how == "vast":
+        group.create_dataset("alpha", (10**6, 10**6), chunks=(1000, 1000), dtype=float)
+    elif how == "objects":
+        group.create_dataset("alpha", values.shape, dtype=h5py.vlen_dtype(float))
+    elif how == "references":
+        group.create_dataset("alpha", values.shape, dtype=h5py.ref_dtype)
+    elif how == "opaque":
+        group.create_dataset("alpha", values.shape, dtype="V8")
+    elif how == "virtual":
+        layout = h5py.VirtualLayout(values.shape, float)
+        layout[:] = h5py.VirtualSource(secret, "x", values.shape)
+        group.create_virtual_dataset("alpha", layout)
+    elif how == "external array":
+        group.create_dataset("alpha", values.shape, dtype=float, external=[(secret, 0, h5py.h5f.UNLIMITED)])
+
+
+HOSTILE = (
+    "external link",
+    "external group",
+    "soft link",
+    "dangling",
+    "nested group",
+    "vast",
+    "objects",
+    "references",
+    "opaque",
+    "virtual",
+    "external array",
+)
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("how", HOSTILE)
+def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, sealed):
+    """Neither with a right hash nor without; what another file holds is not read either."""
+    import h5py
+
+    secret, path = str(tmp_path / "secret.h5"), tmp_path / "posterior.nc"
+    with h5py.File(secret, "w") as file:
+        file["x"] = small[2]["posterior"]["alpha"].values
+    small[2].to_netcdf(path, engine="h5netcdf")
+    with h5py.File(path, "r+") as file:
+        _hostile(file, how, secret)
+    if sealed:
+        path.write_bytes(path.read_bytes() + seal(path.read_bytes()))
+    with pytest.raises(DataError, match="is not a posterior that thali wrote: "):
+        load(path, verify=sealed)
 
 
 def test_a_file_of_a_newer_thali_is_refused(small, tmp_path):

@@ -62,6 +62,9 @@ def plain_messages():
         except MemoryError:
             tell("error: that needs more memory than there is; ask for fewer draws, chains or aspects.")
             raise typer.Exit(BAD_INPUT) from None
-        except KeyboardInterrupt:
-            tell("stopped before anything was drawn that could be kept; nothing was written.")
+        except KeyboardInterrupt as stop:
+            if str(stop):  # what a checkpoint holds
+                tell(f"stopped by Ctrl-C; {stop}; the same command goes on.")
+            else:
+                tell("stopped before anything was drawn that could be kept; nothing was written.")
             raise typer.Exit(INTERRUPTED) from None

@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
+from thali._files import atomic_write
 from thali.cli.boundary import tell
-from thali.cli.files import all_or_nothing
+from thali.cli.files import check_folder, csv
 from thali.errors import ArgumentError
 
 
@@ -31,11 +32,9 @@ def export_dataset(name: str, out: Path | None) -> None:
     Raises
     ------
     DataError
-        If there is no such data set.
+        If there is no such data set, or the file cannot be written.
     ArgumentError
         If `out` is a folder, or lies in one that cannot be written to.
-    OSError
-        If the file cannot be written.
     """
     from thali import datasets
 
@@ -46,8 +45,9 @@ def export_dataset(name: str, out: Path | None) -> None:
         return
     if out.is_dir():
         raise ArgumentError(f"`--out` needs the name of a file; {out} is a folder. Try {out / name}.csv.")
-    with all_or_nothing(out.parent) as scratch:
-        table.to_csv(scratch / out.name, lineterminator="\n")
+    check_folder(out.parent)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(out, csv(table))
     tell(f"wrote {name} to {out}.")
     if (sigma := getattr(data, "sigma", None)) is not None:
         tell(f"a table has no place for the standard deviation of its similarities; fit it with --sigma {sigma:g}.")

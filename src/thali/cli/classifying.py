@@ -1,7 +1,6 @@
 """`thali fit` of covariates and classes: the model that was asked for, its fit, its cross-validation, its answer."""
 
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +56,6 @@ def run_classifier(data_name: str, kind: Kind, settings: dict, given: set[str], 
     from thali.cli.covariates import read_observations
     from thali.cli.cross_validation import STOPPED, cross_validate, fold_of_rows
     from thali.cli.files import write_results
-    from thali.posterior import store
 
     model = make(kind, settings, given, budget)
     _refuse_bundled(data_name, kind)
@@ -76,7 +74,7 @@ def run_classifier(data_name: str, kind: Kind, settings: dict, given: set[str], 
     try:
         if out is not None:
             tree = getattr(model, "posterior_", None)
-            write_results(None if tree is None else partial(store.save, tree), found, out)
+            write_results(tree, found, out)
             wrote = ["the posterior"] * (tree is not None) + ["the tables"] + ["the pictures"] * bool(found.pictures)
             tell(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
     finally:  # a full disk must not cost the answer of a long run

@@ -90,10 +90,12 @@ def run_compare(
     finally:  # a full disk must not cost the answer of a long run
         print(report(table) if paired else report_choices(table))
     if table.attrs["interrupted"]:
-        missing = int((table.attrs["missing"]["why"] == "not run").sum())
-        again = "the same command goes on" if budget["checkpoint"] else "with --checkpoint FILE it could go on"
-        fits = len(named) * (data.n_pairs if paired else budget["folds"] or 1)
-        tell(f"stopped by Ctrl-C; {missing:,} of {fits:,} fits were not run; {again}.")
+        missing, fits = len(table.attrs["missing"]), len(named) * (data.n_pairs if paired else budget["folds"] or 1)
+        if budget["checkpoint"]:
+            kept = f"{fits - missing:,} of {fits:,} fits are in '{budget['checkpoint']}'; the same command goes on"
+        else:
+            kept = f"{fits - missing:,} of {fits:,} fits are finished; with --checkpoint FILE it could go on"
+        tell(f"stopped by Ctrl-C; {kept}.")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -232,19 +234,16 @@ def _cell(column: str, value: float) -> str:
 
 def _write(table: "pandas.DataFrame", folder: Path) -> None:
     """Write comparison.csv, predictions.csv and comparison.png, all or none."""
-    from thali.cli.files import all_or_nothing, save_picture
+    from thali.cli.files import csv, png, write_all
 
-    with all_or_nothing(folder) as scratch:
-        table.to_csv(scratch / "comparison.csv", lineterminator="\n")
-        table.attrs["predictions"].to_csv(scratch / "predictions.csv", index=False, lineterminator="\n")
-        if table["pairs"].iloc[0] > 0:
-            save_picture(scratch / "comparison.png", lambda plots: plots.comparison(table))
+    contents = {"comparison.csv": csv(table), "predictions.csv": csv(table.attrs["predictions"], index=False)}
+    if table["pairs"].iloc[0] > 0:
+        contents["comparison.png"] = png(lambda plots: plots.comparison(table))
+    write_all(folder, contents)
 
 
 def _write_choices(table: "pandas.DataFrame", folder: Path) -> None:
     """Write comparison.csv and predictions.csv, the log score of every choice, both or none."""
-    from thali.cli.files import all_or_nothing
+    from thali.cli.files import csv, write_all
 
-    with all_or_nothing(folder) as scratch:
-        table.to_csv(scratch / "comparison.csv", lineterminator="\n")
-        table.attrs["tasks"].to_csv(scratch / "predictions.csv", lineterminator="\n")
+    write_all(folder, {"comparison.csv": csv(table), "predictions.csv": csv(table.attrs["tasks"])})

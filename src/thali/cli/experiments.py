@@ -72,7 +72,7 @@ def run_experiment(data_name: str, settings: dict, given: set[str], budget: dict
     found = answer(model, data, market, budget["cores"], seed or 0)
     try:
         if out is not None:
-            write_results(model.save, found, out)
+            write_results(model.posterior_, found, out)
             tell(f"wrote the posterior, the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(found.text)

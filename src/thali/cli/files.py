@@ -1,17 +1,21 @@
 """What the command line leaves on disk: all of it complete, or nothing."""
 
+import contextlib
+import io
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali.errors import ArgumentError
+from thali._files import cannot_write, write_together
+from thali.cli.boundary import tell
+from thali.data.check import shorten
+from thali.errors import ArgumentError, DataError, ThaliError
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
 # Of a fitted model, by what it was fitted to.
 PICTURES = {
@@ -25,7 +29,7 @@ class Answer(NamedTuple):
 
     text: str
     tables: "dict[str, pandas.DataFrame]"  # by file name; the index is written if it has a name
-    pictures: dict[str, Callable[[ModuleType], Any]]  # by file name, each as `save_picture` takes it
+    pictures: dict[str, Callable[[ModuleType], Any]]  # by file name, each as `png` takes it
 
 
 def check_folder(folder: Path) -> Path:
@@ -56,50 +60,64 @@ def check_folder(folder: Path) -> Path:
     return existing
 
 
-@contextmanager
-def all_or_nothing(folder: Path) -> Iterator[Path]:
-    """A scratch folder whose files move to `folder` when the block ends well, and vanish when it does not.
+def write_results(tree: "xarray.DataTree | None", answer: Answer, folder: Path) -> None:
+    """Write posterior.nc, each table as CSV and each picture as PNG, all or none.
 
     Parameters
     ----------
-    folder : Path
-        Where the files shall go, replacing those of the same names.
-
-    Yields
-    ------
-    Path
-        The scratch folder; it lies on the same disk, so that each move is one step.
-    """
-    with TemporaryDirectory(dir=check_folder(folder), prefix=".thali-") as scratch:
-        yield Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in sorted(Path(scratch).iterdir()):
-            os.replace(file, folder / file.name)
-
-
-def write_results(save: Callable[[Path], None] | None, answer: Answer, folder: Path) -> None:
-    """Write posterior.nc, each table as CSV and each picture as PNG.
-
-    Parameters
-    ----------
-    save : callable, optional
-        Writes the posterior to a path; None if there are no draws.
+    tree : xarray.DataTree or None
+        The posterior; None if there are no draws.
     answer : Answer
     folder : Path
         Where to; made if it is absent.
 
     Raises
     ------
-    OSError
+    DataError
         If a file cannot be written; none of them is there then.
     """
-    with all_or_nothing(folder) as scratch:
-        if save is not None:
-            save(scratch / "posterior.nc")
-        for name, table in answer.tables.items():
-            table.to_csv(scratch / f"{name}.csv", index=table.index.name is not None, lineterminator="\n")
-        for name, draw in answer.pictures.items():
-            save_picture(scratch / f"{name}.png", draw)
+    from thali.posterior import store
+
+    contents: dict[str, bytes | memoryview] = {} if tree is None else {"posterior.nc": store.to_netcdf(tree)}
+    contents |= {f"{name}.csv": csv(table, table.index.name is not None) for name, table in answer.tables.items()}
+    contents |= {f"{name}.png": png(draw) for name, draw in answer.pictures.items()}
+    write_all(folder, contents)
+
+
+def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
+    """Write files to a folder, which is made if it is absent, and say which files of other runs stand beside them.
+
+    Parameters
+    ----------
+    folder : Path
+    contents : mapping from file name to bytes or memoryview
+
+    Raises
+    ------
+    DataError
+        If a file cannot be written; none of them is there then.
+    """
+    existing = check_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_together(folder, contents)
+    except (ThaliError, OSError) as error:
+        for new in (folder, *folder.parents):
+            if new == existing:
+                break
+            with contextlib.suppress(OSError):  # one that another process has written to meanwhile
+                new.rmdir()
+        if isinstance(error, OSError):
+            raise DataError(cannot_write(folder, error)) from error
+        raise
+    kinds = {Path(name).suffix for name in contents}
+    if others := sorted(f.name for f in folder.iterdir() if f.suffix in kinds and f.name not in contents):
+        tell(f"{folder} also holds files that are not of this run: {shorten(others, 5)}.")
+
+
+def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
+    """A table as CSV."""
+    return table.to_csv(index=index, lineterminator="\n").encode()
 
 
 def drawn(model, data: str) -> dict[str, Callable[[ModuleType], Any]]:
@@ -111,15 +129,17 @@ def drawn(model, data: str) -> dict[str, Callable[[ModuleType], Any]]:
     return {name: picture(name) for name in PICTURES[data]}
 
 
-def save_picture(path: Path, draw: Callable[[ModuleType], Any]) -> None:
-    """Draw with `thali.plots` and write the figure.
+def png(draw: Callable[[ModuleType], Any]) -> bytes:
+    """A picture as PNG.
 
     Parameters
     ----------
-    path : Path
-        A PNG file.
     draw : callable
         Takes the module `thali.plots`, gives back axes.
+
+    Returns
+    -------
+    bytes
     """
     import matplotlib
     import numpy as np
@@ -129,5 +149,7 @@ def save_picture(path: Path, draw: Callable[[ModuleType], Any]) -> None:
 
     matplotlib.use("Agg")  # pictures go to files, so no display is needed
     figure = np.ravel(draw(plots))[0].figure
-    figure.savefig(path, dpi=150, bbox_inches="tight")
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=150, bbox_inches="tight")
     pyplot.close(figure)
+    return content.getvalue()

@@ -99,7 +99,7 @@ def run_fit(
     try:
         if out is not None:
             drawn = hasattr(model, "posterior_")
-            write_results(model.save if drawn else None, answer, out)
+            write_results(model.posterior_ if drawn else None, answer, out)
             tell(f"wrote {'the posterior, ' if drawn else ''}the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)

@@ -101,11 +101,12 @@ def _cell(column: str, value) -> str:
 
 def _write(entry: "Entry", found: "Reproduction", text: str, folder: Path) -> None:
     """Write NAME.txt, NAME-1.csv, ... and one PNG for each picture, all or none."""
-    from thali.cli.files import all_or_nothing, save_picture
+    from thali._files import write_together
+    from thali.cli.files import csv, png
 
-    with all_or_nothing(folder) as scratch:
-        (scratch / f"{entry.name}.txt").write_text(text + "\n", encoding="utf-8")
-        for number, table in enumerate(found.tables.values(), start=1):
-            table.to_csv(scratch / f"{entry.name}-{number}.csv", index=False, lineterminator="\n")
-        for name, draw in found.pictures.items():
-            save_picture(scratch / f"{entry.name}-{name}.png", lambda plots, draw=draw: draw())
+    contents: dict[str, bytes | memoryview] = {f"{entry.name}.txt": f"{text}\n".encode()}
+    for number, table in enumerate(found.tables.values(), start=1):
+        contents[f"{entry.name}-{number}.csv"] = csv(table, index=False)
+    for name, draw in found.pictures.items():
+        contents[f"{entry.name}-{name}.png"] = png(lambda plots, draw=draw: draw())
+    write_together(folder, contents)

@@ -19,7 +19,7 @@ from thali.errors import (
     InterruptedWarning,
     ThaliError,
 )
-from thali.leave_out.fit import LeftOutFit, clone, run
+from thali.leave_out.fit import RECORD, LeftOutFit, clone, run
 from thali.leave_out.kept import Kept, data_digest, fit_key
 from thali.leave_out.naming import lapses, named_models
 from thali.leave_out.table import REFERENCES, comparison_table, unconverged
@@ -175,35 +175,35 @@ def compare(
     prepared = [_prepared(name, model, data, draws, tune, thin) for name, model in named.items()]
     _warn_of_holes(data)
 
-    kept = Kept(checkpoint, random_seed)
-    seeds = kept.seed.spawn(data.n_pairs)
-    tasks = [  # pair by pair, so that an early end leaves whole pairs
-        LeftOutFit(name, clone(model), data, pair, seed, budget, os.getpid())
-        for pair, seed in enumerate(seeds)
-        for name, model in named.items()
-    ]
-    keys = _keys(tasks, data_digest(data))
-    records = [kept.find(key) for key in keys]
-    waiting = [number for number, record in enumerate(records) if record is None]
-    interrupted = False
-    with Progress(progressbar, "leaving out", len(tasks), "fits") as progress:
-        try:
-            if waiting:
-                for task in prepared:
-                    compile_ahead(task, progress)
-            progress.update(len(tasks) - len(waiting))
-            finished = run_all(run, [tasks[number] for number in waiting], cores)
-            for done, (at, result) in enumerate(finished, start=1 + len(tasks) - len(waiting)):
-                number = waiting[at]
-                records[number] = record = _record(result, tasks[number])
-                if record["error"] is None:
-                    kept.add(keys[number], record)
-                progress.update(done)
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted and not any(records):
-        raise KeyboardInterrupt
-    table = comparison_table(list(named), data, [(t.name, t.pair, r) for t, r in zip(tasks, records, strict=True)])
+    with Kept(checkpoint, random_seed, RECORD) as kept:
+        seeds = kept.seed.spawn(data.n_pairs)
+        tasks = [  # pair by pair, so that an early end leaves whole pairs
+            LeftOutFit(name, clone(model), data, pair, seed, budget, os.getpid())
+            for pair, seed in enumerate(seeds)
+            for name, model in named.items()
+        ]
+        keys = _keys(tasks, data_digest(data))
+        records = kept.find_all(keys)
+        waiting = [number for number, record in enumerate(records) if record is None]
+        interrupted = False
+        with Progress(progressbar, "leaving out", len(tasks), "fits") as progress:
+            try:
+                if waiting:
+                    for task in prepared:
+                        compile_ahead(task, progress)
+                progress.update(len(tasks) - len(waiting))
+                finished = run_all(run, [tasks[number] for number in waiting], cores)
+                for done, (at, result) in enumerate(finished, start=1 + len(tasks) - len(waiting)):
+                    number = waiting[at]
+                    records[number] = record = _record(result, tasks[number])
+                    if record["error"] is None:
+                        kept.add(keys[number], record)
+                    progress.update(done)
+            except KeyboardInterrupt:
+                interrupted = True
+        if interrupted and not any(records):
+            raise KeyboardInterrupt
+        table = comparison_table(list(named), data, [(t.name, t.pair, r) for t, r in zip(tasks, records, strict=True)])
     table.attrs.update(interrupted=interrupted, lapses=lapses(named, data))
     _warn(table, len(tasks), interrupted, checkpoint)
     return table
@@ -297,7 +297,7 @@ def _warn(table: "pandas.DataFrame", fits: int, interrupted: bool, checkpoint) -
             stacklevel=3,
         )
     if interrupted:
-        again = "the same call goes on from the checkpoint" if checkpoint else "with checkpoint=FILE it could go on"
+        again = f"the same call goes on from '{checkpoint}'" if checkpoint else "with checkpoint=FILE it could go on"
         waiting = missing[missing["why"] == "not run"]
         named = [f"{m.model} without {m.a}-{m.b}" for m in waiting.itertuples()]
         warnings.warn(

@@ -12,7 +12,7 @@ from thali.data.experiment import ChoiceExperiment
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 from thali.leave_out.experiment_table import REFERENCE, experiment_table
 from thali.leave_out.fit import clone
-from thali.leave_out.held_out import Data, HeldOutFit, parts, run
+from thali.leave_out.held_out import RECORD, Data, HeldOutFit, parts, run
 from thali.leave_out.kept import Kept, experiment_digest, fit_key
 from thali.leave_out.naming import lapses, named_models
 from thali.leave_out.occasions import Occasions
@@ -105,25 +105,25 @@ def compare_experiment(
         raise DataError("The choices do not say who made them; leave out choices, or name the column of respondents.")
     settings = {name: whole(name, value, _LEAST[name]) for name, value in budget.items() if value is not None}
     cores = None if cores is None else whole("cores", cores, 1)
-    kept = Kept(checkpoint, random_seed)
-    chance, *_ = kept.seed.spawn(1)
-    held = parts(tasks_of, leave_out, hold_out, folds, np.random.default_rng(chance))
-    seeds = kept.seed.spawn(len(held))
-    alone = len(held) * len(named) == 1
-    settings |= {"progressbar": False, "cores": cores if alone else 1}
-    tasks = [  # part by part, so that an early end leaves whole parts
-        HeldOutFit(name, clone(model), tasks_of, part, number, seed, settings, os.getpid())
-        for number, (part, seed) in enumerate(zip(held, seeds, strict=True))
-        for name, model in named.items()
-    ]
-    digest = tasks_of.digest() if isinstance(tasks_of, Occasions) else experiment_digest(tasks_of)
-    keys = _keys(tasks, digest, leave_out)
-    records = [kept.find(key) for key in keys]
-    interrupted = _run_waiting(tasks, records, keys, kept, 1 if alone else cores, progressbar)
-    if interrupted and not any(records):
-        raise KeyboardInterrupt
-    results = [(t.name, t.part, record) for t, record in zip(tasks, records, strict=True)]
-    table = experiment_table(list(named), tasks_of, held, results, leave_out)
+    with Kept(checkpoint, random_seed, RECORD) as kept:
+        chance, *_ = kept.seed.spawn(1)
+        held = parts(tasks_of, leave_out, hold_out, folds, np.random.default_rng(chance))
+        seeds = kept.seed.spawn(len(held))
+        alone = len(held) * len(named) == 1
+        settings |= {"progressbar": False, "cores": cores if alone else 1}
+        tasks = [  # part by part, so that an early end leaves whole parts
+            HeldOutFit(name, clone(model), tasks_of, part, number, seed, settings, os.getpid())
+            for number, (part, seed) in enumerate(zip(held, seeds, strict=True))
+            for name, model in named.items()
+        ]
+        digest = tasks_of.digest() if isinstance(tasks_of, Occasions) else experiment_digest(tasks_of)
+        keys = _keys(tasks, digest, leave_out)
+        records = kept.find_all(keys)
+        interrupted = _run_waiting(tasks, records, keys, kept, 1 if alone else cores, progressbar)
+        if interrupted and not any(records):
+            raise KeyboardInterrupt
+        results = [(t.name, t.part, record) for t, record in zip(tasks, records, strict=True)]
+        table = experiment_table(list(named), tasks_of, held, results, leave_out)
     table.attrs.update(interrupted=interrupted, lapses=lapses(named, data))
     _warn(table, len(tasks), interrupted, checkpoint)
     return table
@@ -190,7 +190,7 @@ def _warn(table: "pandas.DataFrame", fits: int, interrupted: bool, checkpoint) -
             stacklevel=4,
         )
     if interrupted:
-        again = "the same call goes on from the checkpoint" if checkpoint else "with checkpoint=FILE it could go on"
+        again = f"the same call goes on from '{checkpoint}'" if checkpoint else "with checkpoint=FILE it could go on"
         warnings.warn(
             f"Stopped early; {fits - len(missing):,} of {fits:,} fits are finished and kept. Parts that not every "
             f"model has finished count for none; {again}.",

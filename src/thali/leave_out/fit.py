@@ -5,16 +5,19 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from thali._quiet import quietly
 from thali.data.pairs import PairedComparisons
-from thali.leave_out.scores import score
+from thali.leave_out.scores import Score, score
 from thali.posterior.columns import columns_of
 from thali.posterior.probabilities import probability_draws
+
+# What a record of a finished fit holds.
+RECORD = {"model": str, "pair": int, "error": type(None)} | {field.name: float for field in fields(Score)}
 
 
 @dataclass(frozen=True)

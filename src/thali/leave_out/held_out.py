@@ -19,6 +19,8 @@ from thali.models.arguments import whole
 
 Data = ChoiceExperiment | Occasions
 
+# What a record of a finished fit holds.
+RECORD = {"model": str, "part": int, "error": type(None), "chosen": list, "hits": list, "seconds": float}
 _ROUNDING = 1e-6  # by which probabilities of a task may miss 1
 _TIED = 1e-12
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, ThaliError
 from thali.tree import Tree
 
 
@@ -73,12 +73,15 @@ def _parsed(value) -> Any:
     )
 
 
-def load(path):
+def load(path, verify: bool = True):
     """Read a fitted model that `save` wrote.
 
     Parameters
     ----------
     path : str or path
+    verify : bool
+        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A file that is damaged
+        can keep the HDF5 library busy for ever, so pass False only for one that another program rewrote.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def load(path):
     Raises
     ------
     DataError
-        If the file is absent or is not such a file.
+        If the file is absent, is damaged, or is not such a file.
 
     Examples
     --------
@@ -107,20 +110,35 @@ def load(path):
     from thali.models.product_classes import ProductClasses
     from thali.posterior import store
 
-    tree = store.load(path)
+    tree = store.load(path, verify)
     classes = {c.__name__: c for c in (AdditiveClustering, EliminationByAspects, LatentFeatureModel, ProductClasses)}
     if "thali_model" not in tree.attrs:
         raise DataError(
             f"{path} holds draws without a model, as `thali fit` writes them for classifiers; open it with "
             "xarray.open_datatree, and keep classifiers with pickle or joblib, as those of scikit-learn."
         )
-    saved = json.loads(tree.attrs["thali_model"])
-    if saved["class"] not in classes:
-        raise DataError(f"{path} holds a {saved['class']}, which this version of thali does not know; update thali.")
-    model = classes[saved["class"]](**{name: _parsed(v) for name, v in saved["parameters"].items()})
+    try:
+        saved = json.loads(tree.attrs["thali_model"])
+        name, parameters = str(saved["class"]), dict(saved["parameters"])
+        if name in classes:
+            model = classes[name](**{key: _parsed(value) for key, value in parameters.items()})
+            _give(model, tree, path)
+            return model
+    except ThaliError:
+        raise
+    except Exception as error:  # a file may hold anything where thali wrote the model
+        raise DataError(f"'{path}' does not hold a model as thali writes it.") from error
+    raise DataError(f"{path} holds a {name}, which this version of thali does not know; update thali.")
+
+
+def _give(model, tree, path) -> None:
+    """Make a model that was fitted out of one that was not."""
+    from thali.models.product_classes import ProductClasses
+    from thali.posterior.layout import check_layout
+
     if isinstance(model, ProductClasses):
         model._restore(tree)
-        return model
+        return
+    check_layout(tree, path)
     model.posterior_ = tree
     model.interrupted_ = False
-    return model

@@ -1,5 +1,6 @@
 """The posterior as an ArviZ tree: made from the draws of the chains, written to a file, read back."""
 
+import io
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._files import atomic_write, is_intact, seal
 from thali._threads import rectangle
 from thali.errors import DataError
 from thali.posterior.columns import Columns, columns_of_chains
+from thali.posterior.contents import check_contents
 
 if TYPE_CHECKING:
     import xarray
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 MOST_PAIRS = 2_000
 # Raised when a stored tree changes so that an older thali could not read it.
 SCHEMA = 1
+_BULKY = {"features", "owners", "feature_size", "weights"}  # variables that are compressed
 
 _DESCRIPTIONS = {
     "n_features": "columns with at least one owner; the fixed unique ones are not counted",
@@ -169,7 +173,7 @@ def _stats(stats: list[dict]) -> dict:
 
 
 def save(tree: "xarray.DataTree", path: str | os.PathLike) -> None:
-    """Write a posterior to one netCDF file, under a temporary name first, so that no half file is ever left.
+    """Write a posterior to one netCDF file, whole or not at all.
 
     Parameters
     ----------
@@ -195,31 +199,49 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike) -> None:
     >>> tree["posterior"].sizes["draw"]
     500
     """
-    path = Path(path)
-    if path.is_dir():
-        raise DataError(f"cannot write the posterior to '{path}': it is a folder; give the name of a file")
-    if not path.parent.is_dir():
-        raise DataError(f"cannot write the posterior to '{path}': there is no folder '{path.parent}'; make it first")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    atomic_write(Path(path), to_netcdf(tree))
+
+
+def to_netcdf(tree: "xarray.DataTree") -> memoryview:
+    """What `save` writes: a netCDF file, and after its end, where its readers do not look, a seal.
+
+    Parameters
+    ----------
+    tree : xarray.DataTree
+        As `to_datatree` makes it.
+
+    Returns
+    -------
+    memoryview
+    """
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
     compress = {"zlib": True, "complevel": 1, "shuffle": True}
-    posterior = tree["posterior"].to_dataset()
-    bulky = {name: compress for name in ("features", "owners", "feature_size", "weights") if name in posterior}
-    try:
-        tree.to_netcdf(unfinished, engine="h5netcdf", encoding={"/posterior": bulky})
-        unfinished.replace(path)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else error  # h5py's own text names the temporary file
-        raise DataError(f"cannot write the posterior to '{path}': {reason}; choose another place") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    # HDF5 gets to see memory only: on a full disk it leaves a file behind that it can neither finish nor drop.
+    buffer = io.BytesIO()
+    with h5netcdf.File(buffer, "w") as file:
+        file.attrs.update(tree.attrs)
+        for name, node in tree.children.items():
+            dataset = node.to_dataset()
+            bulky = {name: compress for name in _BULKY & set(dataset)} if name == "posterior" else {}
+            dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=bulky)
+    buffer.seek(0, os.SEEK_END)
+    with buffer.getbuffer() as content:
+        end = seal(content)
+    buffer.write(end)
+    return buffer.getbuffer()
 
 
-def load(path: str | os.PathLike) -> "xarray.DataTree":
+def load(path: str | os.PathLike, verify: bool = True) -> "xarray.DataTree":
     """Read a posterior that thali wrote; everything is in memory afterwards and the file is closed.
 
     Parameters
     ----------
     path : str or path
+    verify : bool
+        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A file that is damaged
+        can keep the HDF5 library busy for ever, so pass False only for one that another program rewrote.
 
     Returns
     -------
@@ -228,7 +250,7 @@ def load(path: str | os.PathLike) -> "xarray.DataTree":
     Raises
     ------
     DataError
-        The file is absent, is a folder, or was not written by `save`.
+        The file is absent, is a folder, is damaged, or was not written by `save`.
 
     Example
     -------
@@ -239,25 +261,46 @@ def load(path: str | os.PathLike) -> "xarray.DataTree":
     import xarray as xr
 
     path = Path(path)
-    if path.is_dir():
-        raise DataError(f"'{path}' is a folder; give the name of a netCDF file that thali wrote")
-    if not path.exists():
-        raise DataError(f"there is no file '{path}'; give the name of a netCDF file that thali wrote")
+    _check_file(path, verify)
     try:
+        check_contents(path)
         # One group at a time: the trees of older xarray versions cannot be loaded and closed as a whole.
         with xr.open_datatree(path, engine="h5netcdf") as stored:
             attrs = dict(stored.attrs)
             groups = {name: node.to_dataset().load() for name, node in stored.children.items()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except DataError:
+        raise
+    except Exception as error:  # of foreign parsers, which promise no kind of error
         raise DataError(f"'{path}' is not a posterior that thali wrote: it cannot be read as netCDF") from error
-    if attrs.get("creation_library") != "thali" or "posterior" not in groups:
+    schema = attrs.get("thali_schema")
+    known = isinstance(schema, int | np.integer)
+    if not known or attrs.get("creation_library") != "thali" or "posterior" not in groups:
         raise DataError(f"'{path}' is a netCDF file, but not a posterior that thali wrote")
-    if int(attrs["thali_schema"]) > SCHEMA:
+    if schema > SCHEMA:
         version = attrs.get("creation_library_version")
         raise DataError(f"'{path}' was written by thali {version}, newer than this one; update thali to read it")
     tree = xr.DataTree.from_dict(groups)
     tree.attrs = attrs
     return tree
+
+
+def _check_file(path: Path, verify: bool) -> None:
+    """Refuse what is no regular file, and what is not as `save` wrote it."""
+    if path.is_dir():
+        raise DataError(f"'{path}' is a folder; give the name of a netCDF file that thali wrote")
+    if not path.exists():
+        raise DataError(f"there is no file '{path}'; give the name of a netCDF file that thali wrote")
+    if not path.is_file():
+        raise DataError(f"'{path}' is not a regular file; give the name of a netCDF file that thali wrote")
+    try:
+        intact = not verify or is_intact(path)
+    except OSError as error:
+        raise DataError(f"'{path}' cannot be read: {error.strerror or error}") from error
+    if not intact:
+        raise DataError(
+            f"'{path}' is damaged, or thali did not write it: its hash is missing or does not fit its content; if "
+            "another program rewrote it, th.load(path, verify=False) reads it all the same"
+        )
 
 
 def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict:

@@ -1,9 +1,8 @@
 """A run in a file: arrays, written to a temporary name and renamed, so that a killed run goes on where it was."""
 
-import contextlib
 import hashlib
+import io
 import json
-import os
 import time
 import warnings
 import zipfile
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from thali._files import atomic_write, is_intact, seal
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 from thali.product_classes.particles import Particles
 from thali.product_classes.problem import Problem
@@ -66,24 +66,14 @@ class Checkpoint:
         if self.path is None:
             return
         began = time.monotonic()
-        new = self.path.with_name(f".{self.path.name}.new")
+        buffer, stored = io.BytesIO(), {**self.head, **arrays}
+        np.savez(buffer, **stored)  # type: ignore[arg-type]
+        buffer.write(seal(buffer.getvalue()))
         try:
-            with open(new, "wb") as file:
-                stored: dict[str, Any] = {**self.head, **arrays}
-                np.savez(file, **stored)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(new, self.path)
-        except OSError as error:
-            warnings.warn(
-                f"The checkpoint '{self.path}' cannot be written: {error.strerror}. The run goes on without it.",
-                IncompleteWarning,
-                stacklevel=2,
-            )
+            atomic_write(self.path, buffer.getvalue())
+        except DataError as error:
+            warnings.warn(f"{error} The run goes on without a checkpoint.", IncompleteWarning, stacklevel=2)
             self.path = None
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                new.unlink()
         now = time.monotonic()
         self.next = now + max(LEAST, (now - began) / SHARE)
 
@@ -100,12 +90,14 @@ def _read(path: Path, problem: Problem, settings: Mapping[str, Any]) -> dict[str
     if not path.is_file():
         raise DataError(f"There is no checkpoint '{path}' to go on from; leave resume at None to begin anew.")
     try:
+        if not is_intact(path):
+            raise ValueError("the hash does not fit")
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
         head = json.loads(str(arrays.pop("thali_run")))
     except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as fault:
-        raise DataError(f"'{path}' is not a checkpoint of a fit of product classes.") from fault
-    if head["schema"] != SCHEMA:
+        raise DataError(f"'{path}' is not a checkpoint of a fit of product classes, or is damaged.") from fault
+    if head.get("schema") != SCHEMA:
         raise DataError(f"'{path}' was written by another version of thali; begin anew with resume=None.")
     now = json.loads(json.dumps(_head(problem, settings)))
     for name, value in now["settings"].items():

@@ -27,6 +27,15 @@ TARGETS = {"observed": "S_o", "again": "S_n", "true": "S_t"}
 FAR = (5.0, 15.0)  # nats below the best
 BLOCK = 20  # draws that are averaged in the picture of the chains
 SCHEMA = 1  # raised when a record of an older thali can no longer stand for one of this
+# What is kept of a finished part.
+RECORD = {
+    "n": int,
+    "number": int,
+    "numbers": list,
+    "with singles": int,
+    "r_hat": float,
+    "explained": dict,
+}
 
 # What the text says; Fig. 3(b) is a plot.
 PAPER_MODAL = {8: 3, 16: 7, 32: 10}
@@ -71,9 +80,13 @@ def simulation(settings: Settings) -> Reproduction:
 def _all_records(settings: Settings, size: Size) -> tuple[list[dict], bool]:
     """What was found of each data set and prior that was finished."""
     cells = [(rate, n, number) for rate in size.rates for n, count in size.data_sets.items() for number in range(count)]
-    kept = Kept(settings.folder and settings.folder / "additive-simulation-fits.jsonl", settings.random_seed)
+    path = settings.folder and settings.folder / "additive-simulation-fits.jsonl"
     records: list[dict] = []
-    with Progress(settings.progressbar, "fitting", len(cells), "data sets") as progress, warnings.catch_warnings():
+    with (
+        Kept(path, settings.random_seed, RECORD) as kept,
+        Progress(settings.progressbar, "fitting", len(cells), "data sets") as progress,
+        warnings.catch_warnings(),
+    ):
         for warning in (ConvergenceWarning, InterruptedWarning, EstimateWarning):  # the tables tell of them
             warnings.simplefilter("ignore", warning)
         try:

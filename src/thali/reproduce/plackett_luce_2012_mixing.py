@@ -26,6 +26,8 @@ OF_PAPER = {PUBLISHED: GIBBS, HOLMES_HELD: LOGIT}
 PREDICTED = 20  # rows of the other half whose log odds are followed
 DRAWS = 5000  # in the paper, after as many
 SCHEMA = 1
+# What is kept of a finished part.
+RECORD = {"yield": list}
 _LEAST = 1e-290
 
 
@@ -98,11 +100,14 @@ def samplers_of(data: DataSet) -> dict[str, Callable[..., Any]]:
 
 def _yields(settings: Settings, size: Size, data_sets: Sequence[DataSet]) -> tuple[dict, bool]:
     """What each sampler gives on each data set, one entry a half; and whether Ctrl-C came."""
-    kept = Kept(settings.folder and settings.folder / "plackett-luce-table3-chains.jsonl", settings.random_seed)
+    path = settings.folder and settings.folder / "plackett-luce-table3-chains.jsonl"
     cells = [(half, data) for half in range(size.splits) for data in data_sets]
     found: dict[str, dict[str, list[Yield]]] = {}
     total = sum(len(samplers_of(data)) for _, data in cells)
-    with Progress(settings.progressbar, "sampling", total, "samplers") as progress:
+    with (
+        Kept(path, settings.random_seed, RECORD) as kept,
+        Progress(settings.progressbar, "sampling", total, "samplers") as progress,
+    ):
         progress.note("compiling, once")
         done = 0
         try:

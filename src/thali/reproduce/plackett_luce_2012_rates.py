@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 THIN = 10
 SCHEMA = 1  # raised when a record of an older thali can no longer stand for one of this
+# What is kept of a finished part.
+RECORD = {"task": str, "split": int, "majority": float, "methods": dict}
 
 
 class Budget(NamedTuple):
@@ -81,10 +83,11 @@ def rates_of(settings: Settings, name: str, tasks: Sequence[Task], budget: Budge
     A record: task, split, the error rate of the largest training class ("majority") and of each method with its log
     loss, area under the curve (two classes), a (its geometric mean in each chain) and lower bound.
     """
-    kept = Kept(settings.folder and settings.folder / f"{name}-splits.jsonl", settings.random_seed)
+    path = settings.folder and settings.folder / f"{name}-splits.jsonl"
     records: list[dict] = []
     cells = [(task, number) for number in range(budget.splits) for task in tasks]
     with (
+        Kept(path, settings.random_seed, RECORD) as kept,
         Progress(settings.progressbar, "fitting", len(cells), "splits") as progress,
         quietly(),
         warnings.catch_warnings(),

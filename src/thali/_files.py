@@ -1,0 +1,172 @@
+"""Files on disk: written whole or not at all, and sealed by a hash, so that damage is found when they are read."""
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from thali.errors import DataError
+
+_SPACE, _RIGHTS = "free some space, or choose another place", "choose a place that you may write to"
+_ADVICE = {
+    errno.ENOSPC: _SPACE,
+    getattr(errno, "EDQUOT", errno.ENOSPC): _SPACE,
+    errno.EFBIG: "files of that size are not allowed here; choose another place",
+    errno.EACCES: _RIGHTS,
+    errno.EPERM: _RIGHTS,
+    errno.EROFS: _RIGHTS,
+}
+_SEAL = b"\nthali %020d bytes, sha256 %s\n"  # the length and the hash of all that stands before it
+_SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
+
+
+def atomic_write(path: Path, content: bytes | memoryview) -> None:
+    """Put the content in the place of what was there, in one step.
+
+    Parameters
+    ----------
+    path : Path
+        A file; one that exists is replaced.
+    content : bytes or memoryview
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written; whatever stood there is as it was.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     atomic_write(Path(folder) / "tea.txt", b"milk")
+    ...     (Path(folder) / "tea.txt").read_text()
+    'milk'
+    """
+    write_together(path.parent, {path.name: content})
+
+
+def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
+    """Write files to a folder; none of them appears before all of them are safely on disk.
+
+    Parameters
+    ----------
+    folder : Path
+    contents : mapping from file name to bytes or memoryview
+        Files that exist are replaced.
+
+    Raises
+    ------
+    DataError
+        If one of them cannot be written; none is there then. If another process wrote files of these names at the
+        same time.
+    """
+    for name in contents:
+        _check_place(folder / name)
+    unfinished = {name: folder / f".thali-{secrets.token_hex(8)}.part" for name in contents}
+    written, path = {}, folder
+    try:
+        for name, new in unfinished.items():
+            path = folder / name
+            with open(new, "xb") as file:
+                file.write(contents[name])
+                file.flush()
+                os.fsync(file.fileno())
+            written[name] = _identity(new)
+        for name, new in unfinished.items():
+            path = folder / name
+            os.replace(new, path)
+        _sync_folder(folder)
+        # Of several processes the one that moves its last file last sees what the others put in between.
+        foreign = [name for name, identity in written.items() if _identity(folder / name) != identity]
+    except OSError as error:
+        raise DataError(cannot_write(path, error)) from error
+    finally:
+        for new in unfinished.values():
+            with contextlib.suppress(OSError):
+                new.unlink()
+    if foreign and len(written) > 1:  # a single file is that of one process, whole
+        raise DataError(
+            f"Another process wrote to '{folder}' at the same time, and {', '.join(foreign)} there came from it; run"
+            " one of the two again with another folder."
+        )
+
+
+def cannot_write(path: Path, error: OSError) -> str:
+    """One sentence about a file that cannot be written, and what to do about it."""
+    reason = error.strerror or str(error)
+    return f"Cannot write '{path}': {reason}; {_ADVICE.get(error.errno or 0, 'choose another place')}."
+
+
+def seal(content: bytes | memoryview) -> bytes:
+    """The bytes to put after some content, which state its length and its hash.
+
+    Parameters
+    ----------
+    content : bytes or memoryview
+
+    Returns
+    -------
+    bytes
+
+    Example
+    -------
+    >>> seal(b"tea")[:40]
+    b'\\nthali 00000000000000000003 bytes, sha256'
+    """
+    return _SEAL % (memoryview(content).nbytes, hashlib.sha256(content).hexdigest().encode())
+
+
+def is_intact(path: Path) -> bool:
+    """Whether a file ends with the `seal` of all that stands before it.
+
+    Parameters
+    ----------
+    path : Path
+        A regular file.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    """
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        size = left = file.seek(0, os.SEEK_END) - _SEAL_SIZE
+        file.seek(0)
+        while left > 0 and (block := file.read(min(left, 1 << 20))):
+            digest.update(block)
+            left -= len(block)
+        return left == 0 and file.read() == _SEAL % (size, digest.hexdigest().encode())
+
+
+def _check_place(path: Path) -> None:
+    """Refuse what a file cannot be put in the place of."""
+    if path.is_dir():
+        raise DataError(f"Cannot write '{path}': it is a folder; give the name of a file.")
+    if path.exists() and not path.is_file():  # a device, which a file must not replace
+        raise DataError(f"Cannot write '{path}': it is not a regular file; give the name of a file.")
+    if not path.parent.is_dir():
+        raise DataError(f"Cannot write '{path}': there is no folder '{path.parent}'; make it first.")
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What tells one file from another of the same name."""
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power failure, where the system can."""
+    with contextlib.suppress(OSError):  # Windows opens no folder, some file systems sync none
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
