@@ -92,9 +92,9 @@ def main(small: bool = False) -> None:
     warnings.simplefilter("ignore")
     print("options    n spread  least expected  Cochran  excess  chi-square  bootstrap")
     for options, n, spread, rounds, bootstraps in (
-        (6, 2, 0.5, 2000, 400),
-        (6, 5, 0.5, 2000, 400),
-        (6, 10, 0.5, 2000, 400),
+        (6, 2, 0.5, 2000, 100),
+        (6, 5, 0.5, 2000, 100),
+        (6, 10, 0.5, 2000, 100),
         (6, 18, 0.5, 2000, 0),
         (6, 40, 0.5, 2000, 0),
         (6, 20, 1.5, 2000, 0),

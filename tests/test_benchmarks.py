@@ -27,6 +27,8 @@ def benchmark(monkeypatch):
             "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
         ),  # compiles three samplers
         pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),  # compiles the samplers of all models
+        pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),  # compiles four samplers
+        ("chi_square_size", "Cochran"),
         ("numpyro_finite", "thali / NumPyro"),
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),
@@ -46,6 +48,16 @@ def test_every_benchmark_is_in_the_table():
     table = (FOLDER / "README.md").read_text(encoding="utf-8")
     for path in FOLDER.glob("*.py"):
         assert path.name in table
+
+
+@pytest.mark.long
+def test_the_check_is_never_anti_conservative(benchmark):
+    """P(p < .05) <= .05 where the model is true; 4.5 standard errors above it are allowed."""
+    calibration = benchmark("check_calibration")
+    for sets in (calibration.PAIRS, calibration.SETS):
+        overall, rows = calibration.p_values("unique", sets, 10, 100, 2)
+        assert np.mean(overall < 0.05) < 0.05 + 4.5 * np.sqrt(0.05 * 0.95 / 100)
+        assert np.mean(rows < 0.05) < 0.05
 
 
 @pytest.mark.long  # compiles two samplers from outside the library

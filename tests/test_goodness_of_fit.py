@@ -117,6 +117,13 @@ def test_thurstone_and_davidson():
     assert "says nothing here" in th.paired.thurstone([[0, 1, 0], [0, 0, 1], [1, 0, 0]]).note
 
 
+def test_no_standard_error_where_all_weights_but_one_vanish(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.csv").write_text("x,a,b\na,0,3\nb,0,0\n")
+    result = run("fit", "one.csv", "--method", "maximum-likelihood")
+    assert result.code == 0 and "inf" not in result.out
+
+
 def test_on_the_command_line(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, counts in (("sparse", SPARSE), ("once", once())):

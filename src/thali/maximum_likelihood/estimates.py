@@ -72,7 +72,8 @@ class Estimates:
 
     @property
     def standard_errors(self) -> np.ndarray:
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return np.where(self.weights == 1.0, np.nan, errors)  # which is 1 because all others are 0
 
     @property
     def raw_utility(self) -> np.ndarray:
