@@ -8,6 +8,7 @@ import thali as th
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive, Elimination
 from thali.testing import calibrate
+from thali.testing.calibration import _rank
 from thali.testing.uniformity import uniformity
 
 PAIR = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
@@ -30,6 +31,17 @@ def test_the_p_value_of_uniformity_is_the_share_of_uniform_numbers_that_deviate_
         assert abs(uniformity(values) - expected) < 4.5 * np.sqrt(0.25 / 4000)
     assert uniformity(np.linspace(0.0, 1.0, 500)) > 0.99
     assert uniformity(np.full(200, 0.5)) < 1e-12
+
+
+def test_ranks_among_equal_draws_are_spread_evenly():
+    rng = np.random.default_rng(1)
+    draws = rng.integers(0, 3, (1, 400)).astype(float)
+    ranks = np.array([_rank(draws, float(rng.integers(0, 3)), rng)[0] for _ in range(1000)])
+    assert uniformity(ranks) > 1e-5
+    constant, size = _rank(np.ones((2, 10)), 1.0, rng)
+    assert 0.0 < constant < 1.0 and size == 20
+    walk = np.cumsum(rng.standard_normal((1, 400)), axis=1)
+    assert _rank(walk, 0.0, rng)[1] < 20  # of draws that depend on one another few count
 
 
 def test_a_correct_model_is_calibrated():

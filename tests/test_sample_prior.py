@@ -184,6 +184,7 @@ def test_means_are_those_of_the_prior():
     prior, _ = drawn("similarities", 1000)
     values = similarities().values
     assert within(prior["sigma"] ** -2.0, 2.0 / (0.02 * values.var()))
+    assert within(prior["weights"].sum("feature"), 0.1 * (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5))
     assert within(prior["constant"], 0.1) and within(prior["constant"] ** 2, 0.02)
     prior, _ = drawn("hierarchical", 1000)
     assert within(prior["mean"][:, 1] ** 2, 100.0)

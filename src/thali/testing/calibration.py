@@ -146,14 +146,15 @@ def calibrate(
         Replicate(held, data, truth, seed, fit, home)
         for (data, truth), seed in zip(_simulated(held, given, n, of_prior), of_fits.spawn(n), strict=True)
     ]
-    found: list[tuple[np.ndarray, np.ndarray]] = [run(tasks[0])] * n  # the first compiles, for all processes
+    ranks, sizes = np.empty((2, n, len(tasks[0].truth)))
     with Progress(progressbar, "calibrating", n, "fits") as progress:
+        ranks[0], sizes[0] = run(tasks[0])  # compiles, for all processes
         for done, (number, result) in enumerate(run_all(run, tasks[1:], cores), start=2):
             if isinstance(result, BaseException):
                 raise result
-            found[number + 1] = result
+            ranks[number + 1], sizes[number + 1] = result
             progress.update(done)
-    return _calibration(list(tasks[0].truth), *(np.array(part) for part in zip(*found, strict=True)))
+    return _calibration(list(tasks[0].truth), ranks, sizes)
 
 
 def _simulated(model: Sampled, design: tuple, n: int, seed) -> list[tuple[tuple, dict[str, float]]]:
@@ -162,11 +163,16 @@ def _simulated(model: Sampled, design: tuple, n: int, seed) -> list[tuple[tuple,
     Which data are passed over depends on them alone, so that the ranks of the others stay uniform.
     """
     kept: list[tuple[tuple, dict[str, float]]] = []
+    names: list[str] = []
     for part in seed.spawn(_ROUNDS):
         sample = model._drawn(n, part, *design)
         values = quantities_of(sample.prior)
-        values = {name: draws[0] for name, draws in values.items() if np.ptp(draws) > 0.0}  # False where NaN
-        kept += [(d, {q: float(v[k]) for q, v in values.items()}) for k, d in enumerate(sample.data) if d is not None]
+        names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]  # not those that are fixed
+        kept += [
+            (data, {name: float(values[name][0, k]) for name in names})
+            for k, data in enumerate(sample.data)
+            if data is not None
+        ]
         if len(kept) >= n:
             return kept[:n]
     raise DataError(
@@ -175,7 +181,7 @@ def _simulated(model: Sampled, design: tuple, n: int, seed) -> list[tuple[tuple,
     )
 
 
-def run(task: Replicate) -> tuple[np.ndarray, np.ndarray]:
+def run(task: Replicate) -> tuple[list[float], list[int]]:
     """Fit to one data set: rank of every quantity among the draws, and the number of draws that it was ranked in."""
     seed, ties = task.seed.spawn(2)
     rng = np.random.default_rng(ties)
@@ -186,8 +192,7 @@ def run(task: Replicate) -> tuple[np.ndarray, np.ndarray]:
         raise KeyboardInterrupt
     drawn = quantities_of(posterior)
     ranked = [_rank(drawn[name], value, rng) for name, value in task.truth.items()]
-    ranks, sizes = zip(*ranked, strict=True)
-    return np.array(ranks), np.array(sizes)
+    return [rank for rank, _ in ranked], [size for _, size in ranked]
 
 
 def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[float, int]:
