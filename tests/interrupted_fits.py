@@ -77,7 +77,7 @@ KINDS = {  # name: (draws, or final sweeps, of a run of about a second; the fit)
     "sets": (2000, _latent(th.EliminationByAspects, _choices, 1)),
     "additive": (3000, _latent(th.AdditiveClustering, _similarities, 2)),
     "own likelihood": (
-        3000,
+        800,
         _latent(
             lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(of_ratings)),
             lambda: Ratings(np.array([0.0, 1.0, 2.0, 2.5]), ("a", "b", "c", "d")),

@@ -143,18 +143,37 @@ def test_nothing_is_held_back_in_a_thread():
 # every kind of model --------------------------------------------------------------------------------------
 
 
+class Slices:
+    """How many slices are running; those that are when Ctrl-C comes take long, so that nobody misses them."""
+
+    def __init__(self, run_slice):
+        self.run_slice, self.is_pressed = run_slice, threading.Event()
+        self.begun, self.ended, self.lock = 0, 0, threading.Lock()
+
+    def run(self, chain):
+        with self.lock:
+            self.begun += 1
+        self.run_slice(chain)
+        if self.is_pressed.is_set():
+            time.sleep(0.5)
+        with self.lock:
+            self.ended += 1
+
+
 @pytest.fixture
-def running(monkeypatch):
-    """How many slices are running."""
-    count, run_slice = Counter(), Sliced.run_slice
+def slices(monkeypatch):
+    found = Slices(Sliced.run_slice)
+    monkeypatch.setattr(Sliced, "run_slice", lambda chain: found.run(chain))
+    return found
 
-    def counted(self):
-        count["begun"] += 1
-        run_slice(self)
-        count["ended"] += 1
 
-    monkeypatch.setattr(Sliced, "run_slice", counted)
-    return lambda: count["begun"] - count["ended"]
+def stopped_fit(slices, moment, kind, **how):
+    """A fit that was stopped at a moment; None if it had nothing to keep."""
+    model = None
+    with contextlib.suppress(KeyboardInterrupt), pressed(moment) as slices.is_pressed:
+        model = fitted(kind, cores=1, **how)
+    assert slices.begun == slices.ended
+    return model
 
 
 def is_beginning(draws, whole) -> bool:
@@ -168,19 +187,16 @@ def is_beginning(draws, whole) -> bool:
     return all(any(same(a, chain) for chain in range(len(whole["log_likelihood"]))) for a in chains)
 
 
-def stop_at(kind, moments, running, monkeypatch):
+def stop_at(kind, moments, slices, monkeypatch):
     """Stop fits of a kind at those moments, as shares of its time; returns how many of them had drawn something."""
     monkeypatch.setattr(_threads, "SLICE", 0.01)
     fitted(kind, 20)  # compiles
     begin = time.monotonic()
-    whole = draws_of(fitted(kind, cores=2))
+    whole = draws_of(fitted(kind, cores=1))
     lasts = time.monotonic() - begin
     stopped = 0
     for moment in moments:
-        model = None
-        with contextlib.suppress(KeyboardInterrupt), pressed(moment * lasts):
-            model = fitted(kind, cores=2)
-        assert running() == 0
+        model = stopped_fit(slices, moment * lasts, kind)
         if model is not None:
             assert is_beginning(draws_of(model), whole)
             stopped += model.interrupted_
@@ -191,14 +207,14 @@ CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "pa
 
 
 @pytest.mark.parametrize("kind", ["pairs", "sparse logit", "hierarchical logit"])
-def test_what_a_stopped_fit_drew_is_the_beginning_of_the_unbroken_one(kind, running, monkeypatch):
-    assert stop_at(kind, [0.4, 0.7], running, monkeypatch)
+def test_what_a_stopped_fit_drew_is_the_beginning_of_the_unbroken_one(kind, slices, monkeypatch):
+    assert stop_at(kind, [0.4, 0.7], slices, monkeypatch)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", CHAINS)
-def test_stopped_at_fifty_random_moments(kind, running, monkeypatch):
-    assert stop_at(kind, np.random.default_rng(5).random(50), running, monkeypatch) > 10
+def test_stopped_at_fifty_random_moments(kind, slices, monkeypatch):
+    assert stop_at(kind, np.random.default_rng(5).random(50), slices, monkeypatch) > 10
 
 
 # product classes, which go on from a checkpoint -----------------------------------------------------------
@@ -206,7 +222,7 @@ def test_stopped_at_fifty_random_moments(kind, running, monkeypatch):
 RESUMED = ["annealed product classes", "particles"]
 
 
-def resumed_after(kind, moments, running, monkeypatch, folder):
+def resumed_after(kind, moments, slices, monkeypatch, folder):
     """Stop fits at those moments and resume them; returns how many had left a checkpoint on the way."""
     monkeypatch.setattr(_threads, "SLICE", 0.01)
     monkeypatch.setattr(checkpoint, "LEAST", 0.0)
@@ -214,14 +230,12 @@ def resumed_after(kind, moments, running, monkeypatch, folder):
     whole = draws_of(fitted(kind, cores=2))  # may have compiled, so that a longer time is measured
     lasts = time.monotonic() - begin
     begin = time.monotonic()
-    fitted(kind, cores=2)
+    fitted(kind, cores=1)
     lasts = min(lasts, time.monotonic() - begin)
     resumed = 0
     for number, moment in enumerate(moments):
-        model, file = None, folder / f"{number}.npz"
-        with contextlib.suppress(KeyboardInterrupt), pressed(moment * lasts):
-            model = fitted(kind, cores=2, checkpoint=file)
-        assert running() == 0
+        file = folder / f"{number}.npz"
+        model = stopped_fit(slices, moment * lasts, kind, checkpoint=file)
         if model is not None and not any(told.startswith("Stopped") for told in model.told_):  # else: other lapse
             assert is_beginning(draws_of(model), whole)
         if file.exists():
@@ -232,14 +246,14 @@ def resumed_after(kind, moments, running, monkeypatch, folder):
 
 
 @pytest.mark.parametrize("kind", RESUMED)
-def test_a_stopped_run_resumes_to_the_unbroken_one(kind, running, monkeypatch, tmp_path):
-    assert resumed_after(kind, [0.6, 0.85], running, monkeypatch, tmp_path)
+def test_a_stopped_run_resumes_to_the_unbroken_one(kind, slices, monkeypatch, tmp_path):
+    assert resumed_after(kind, [0.6, 0.85], slices, monkeypatch, tmp_path)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", RESUMED)
-def test_resumed_after_fifty_random_moments(kind, running, monkeypatch, tmp_path):
-    assert resumed_after(kind, np.random.default_rng(6).random(50), running, monkeypatch, tmp_path) > 10
+def test_resumed_after_fifty_random_moments(kind, slices, monkeypatch, tmp_path):
+    assert resumed_after(kind, np.random.default_rng(6).random(50), slices, monkeypatch, tmp_path) > 10
 
 
 def visited(arrays, first):
