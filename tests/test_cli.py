@@ -81,9 +81,6 @@ class FakeModel:
     def unique_weights(self):
         return unique.unique_weights_table(self.posterior_)
 
-    def save(self, path):
-        store.save(self.posterior_, path)
-
 
 @pytest.fixture
 def fake(monkeypatch):
@@ -218,19 +215,25 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
 
 def test_out_replaces_older_results_and_spares_other_files(run, fake, folder):
     (folder / "summary.csv").write_text("old")
-    run("fit", "tea.csv", "--draws", 50, "--out", ".")
+    result = run("fit", "tea.csv", "--draws", 50, "--out", ".")
+    assert "thali: . also holds files that are not of this run: 'tea.csv'." in result.err
     assert sorted(os.listdir(folder)) == sorted([*EVERYTHING, "tea.csv"])
     assert (folder / "summary.csv").read_text() != "old"
 
 
-def test_a_failure_while_writing_leaves_nothing_but_the_answer(run, fake, folder):
-    def full_disk(self, path):
-        path.write_bytes(b"half")
-        raise OSError(28, "No space left on device", str(path))
+def test_a_failure_while_writing_leaves_nothing_but_the_answer(run, fake, folder, monkeypatch):
+    synced, sync = [], os.fsync
 
-    fake.save = full_disk
-    result = run("fit", "tea.csv", "--draws", 50, "--out", "results")
-    assert result.code == 2 and "No space left on device" in result.err and "Traceback" not in result.err
+    def full_disk(descriptor):
+        synced.append(descriptor)
+        if len(synced) == 3:
+            raise OSError(28, "No space left on device")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
+    assert result.code == 2 and "Traceback" not in result.err
+    assert "error: Cannot write 'new/results/" in result.err and "No space left on device; free some" in result.err
     assert "Number of latent aspects" in result.out
     assert os.listdir(folder) == ["tea.csv"]
 

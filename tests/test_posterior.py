@@ -250,7 +250,7 @@ def test_netcdf4_does_not_see_the_seal(small, tmp_path):
 
 
 def test_arviz_does_not_see_the_seal(small, tmp_path):
-    arviz = pytest.importorskip("arviz_base")
+    arviz = pytest.importorskip("arviz")
     save(small[2], tmp_path / "posterior.nc")
     read = arviz.from_netcdf(tmp_path / "posterior.nc")
     np.testing.assert_array_equal(read["posterior"]["alpha"], small[2]["posterior"]["alpha"].values)
