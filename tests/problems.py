@@ -28,7 +28,7 @@ def random_comparisons(n: int, seed: int, most: int = 6, missing: float = 0.0) -
 def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shape=1.0, rate=1.0, learn=False):
     """A model of elimination as the samplers read it, and a function that makes a cache."""
     prior = prior or IndianBuffet()
-    likelihood, make_cache = Elimination(lapse, unique=unique != NO_UNIQUE).compiled(data)
+    likelihood, make_cache = Elimination(lapse, unique=unique != NO_UNIQUE).compiled(data, shape, rate)
     n = data.n_options
     model = Model(prior.compiled(n), likelihood, shape, rate, lo, n - 1 if hi is None else hi, unique, learn)
     return model, make_cache

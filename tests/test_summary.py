@@ -10,6 +10,7 @@ import pytest
 from arviz_stats.base.array import array_stats
 from posterior_cases import chain, comparisons, small_fit, tree_of
 
+from thali.cli.report import as_typed
 from thali.errors import ArgumentError
 from thali.posterior.pairs import pair_index
 from thali.posterior.summary import summarise, text_histogram, verdict
@@ -103,7 +104,11 @@ def test_chains_that_stand_still_in_different_places_are_caught():
         ok, sentence = verdict(summarise(tree_of(chains, comparisons(3))))
     assert not ok
     assert "do not agree yet: R-hat of alpha is above 100" in sentence
-    assert "plots.trace" in sentence
+    assert "stay in different families of features" in sentence and sentence.endswith("fit again with tempering=8.")
+    bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
+    bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
+    sentence = verdict(summarise(tree_of(bare, comparisons(3))))[1]
+    assert "plots.trace" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
 
 
 def test_one_shifted_chain_is_caught_and_named():
@@ -112,7 +117,12 @@ def test_one_shifted_chain_is_caught_and_named():
     ok, sentence = verdict(summarise(tree_of(chains, comparisons(3))))
     assert not ok
     assert sentence.startswith("The 4 chains do not agree yet: R-hat of log_likelihood is 1.0")
-    assert "(now 500), and raise tune likewise" in sentence
+    assert sentence.endswith("(now 500), and raise tune likewise, or with tempering=8.")
+    ladder = {"temperature": np.geomspace(1.0, 10.0, 8), "swap_rate": np.full(7, 0.3)}
+    tempered = [dataclasses.replace(drawn, stats=ladder) for drawn in chains]
+    sentence = verdict(summarise(tree_of(tempered, comparisons(3))))[1]
+    assert sentence.endswith("(now 500), and raise tune likewise.")
+    assert as_typed(f"again with tempering=8, {sentence}").startswith("again with --tempering 8")
 
 
 def test_too_few_draws_are_told_how_many_to_take():

@@ -1,6 +1,5 @@
 """Elimination by aspects on paired comparisons."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +11,11 @@ from thali.likelihoods.elimination_sets import check_sets, compiled_sets
 from thali.likelihoods.tiles import (
     PairCache,
     Pairs,
+    PairsWithoutUnique,
     empty_cache,
     fill,
     lay_out,
+    may_be_empty,
     row_apply,
     row_columns,
     row_delta,
@@ -129,9 +130,8 @@ class Elimination:
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse)
-        always = math.inf if self.unique else 0.0
-        pairs = lay_out(data.n_options, data.first, data.second, data.wins, data.losses, float(self.lapse), always)
-        return pairs, empty_cache
+        counts = data.first, data.second, data.wins, data.losses
+        return lay_out(data.n_options, *counts, float(self.lapse), self.unique), empty_cache
 
     def held_to(self, data) -> "Elimination":
         """The likelihood itself: no prior of it depends on the data."""
@@ -173,38 +173,45 @@ SAME = (0.0, 0.0, 0.0, 0.0)
 
 
 @verbs.sees_full.register(Pairs)
+@verbs.sees_full.register(PairsWithoutUnique)
 def _sees_full(pairs):
     return False
 
 
 @verbs.cache_at.register(Pairs)
+@verbs.cache_at.register(PairsWithoutUnique)
 def _cache_at(pairs, caches, t):
     return PairCache(caches.tile[t], caches.real[t])
 
 
 @verbs.is_scale_free.register(Pairs)
+@verbs.is_scale_free.register(PairsWithoutUnique)
 def _is_scale_free(pairs):
     return True
 
 
 @verbs.delta_own.register(Pairs)
+@verbs.delta_own.register(PairsWithoutUnique)
 def _delta_own(pairs, c, b, i, d, columns):
     return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
 
 
 @verbs.apply_own.register(Pairs)
+@verbs.apply_own.register(PairsWithoutUnique)
 def _apply_own(pairs, c, b, i, d, columns):
     row_apply(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
     row_mirror(pairs, c, i)
 
 
 @verbs.delta_member.register(Pairs)
+@verbs.delta_member.register(PairsWithoutUnique)
 def _delta_member(pairs, c, b, k, i, d):
     g = 1.0 if d > 0.0 else -1.0
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @verbs.apply_member.register(Pairs)
+@verbs.apply_member.register(PairsWithoutUnique)
 def _apply_member(pairs, c, b, k, i, d):
     g = 1.0 if d > 0.0 else -1.0
     row_apply(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
@@ -212,6 +219,7 @@ def _apply_member(pairs, c, b, k, i, d):
 
 
 @verbs.delta_weight.register(Pairs)
+@verbs.delta_weight.register(PairsWithoutUnique)
 def _delta_weight(pairs, c, b, k, m, d):
     n = b.Z.shape[1] - 1
     side = 1.0 if 2 * m <= n else 0.0
@@ -225,6 +233,7 @@ def _delta_weight(pairs, c, b, k, m, d):
 
 
 @verbs.apply_weight.register(Pairs)
+@verbs.apply_weight.register(PairsWithoutUnique)
 def _apply_weight(pairs, c, b, k, m, d):
     n = b.Z.shape[1] - 1
     side = 1.0 if 2 * m <= n else 0.0
@@ -237,12 +246,14 @@ def _apply_weight(pairs, c, b, k, m, d):
 
 
 @verbs.delta_pool.register(Pairs)
+@verbs.delta_pool.register(PairsWithoutUnique)
 def _delta_pool(pairs, c, b, i, k, d):
     g = 1.0 if d > 0.0 else -1.0
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
 @verbs.apply_pool.register(Pairs)
+@verbs.apply_pool.register(PairsWithoutUnique)
 def _apply_pool(pairs, c, b, i, k, d):
     g = 1.0 if d > 0.0 else -1.0
     row_apply(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
@@ -250,6 +261,7 @@ def _apply_pool(pairs, c, b, i, k, d):
 
 
 @verbs.delta_carve.register(Pairs)
+@verbs.delta_carve.register(PairsWithoutUnique)
 def _delta_carve(pairs, c, b, k, m, d):
     change = 0.0
     for i in range(b.Z.shape[1] - 1):
@@ -259,6 +271,7 @@ def _delta_carve(pairs, c, b, k, m, d):
 
 
 @verbs.apply_carve.register(Pairs)
+@verbs.apply_carve.register(PairsWithoutUnique)
 def _apply_carve(pairs, c, b, k, m, d):
     for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] != 0.0:
@@ -266,6 +279,7 @@ def _apply_carve(pairs, c, b, k, m, d):
 
 
 @verbs.apply_transfer.register(Pairs)
+@verbs.apply_transfer.register(PairsWithoutUnique)
 def _apply_transfer(pairs, c, b, k, other, d):
     # as by default, and column k comes to stand, or stands no more, beside the other against those who own neither
     rest = k if d > 0.0 else scratch(b)
@@ -273,15 +287,16 @@ def _apply_transfer(pairs, c, b, k, other, d):
     for i in range(b.Z.shape[1] - 1):
         if b.Z[other, i] != 0.0:
             row_apply(pairs, c, b, rest, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
-            if pairs.always == 0.0:
+            if may_be_empty(pairs):
                 row_columns(pairs, c, b, rest, i, g, -g)
                 row_columns(pairs, c, b, other, i, 0.0, -g)
             row_mirror(pairs, c, i)
 
 
 @verbs.apply_copies.register(Pairs)
+@verbs.apply_copies.register(PairsWithoutUnique)
 def _apply_copies(pairs, c, b, k, extra):
-    if pairs.always == 0.0:
+    if may_be_empty(pairs):
         for i in range(b.Z.shape[1] - 1):
             if b.Z[k, i] != 0.0:
                 row_columns(pairs, c, b, k, i, extra, -extra)
@@ -289,16 +304,19 @@ def _apply_copies(pairs, c, b, k, extra):
 
 
 @verbs.apply_scale.register(Pairs)
+@verbs.apply_scale.register(PairsWithoutUnique)
 def _apply_scale(pairs, c, b, factor):
     if scale_sides(pairs, c, factor, sum_of_weights(b)):
         fill(pairs, c, b, b.whole[COLUMNS])
 
 
 @verbs.rebuild.register(Pairs)
+@verbs.rebuild.register(PairsWithoutUnique)
 def _rebuild(pairs, c, b):
     fill(pairs, c, b, b.whole[COLUMNS])
 
 
 @verbs.log_likelihood.register(Pairs)
+@verbs.log_likelihood.register(PairsWithoutUnique)
 def _log_likelihood(pairs, c, b):
     return total(pairs, c)

@@ -4,8 +4,8 @@ The pairs of option i, with each option it was compared with, fill whole tiles o
 stands twice, once in the tiles of either option, and `mirror` says where the other copy is. Missing neighbours have
 no counts. One row kernel with four numbers serves every change that a move can make to the pairs of option i: the
 weight of its own side grows by a0 + a1 z[j] and that of the other by b0 + b1 z[j], where z is a row of Z and j the
-neighbour. Four more numbers say likewise how many columns come to stand on a side: a side without any is empty,
-whatever rounding leaves of the weights that stood on it.
+neighbour. Where options have no unique aspects, four more numbers say likewise how many columns come to stand on a
+side: a side without any is empty, whatever rounding leaves of the weights that stood on it.
 """
 
 import math
@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._jit import lanes, scalar
+from thali._jit import generic, lanes, scalar
 from thali.mcmc.logarithm import fast_log
 
 LANES = 8
-# fields of a tile, LANES numbers each: weights that count for i and for the neighbour, how many columns they belong
-# to, choices of i and of the neighbour, their log-likelihood, scratch. Constant distances in one array let the compiler
-# see that they do not overlap.
-FIELDS = 8
-OWN, OTHER, OWN_COLUMNS, OTHER_COLUMNS, WINS, LOSSES, LOGLIK, Z = range(0, FIELDS * LANES, LANES)
+# fields of a tile, LANES numbers each: weights that count for i and for the neighbour, choices of i and of the
+# neighbour, their log-likelihood, scratch; without unique aspects how many columns the weights belong to. Constant
+# distances in one array let the compiler see that they do not overlap.
+FIELDS, FIELDS_WITHOUT_UNIQUE = 6, 8
+OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS = range(0, FIELDS_WITHOUT_UNIQUE * LANES, LANES)
 ERROR = 0  # position in PairCache.real
 LEAST = 1e-290  # weight of an empty side: two of them give probability 1/2
 ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may leave
@@ -38,13 +38,16 @@ class Pairs(NamedTuple):
     losses: np.ndarray
     scale: float  # 1 - lapse
     base: float  # lapse / 2
-    always: float  # columns on a side that are not in the bag: a unique aspect, which never goes, counts as infinite
+
+
+class PairsWithoutUnique(Pairs):
+    """The same where options have no unique aspects, so that no column may stand on a side."""
 
 
 class PairCache(NamedTuple):
     """What a chain keeps of the pairs."""
 
-    tile: np.ndarray  # (tiles, FIELDS * LANES)
+    tile: np.ndarray  # (tiles, fields * LANES)
     real: np.ndarray  # (1,) ERROR: what rounding may have done to the weight of a side since the cache was filled
 
 
@@ -55,10 +58,27 @@ def log_term(own, other, wins, losses, scale, base):
     return wins * fast_log(own * share + base) + losses * fast_log(other * share + base)
 
 
+@generic
+def may_be_empty(pairs):
+    """Whether a side may be without a column: a unique aspect never goes."""
+
+
+@may_be_empty.register(Pairs)
+def _never_empty(pairs):
+    return False
+
+
+@may_be_empty.register(PairsWithoutUnique)
+def _may_be_empty(pairs):
+    return True
+
+
 @lanes
-def of_side(weight, columns):
-    """The weight of a side, above 0."""
-    return max(weight if columns > 0.0 else 0.0, LEAST)
+def on_side(pairs, c, v, field, weight, columns):
+    """The weight of a side, which `columns` come to stand on: none if they leave it empty, whatever rounding left."""
+    if may_be_empty(pairs):
+        return weight if c.tile[v, field] + columns > 0.0 else 0.0
+    return weight
 
 
 @lanes
@@ -70,22 +90,24 @@ def row_delta(pairs, c, b, k, i, weights, columns):
     for v in range(pairs.start[i], pairs.start[i + 1]):
         for t in range(LANES):
             z = b.Z[k, pairs.neighbour[v, t]]
-            own = of_side(c.tile[v, OWN + t] + a0 + a1 * z, c.tile[v, OWN_COLUMNS + t] + e0 + e1 * z)
-            other = of_side(c.tile[v, OTHER + t] + b0 + b1 * z, c.tile[v, OTHER_COLUMNS + t] + f0 + f1 * z)
+            own = on_side(pairs, c, v, OWN_COLUMNS + t, c.tile[v, OWN + t] + a0 + a1 * z, e0 + e1 * z)
+            other = on_side(pairs, c, v, OTHER_COLUMNS + t, c.tile[v, OTHER + t] + b0 + b1 * z, f0 + f1 * z)
+            own = max(own, LEAST)
+            other = max(other, LEAST)
             term = log_term(own, other, c.tile[v, WINS + t], c.tile[v, LOSSES + t], pairs.scale, pairs.base)
             total += term - c.tile[v, LOGLIK + t]
     return total
 
 
 @lanes
-def store(pairs, c, v, t, own, other, own_columns, other_columns):
+def store(pairs, c, v, t, own, other):
     """Put the weights of both sides of a pair into its lane, with their log-likelihood."""
-    c.tile[v, OWN_COLUMNS + t] = own_columns
-    c.tile[v, OTHER_COLUMNS + t] = other_columns
-    c.tile[v, OWN + t] = own if own_columns > 0.0 else 0.0
-    c.tile[v, OTHER + t] = other if other_columns > 0.0 else 0.0
-    own = of_side(own, own_columns)
-    other = of_side(other, other_columns)
+    own = on_side(pairs, c, v, OWN_COLUMNS + t, own, 0.0)
+    other = on_side(pairs, c, v, OTHER_COLUMNS + t, other, 0.0)
+    c.tile[v, OWN + t] = own
+    c.tile[v, OTHER + t] = other
+    own = max(own, LEAST)
+    other = max(other, LEAST)
     wins, losses = c.tile[v, WINS + t], c.tile[v, LOSSES + t]
     c.tile[v, LOGLIK + t] = log_term(own, other, wins, losses, pairs.scale, pairs.base)
 
@@ -100,11 +122,12 @@ def row_apply(pairs, c, b, k, i, weights, columns):
             c.tile[v, Z + t] = b.Z[k, pairs.neighbour[v, t]]
         for t in range(LANES):
             z = c.tile[v, Z + t]
+            if may_be_empty(pairs):
+                c.tile[v, OWN_COLUMNS + t] += e0 + e1 * z
+                c.tile[v, OTHER_COLUMNS + t] += f0 + f1 * z
             own = c.tile[v, OWN + t] + a0 + a1 * z
             other = c.tile[v, OTHER + t] + b0 + b1 * z
-            own_columns = c.tile[v, OWN_COLUMNS + t] + e0 + e1 * z
-            other_columns = c.tile[v, OTHER_COLUMNS + t] + f0 + f1 * z
-            store(pairs, c, v, t, own, other, own_columns, other_columns)
+            store(pairs, c, v, t, own, other)
 
 
 @scalar
@@ -125,8 +148,9 @@ def row_mirror(pairs, c, i):
             lane = there % np.uint64(LANES)
             c.tile[tile, np.uint64(OWN) + lane] = c.tile[v, OTHER + t]
             c.tile[tile, np.uint64(OTHER) + lane] = c.tile[v, OWN + t]
-            c.tile[tile, np.uint64(OWN_COLUMNS) + lane] = c.tile[v, OTHER_COLUMNS + t]
-            c.tile[tile, np.uint64(OTHER_COLUMNS) + lane] = c.tile[v, OWN_COLUMNS + t]
+            if may_be_empty(pairs):
+                c.tile[tile, np.uint64(OWN_COLUMNS) + lane] = c.tile[v, OTHER_COLUMNS + t]
+                c.tile[tile, np.uint64(OTHER_COLUMNS) + lane] = c.tile[v, OWN_COLUMNS + t]
             c.tile[tile, np.uint64(LOGLIK) + lane] = c.tile[v, LOGLIK + t]
 
 
@@ -140,14 +164,18 @@ def fill(pairs, c, b, columns):
                 j = pairs.neighbour[v, t]
                 own = b.s[i]
                 other = b.s[j]
-                own_columns = pairs.always
-                other_columns = pairs.always
+                own_columns = 0.0
+                other_columns = 0.0
                 for k in range(columns):
                     own += b.w[k] * b.Z[k, i] * (1.0 - b.Z[k, j])
                     other += b.w[k] * b.Z[k, j] * (1.0 - b.Z[k, i])
-                    own_columns += b.Z[k, i] * (1.0 - b.Z[k, j])
-                    other_columns += b.Z[k, j] * (1.0 - b.Z[k, i])
-                store(pairs, c, v, t, own, other, own_columns, other_columns)
+                    if may_be_empty(pairs):
+                        own_columns += b.Z[k, i] * (1.0 - b.Z[k, j])
+                        other_columns += b.Z[k, j] * (1.0 - b.Z[k, i])
+                if may_be_empty(pairs):
+                    c.tile[v, OWN_COLUMNS + t] = own_columns
+                    c.tile[v, OTHER_COLUMNS + t] = other_columns
+                store(pairs, c, v, t, own, other)
     c.real[ERROR] = 0.0
 
 
@@ -165,7 +193,8 @@ def scale_sides(pairs, c, factor, sum_of_weights):
         for t in range(LANES):
             c.tile[v, OWN + t] *= factor
             c.tile[v, OTHER + t] *= factor
-            doubtful += 1.0 if (c.tile[v, OWN_COLUMNS + t] > 0.0) & (c.tile[v, OWN + t] < light) else 0.0
+            if not may_be_empty(pairs) or c.tile[v, OWN_COLUMNS + t] > 0.0:
+                doubtful += 1.0 if c.tile[v, OWN + t] < light else 0.0
     return doubtful > 0.0
 
 
@@ -190,7 +219,7 @@ def total(pairs, c):
     return result
 
 
-def lay_out(n: int, first, second, wins, losses, lapse: float, always: float) -> Pairs:
+def lay_out(n: int, first, second, wins, losses, lapse: float, unique: bool = True) -> Pairs:
     """Arrange pairs (first[p], second[p]) into tiles; vectorised, memory proportional to the pairs."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
@@ -214,7 +243,7 @@ def lay_out(n: int, first, second, wins, losses, lapse: float, always: float) ->
     partner = np.concatenate([position[count:], position[:count]])
     mirror = np.arange(slots, dtype=np.uint64)  # a missing neighbour mirrors itself
     mirror[position] = partner
-    return Pairs(
+    return (Pairs if unique else PairsWithoutUnique)(
         start=start,
         neighbour=spread(neighbour, n, np.uint64),
         mirror=mirror.reshape(-1, LANES),
@@ -222,13 +251,13 @@ def lay_out(n: int, first, second, wins, losses, lapse: float, always: float) ->
         losses=spread(own_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
-        always=always,
     )
 
 
 def empty_cache(pairs: Pairs) -> PairCache:
     """Counts in place, weights still to be filled in."""
-    tile = np.zeros((pairs.neighbour.shape[0], FIELDS * LANES))
+    fields = FIELDS_WITHOUT_UNIQUE if may_be_empty(pairs) else FIELDS
+    tile = np.zeros((pairs.neighbour.shape[0], fields * LANES))
     tile[:, WINS : WINS + LANES] = pairs.wins
     tile[:, LOSSES : LOSSES + LANES] = pairs.losses
     return PairCache(tile, np.zeros(1))
