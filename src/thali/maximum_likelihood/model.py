@@ -52,7 +52,8 @@ class MaximumLikelihoodAnswers:
         return super()._fitted()  # type: ignore[misc]
 
     def __getattr__(self, name: str):
-        if isinstance(own := getattr(type(self), name, None), property):
+        own = getattr(type(self), name, None)
+        if isinstance(own, property) and own.fget is not None:
             return own.fget(self)  # a property that raised an AttributeError lands here; let it say again why
         if name == "posterior_" and "estimates_" in self.__dict__:
             self._fitted()
