@@ -49,7 +49,8 @@ def test_thurstone_of_every_data_set():
         assert found.log_likelihood >= -other.fun - 1e-10
         np.testing.assert_allclose(found.scale.iloc[1:], other.x, atol=2e-3)
         assert found.deviance == pytest.approx(2 * (saturated(data) - found.log_likelihood), abs=1e-8)
-        assert found.p_value == pytest.approx(chi2.sf(found.deviance, found.df))
+        if "bootstrap" not in found.note:
+            assert found.p_value == pytest.approx(chi2.sf(found.deviance, found.df))
 
 
 def test_thurstone_standard_errors():

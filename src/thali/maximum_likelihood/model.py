@@ -52,7 +52,8 @@ class MaximumLikelihoodAnswers:
         return super()._fitted()  # type: ignore[misc]
 
     def __getattr__(self, name: str):
-        if isinstance(own := getattr(type(self), name, None), property):
+        own = getattr(type(self), name, None)
+        if isinstance(own, property) and own.fget is not None:
             return own.fget(self)  # a property that raised an AttributeError lands here; let it say again why
         if name == "posterior_" and "estimates_" in self.__dict__:
             self._fitted()
@@ -132,7 +133,7 @@ class MaximumLikelihoodAnswers:
         .. math:: \sum_i \frac{1 / p_i + 1 / (1 - p_i) - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}.
 
         Elsewhere its p-value is that of a parametric bootstrap: choices are drawn from the fitted model and fitted.
-        The test says nothing (p_value NaN) where pairs were compared fewer than 2 times on average, where counts are
+        The test says nothing (p_value NaN) where pairs were compared fewer than 4 times on average, where counts are
         fractional, and where there are as many weights as pairs.
 
         Parameters
