@@ -4,11 +4,11 @@
 
 1. Camera (332 people, 16 tasks of four cameras and none; the file `choices.csv` of the data): all people, their first
    12 tasks to fit, their last 4 to predict; then three draws of 100 people, and for each the last 4 tasks of the people
-   who were not drawn, as those of new respondents. Every model is as it is by default; the hierarchical logit also with
-   the price as a number. Classes are told six directions, and the hierarchical logits none, since they have no
-   restriction of signs. Log scores are means over tasks. Draws overlap: a difference is the mean over distinct people of
-   their mean over draws, with its standard error over distinct people, which leaves out that another seed, or another
-   sample of tasks, gives another fit. Left out without the file.
+   who were not drawn, as those of new respondents. Every model is as it is by default; the hierarchical logit also
+   with the price as a number. Classes are told six directions, and the hierarchical logits none, since they have no
+   restriction of signs. Log scores are means over tasks. Draws overlap: a difference is the mean over distinct people
+   of their mean over draws, with its standard error over distinct people, which leaves out that another seed, or
+   another sample of tasks, gives another fit. Left out without the file.
 2. People simulated by `th.datasets.product_choices` (50 people, 10 + 4 tasks of three products, five attributes, noise
    of scale .6).
 3. Visits of one person in one chain a CPU second, the moves of classes that belong to them included, by tasks,

@@ -136,7 +136,7 @@ def test_dominated_choices_are_named_before_the_run_only_without_lapse():
         plan, monotone = model._checked(data)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            model._warn_of_dominated_choices(data, monotone, plan)
+            model._warn_of_the_data(data, monotone, plan)
         assert [each.category for each in caught] == [DataWarning] * told
 
 

@@ -39,7 +39,7 @@ def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> d
     >>> rows = {"id": [1] * 8, "task": [1, 1, 2, 2, 3, 3, 4, 4], "choice": [1, 0] * 3 + [0, 1], "price": [90, 150] * 4}
     >>> scores = direction_scores(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)), ("price",))
     >>> round(scores["price"], 2)
-    -0.58
+    -0.7
     """
     from thali.choice_models.coding import coding_by
     from thali.choice_models.logit import climb, probabilities, tasks_of
