@@ -38,6 +38,8 @@ def test_ranks_among_equal_draws_are_spread_evenly():
     draws = rng.integers(0, 3, (1, 400)).astype(float)
     ranks = np.array([_rank(draws, float(rng.integers(0, 3)), rng)[0] for _ in range(1000)])
     assert uniformity(ranks) > 1e-5
+    rounded = [_rank(draws * (1.0 + 1e-12), float(rng.integers(0, 3)), rng)[0] for _ in range(1000)]
+    assert uniformity(np.array(rounded)) > 1e-5
     constant, size = _rank(np.ones((2, 10)), 1.0, rng)
     assert 0.0 < constant < 1.0 and size == 20
     walk = np.cumsum(rng.standard_normal((1, 400)), axis=1)

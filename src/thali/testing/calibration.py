@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST = 12  # quantities of a variable, evenly spaced, that are ranked
 LIMIT = 1e-4  # probability that a correct model is called wrong
+TIE = 1e-7  # relative difference below which numbers are equal but for the arithmetic that made them
 _ROUNDS = 20  # times the wanted number of data sets that are simulated at most, where some cannot be fitted
 
 
@@ -204,7 +205,8 @@ def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[fl
     if np.ptp(flat) > 0.0 and draws.shape[1] > 3:
         count = int(np.clip(array_stats.ess(draws, method="mean"), 1, flat.size))
     kept = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
-    below, equal = int((kept < value).sum()), int((kept == value).sum())
+    tied = np.abs(kept - value) <= TIE * (1.0 + abs(value))
+    below, equal = int((kept[~tied] < value).sum()), int(tied.sum())
     return (below + rng.random() * (equal + 1)) / (count + 1), count
 
 
