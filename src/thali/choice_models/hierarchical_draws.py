@@ -48,7 +48,7 @@ def to_datatree(
     """
     import xarray as xr
 
-    from thali.posterior.store import origin
+    from thali.posterior.store import origin, tree_of
 
     lengths = [chain.kept for chain in chains]
     draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d))
@@ -70,9 +70,7 @@ def to_datatree(
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": numbered["chain"]})
-    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": rates})
-    tree.attrs = {**origin(), **attrs}
-    return tree
+    return tree_of({"posterior": posterior, "sample_stats": rates}, {**origin(), **attrs})
 
 
 def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:

@@ -55,7 +55,7 @@ def to_datatree(fit: Any, study: Study, learned_alpha: bool, attrs: dict) -> "xa
     """
     import xarray as xr
 
-    from thali.posterior.store import origin
+    from thali.posterior.store import origin, tree_of
 
     variables = {name: (("chain", "draw"), values) for name, values in quantities_of(fit.particles).items()}
     chains, kept = variables["alpha"][1].shape
@@ -70,9 +70,7 @@ def to_datatree(fit: Any, study: Study, learned_alpha: bool, attrs: dict) -> "xa
         "constant_data": constant,
         "particles": fit.particles.save(),
     }
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {**origin(), **attrs, "told": "\n".join(getattr(fit, "told", ()))}
-    return tree
+    return tree_of(groups, {**origin(), **attrs, "told": "\n".join(getattr(fit, "told", ()))})
 
 
 def _stats(fit: Any, chains: int) -> "xarray.Dataset":
