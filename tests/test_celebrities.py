@@ -40,9 +40,7 @@ def draws_of(model, name):
     if isinstance(name, str):
         return posterior[name].values.astype(float)
     a, b = name
-    return (
-        posterior["choice_probability"].sel(pair=(posterior.option_a == a) & (posterior.option_b == b)).values[..., 0]
-    )
+    return posterior["choice_probability"].sel(pair=f"{a}, {b}").values
 
 
 def copies_of(model, members):

@@ -280,6 +280,17 @@ CHECKED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize(
+    "model", [small(), plackett_luce(), plackett_luce(method="map", a=1.1), plackett_luce(method="variational", a=1.1)]
+)
+def test_a_rare_level_that_a_fold_lacks_is_no_reason_to_fail(model):
+    """In the first of these folds a column of 0 and 1 is 0 in all training rows, and 1 in a test row."""
+    table = pd.get_dummies(pd.DataFrame({"x": RNG.normal(size=40), "level": ["rare"] + ["b", "c", "c"] * 13}))
+    scores = cross_val_score(model, table, (table["x"] > 0).astype(int), cv=5)
+    assert np.isfinite(scores).all()
+
+
 @pytest.mark.parametrize("name", CHECKED)
 def test_checks_of_scikit_learn(name):
     model, failures, passed = CHECKED[name], {}, 0

@@ -44,11 +44,7 @@ def quantity(model, name):
     posterior = model.posterior_["posterior"]
     if name.startswith("p["):
         i, j = name[2:-1].split(",")
-        return (
-            posterior["choice_probability"]
-            .sel(pair=(posterior.option_a == i) & (posterior.option_b == j))
-            .values[..., 0]
-        )
+        return posterior["choice_probability"].sel(pair=f"{i}, {j}").values
     values = posterior[name].values
     if name == "log_likelihood":
         values = values - float(model.posterior_["constant_data"]["log_binomial_coefficient"].sum())

@@ -123,7 +123,7 @@ def test_predictions_follow_the_order_of_the_pair(data):
     ab, ba = model.predict_proba([("LBJ", "SL"), ("SL", "LBJ")])
     assert ab + ba == pytest.approx(1.0)
     stored = model.posterior_["posterior"]["choice_probability"]
-    stored = stored.sel(pair=(stored.option_a == "LBJ") & (stored.option_b == "SL"))
+    stored = stored.sel(pair="LBJ, SL")
     assert ab == pytest.approx(float(stored.mean()))
 
 

@@ -89,7 +89,7 @@ def test_inputs_as_they_are():
         ({"transform": lambda x: x[:2] ** 2}, X, r"returned shape \(2, 2\) for 6 rows"),
         ({"transform": lambda x: x[:, 0]}, X, r"one row for each row of X"),
         ({"transform": lambda x: np.full((len(x), 1), np.nan)}, X, "is nan in row 0"),
-        ({}, X * [1.0, 0.0], r"'x1' holds 0; leave constant columns out"),
+        ({}, X * 0.0 + 2.5, r"All columns of X are the same in every row \(column 'x0' holds 2\.5\), so that nothing"),
     ],
 )
 def test_data_that_cannot_be_transformed(arguments, data, sentence):
@@ -147,6 +147,35 @@ def test_a_constant_covariate_that_is_not_standardised_warns():
     with pytest.warns(DataWarning, match="same in every row: 'x1'") as told:
         model(standardize=False).fit(X * [1.0, 0.0] + 0.5, Y)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("constant", [0.0, 2.5, -1e-300])
+@pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
+def test_a_constant_covariate_is_as_if_it_were_not_there(transform, constant):
+    more = np.insert(X, 1, constant, axis=1)
+    with pytest.warns(DataWarning, match=r"predictions do not depend on them: column 1 \(counted from 0\)\.") as told:
+        with_it = model(transform=transform).fit(more, Y)
+    assert [each.filename for each in told] == [__file__]
+    without = model(transform=transform).fit(X, Y)
+    assert np.array_equal(with_it.weights_, without.weights_)
+    assert with_it.n_features_in_ == 3 and not any("x1" in column for column in with_it.columns_)
+    for new in (-1e308, -1.0, constant, 7.0, 1e308):
+        more[:, 1] = new
+        assert np.array_equal(with_it.predict_proba(more), without.predict_proba(X))
+
+
+def test_a_function_gets_zeros_for_a_constant_covariate():
+    seen = []
+
+    def transform(x):
+        seen.append(x[:, 1].copy())
+        return np.exp(x)
+
+    more = X * [1.0, 0.0] + [0.0, 3.0]
+    with pytest.warns(DataWarning, match="predictions do not depend on them"):
+        fitted = model(transform=transform).fit(more, Y)
+    fitted.predict_proba(X)
+    assert not np.concatenate(seen).any()
 
 
 def test_fitted_attributes():

@@ -168,9 +168,18 @@ def test_separable_data_are_fitted():
 
 
 def test_constant_columns():
-    frame = pd.DataFrame({"a": X[:, 0], "b": 2.5})
-    with pytest.raises(DataError, match="Every row of column 'b' holds 2.5; leave constant columns out"):
-        fitted(frame)
+    frame = pd.DataFrame({"a": X[:, 0], "b": 2.5, "c": X[:, 1]})
+    with pytest.raises(DataError, match=r"All columns of X are the same in every row \(column 'b' holds 2.5\)"):
+        fitted(frame[["b"]])
+    with warnings.catch_warnings(), pytest.warns(DataWarning, match="do not depend on them: column 'b'") as told:
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        model = th.SparseMultinomialLogit(**SHORT).fit(frame, Y)
+        alone = th.SparseMultinomialLogit(**SHORT).fit(frame[["a", "c"]], Y)
+    assert [each.filename for each in told] == [__file__]
+    assert (model.coef_[:, 1] == 0).all() and np.array_equal(model.coef_[:, ::2], alone.coef_)
+    assert model.posterior_["posterior"]["column"].values.tolist() == ["a", "c"]
+    for new in (-1e308, 0.0, 2.5, 1e308):
+        assert np.array_equal(model.predict_proba(frame.assign(b=new)), alone.predict_proba(frame[["a", "c"]]))
     with warnings.catch_warnings(), pytest.warns(DataWarning, match="Column 'b' is constant and says the same"):
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
         th.SparseMultinomialLogit(standardize=False, **SHORT).fit(frame, Y)

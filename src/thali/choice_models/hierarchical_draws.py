@@ -48,7 +48,7 @@ def to_datatree(
     """
     import xarray as xr
 
-    from thali.posterior.store import origin
+    from thali.posterior.store import origin, tree_of
 
     lengths = [chain.kept for chain in chains]
     draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d))
@@ -60,9 +60,7 @@ def to_datatree(
     drawn = {name: stacked(name) for name in _DESCRIPTIONS}
     posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale)
     rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
-    tree = xr.DataTree.from_dict({"posterior": posterior, "sample_stats": rates})
-    tree.attrs = {**origin(), **attrs}
-    return tree
+    return tree_of({"posterior": posterior, "sample_stats": rates}, {**origin(), **attrs})
 
 
 def draws_group(

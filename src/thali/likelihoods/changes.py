@@ -8,7 +8,9 @@ from thali.likelihoods.sums import Sums
 from thali.mcmc import verbs
 from thali.mcmc.bag import COLUMNS, Bag, empty_bag, scratch
 
-ROUNDING = 1e3 * np.finfo(float).eps  # of a sum, in proportion to the sum of its terms' sizes
+# What rounding may do to a sum, in proportion to the sum of its terms' sizes. With n terms it comes to sqrt(n) times
+# 1e-16 if each is rounded its own way, to n times that if all are rounded one way; a user's terms may be good to 1e-12.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)

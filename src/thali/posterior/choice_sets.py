@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.likelihoods.set_draws import set_probability_draws
 from thali.posterior.columns import Columns
-from thali.posterior.pairs import pair_coordinates
+from thali.posterior.pairs import pair_names
 from thali.posterior.probabilities import probability_draws
 from thali.posterior.store import MOST_PAIRS, DataPart
 
@@ -40,17 +40,18 @@ def sets_part(
         i, j = np.triu_indices(data.n_options, k=1)
         probability = probability_draws(columns, i, j, lapse)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
-        coordinates = pair_coordinates("pair", labels, i, j)
+        coordinates = pair_names(labels)
     if len(data.members) <= MOST_PAIRS:
         probability = set_probability_draws(columns, data.start, data.members, lapse)
         variables["set_probability"] = (("chain", "draw", "place"), probability.reshape(*shape, -1))
-        coordinates |= places
+        named = zip(data.members, data.set_of, strict=True)
+        coordinates["place"] = np.array([f"{labels[member]} | {names[s]}" for member, s in named], dtype=str)
         terms = np.add.reduceat(_log_terms(data.counts, probability), data.start[:-1], axis=1) + coefficients
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
         log_constant=float(coefficients.sum()),
         descriptions={
-            "choice_probability": "probability that option_a is chosen over option_b, lapse included",
+            "choice_probability": "probability that the first of the pair is chosen over the second, lapse included",
             "set_probability": "probability that the alternative is chosen out of those offered, lapse included",
         },
         variables=variables,

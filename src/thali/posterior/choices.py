@@ -6,7 +6,7 @@ import numpy as np
 
 from thali.posterior.binomial import log_coefficient
 from thali.posterior.columns import Columns
-from thali.posterior.pairs import pair_coordinates, pair_index
+from thali.posterior.pairs import pair_coordinates, pair_index, pair_names
 from thali.posterior.probabilities import advantage_blocks, lapsing
 from thali.posterior.store import DataPart
 
@@ -38,12 +38,14 @@ def choices_part(
         i, j = np.triu_indices(data.n_options, k=1)
         probability, terms = _pair_draws(columns, i, j, data, lapse)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
-        coordinates = pair_coordinates("pair", labels, i, j)
+        coordinates = pair_names(labels)
         terms = (terms + coefficients).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
     return DataPart(
         log_constant=float(coefficients.sum()),
-        descriptions={"choice_probability": "probability that option_a is chosen over option_b, lapse included"},
+        descriptions={
+            "choice_probability": "probability that the first of the pair is chosen over the second, lapse included"
+        },
         variables=variables,
         coordinates=coordinates,
         observed={"wins": ("compared_pair", data.wins), "losses": ("compared_pair", data.losses)},

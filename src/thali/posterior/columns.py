@@ -135,7 +135,7 @@ def columns_of(tree: "xarray.DataTree") -> Columns:
         unique_weights = np.zeros((len(weights), posterior.sizes["option"]))
     if "features" in posterior:
         features = _flat(posterior["features"].values)
-        sizes = features.sum(axis=-1)
+        sizes = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
         sizes = _flat(posterior["feature_size"].values)

@@ -12,3 +12,12 @@ def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndar
 def pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict:
     """The labels of both options of each pair along a dimension."""
     return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
+
+
+def pair_names(labels: np.ndarray) -> dict:
+    """The names "a, b" of all pairs in row-major order, the coordinate of the dimension `pair`.
+
+    ArviZ can name what it summarises by such a coordinate, and stops at any that is not of a dimension.
+    """
+    first, second = np.triu_indices(len(labels), k=1)
+    return {"pair": np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.posterior.columns import Columns
-from thali.posterior.pairs import pair_coordinates, pair_index
+from thali.posterior.pairs import pair_coordinates, pair_index, pair_names
 from thali.posterior.probabilities import BLOCK
 from thali.posterior.store import DataPart
 
@@ -52,7 +52,7 @@ def similarities_part(
         i, j = np.triu_indices(data.n_options, k=1)
         fitted = similarity_draws(columns, extra["constant"], i, j)
         variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*shape, -1))
-        coordinates = pair_coordinates("pair", labels, i, j)
+        coordinates = pair_names(labels)
         measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
         sigma = extra["sigma"][:, None] / np.sqrt(data.judgements)
         terms = -0.5 * ((data.values - measured) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2.0 * np.pi)
@@ -63,7 +63,7 @@ def similarities_part(
             "constant": "additive constant, part of every similarity",
             "sigma": "standard deviation of a similarity about its mean, for one judgement (constant_data.judgements)",
             "n_shared_features": "columns with two owners or more",
-            "similarity": "fitted similarity of option_a and option_b: constant and shared weights",
+            "similarity": "fitted similarity of a pair: constant and shared weights",
         },
         variables=variables,
         coordinates=coordinates,

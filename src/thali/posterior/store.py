@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
 MOST_PAIRS = 2_000
 # Raised when a stored tree changes so that an older thali could not read it.
-SCHEMA = 1
+SCHEMA = 2
 _BULKY = {"features", "owners", "feature_size", "weights"}  # variables that are compressed
 
 _DESCRIPTIONS = {
     "n_features": "columns with at least one owner; the fixed unique ones are not counted",
     "alpha": "concentration of the prior over features",
     "log_likelihood": "whole data set, natural logarithm, no constant left out (binomial coefficients included)",
-    "features": "whether an option owns a feature; padded with False",
+    "features": "1 if an option owns a feature, else 0; padded with 0",
     "feature_size": "owners of a feature; padded with 0",
     "owners": "option indices, feature after feature, feature_size of them each; padded with -1",
     "weights": "weight of a feature; padded with 0; those of elimination are comparable within a fit only",
@@ -151,8 +151,18 @@ def to_datatree(
         {**part.constants, "learned_alpha": bool(learned_alpha)}, {**part.observed_coordinates, "option": labels}
     )
     groups["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {**origin(), **(attrs or {})}
+    return tree_of(groups, {**origin(), **(attrs or {})})
+
+
+def tree_of(groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[str, object]) -> "xarray.DataTree":
+    """The groups as one tree, with 1 and 0 (int8) for what is true and false: ArviZ computes with all that it finds."""
+    import xarray as xr
+
+    def as_numbers(group: "xarray.Dataset") -> "xarray.Dataset":
+        return group.assign({name: each.astype(np.int8) for name, each in group.items() if each.dtype == bool})
+
+    tree = xr.DataTree.from_dict({name: as_numbers(group) for name, group in groups.items()})
+    tree.attrs = dict(attrs)
     return tree
 
 
@@ -279,9 +289,7 @@ def load(path: str | os.PathLike, verify: bool = True) -> "xarray.DataTree":
     if schema > SCHEMA:
         version = attrs.get("creation_library_version")
         raise DataError(f"'{path}' was written by thali {version}, newer than this one; update thali to read it")
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = attrs
-    return tree
+    return tree_of(groups, attrs)  # files of before hold features as booleans
 
 
 def _check_file(path: Path, verify: bool) -> None:

@@ -72,17 +72,16 @@ def label_free(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
             quantities[f"presence[{', '.join(owners)}]"] = present
     elif "wins" not in tree["observed_data"].dataset:
         if "set_probability" in posterior:
-            chosen = posterior["set_probability"]
-            for place, (a, offered) in enumerate(
-                zip(chosen["alternative"].values, chosen["offered"].values, strict=True)
-            ):
-                quantities[f"set_probability[{a} | {offered}]"] = chosen.values[..., place]
+            observed, chosen = tree["observed_data"].dataset, posterior["set_probability"].values
+            named = zip(observed["alternative"].values, observed["offered"].values, strict=True)
+            for place, (a, offered) in enumerate(named):
+                quantities[f"set_probability[{a} | {offered}]"] = chosen[..., place]
     elif n_options <= MOST_OPTIONS:
         pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
-        compared = posterior["choice_probability"].isel(pair=pairs)
-        named = zip(compared["option_a"].values, compared["option_b"].values, strict=True)
+        compared = posterior["choice_probability"].values[..., pairs]
+        named = zip(constant["option_a"].values, constant["option_b"].values, strict=True)
         for pair, (a, b) in enumerate(named):
-            quantities[f"choice_probability[{a}, {b}]"] = compared.values[..., pair]
+            quantities[f"choice_probability[{a}, {b}]"] = compared[..., pair]
     return quantities
 
 

@@ -55,7 +55,7 @@ def to_datatree(fit: Any, study: Study, learned_alpha: bool, attrs: dict) -> "xa
     """
     import xarray as xr
 
-    from thali.posterior.store import origin
+    from thali.posterior.store import origin, tree_of
 
     posterior = draws_group(fit.particles)
     constant = study.to_dataset()
@@ -66,9 +66,7 @@ def to_datatree(fit: Any, study: Study, learned_alpha: bool, attrs: dict) -> "xa
         "constant_data": constant,
         "particles": fit.particles.save(),
     }
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {**origin(), **attrs, "told": "\n".join(getattr(fit, "told", ()))}
-    return tree
+    return tree_of(groups, {**origin(), **attrs, "told": "\n".join(getattr(fit, "told", ()))})
 
 
 def draws_group(draws: "Particles") -> "xarray.Dataset":

@@ -162,11 +162,12 @@ def _labels_of(seen: Sequence[_Seen]) -> tuple[np.ndarray, np.ndarray]:
 def _standard_over(pairs, seen: Sequence[_Seen], names: Sequence[str]) -> Standard:
     """Mean and standard deviation over all blocks: two sweeps, the first for the mean."""
     ends = np.array([np.min([part.lowest for part in seen], axis=0), np.max([part.highest for part in seen], axis=0)])
-    unit = standard_of(ends, np.array(names, dtype=object)).unit
+    of_ends = standard_of(ends, np.array(names, dtype=object))
+    unit = of_ends.unit
     rows = sum(part.rows for part in seen)
     mean = _sum_over(_sum_scaled, [x for x, _ in pairs], unit) / rows
     squares = _sum_over(_sum_squares, [x for x, _ in pairs], unit, mean)
-    return Standard(unit, mean, np.sqrt(squares / rows))
+    return Standard(unit, mean, np.where(of_ends.varies, np.sqrt(squares / rows), np.inf))
 
 
 def _sum_over(function: Callable, blocks: Sequence[Any], *rest: Any) -> Any:

@@ -20,7 +20,8 @@ class Design:
     """How covariates become W; remembers the scale of the training data.
 
     W = [e^x, e^−x, 1] for "exponential", with e^±(x_a + x_b) of all pairs besides for "exponential-pairs"; each row is
-    divided by its maximum, which changes nothing in the model and keeps every number finite.
+    divided by its maximum, which changes nothing in the model and keeps every number finite. Where covariates are
+    standardised, those that are the same in every row of the training data are left out of W, and are 0 for a callable.
 
     Attributes
     ----------
@@ -59,7 +60,7 @@ class Design:
         ArgumentError
             If there is no such transform.
         DataError
-            If a covariate that should be standardised is constant, or W would be negative.
+            If all covariates that should be standardised are constant, or W would be negative.
         """
         check_transform(transform)
         standard = None
@@ -79,7 +80,8 @@ class Design:
         elif transform is None:
             columns = tuple(names)
         else:
-            columns = _exponential_names(names, transform == "exponential-pairs")
+            varying = names if standard is None else [names[j] for j in np.flatnonzero(standard.varies)]
+            columns = _exponential_names(varying, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
     def apply(self, matrix: np.ndarray) -> np.ndarray:
@@ -113,6 +115,8 @@ class Design:
 
     def _fill_logs(self, matrix: np.ndarray, logs: np.ndarray) -> None:
         x = np.clip(self._standardised(matrix), -_FAR, _FAR)
+        if self.standard is not None:
+            x = x[:, self.standard.varies]
         d = x.shape[1]
         logs[:, :d], logs[:, d : 2 * d] = x, -x
         if self.transform == "exponential-pairs":

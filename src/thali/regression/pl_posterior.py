@@ -50,7 +50,7 @@ def to_datatree(
     """
     import xarray as xr
 
-    from thali.posterior.store import origin
+    from thali.posterior.store import origin, tree_of
 
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
     posterior = draws_group(draws.a, draws.log_likelihood, draws.weights, W, codes, classes, columns)
@@ -62,10 +62,8 @@ def to_datatree(
             {name: ("chain", values) for name, values in draws.stats.items()}, {"chain": posterior["chain"]}
         ),
     }
-    tree = xr.DataTree.from_dict(groups)
     plan = draws.plan
-    tree.attrs = {**origin(), "sampler": plan.sampler, "thin": plan.thin, "tuning_steps": plan.tune}
-    return tree
+    return tree_of(groups, {**origin(), "sampler": plan.sampler, "thin": plan.thin, "tuning_steps": plan.tune})
 
 
 def draws_group(

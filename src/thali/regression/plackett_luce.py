@@ -49,7 +49,8 @@ class PlackettLuceRegression(Classifier):
         Rate of the prior; without influence on predictions for a fixed a.
     standardize : bool
         Whether covariates are first given mean 0 and standard deviation 1, those of the training data. Left out for
-        `transform=None`.
+        `transform=None`. Covariates that are the same in every row of the training data say nothing: they are left
+        out of W (a callable gets 0), with a warning, and predictions do not depend on them.
     sampler : {None, "recommended", "exchange", "hamiltonian", "paper"}
         Of `method="gibbs"`: "exchange" draws latent variables, a with the weights left out and moves that carry weights
         from column to column; "hamiltonian" follows trajectories on ln λ for a fixed a; "paper" is the published
@@ -224,8 +225,10 @@ class PlackettLuceRegression(Classifier):
     def _learn(self, data, design: Design, look, stacklevel: int) -> None:
         """The work of a fit that all methods share, whether the rows are in memory or not."""
         from thali.regression.scale_check import scaling_advice, warn_about
+        from thali.regression.standard import warn_of_left_out
 
         self.design_, self.columns_ = design, list(design.columns)
+        warn_of_left_out(design.standard, getattr(self, "feature_names_in_", None), stacklevel)
         if not is_quiet():
             mend = scaling_advice(self._transform, self.standardize)
             warn_about(look, design.columns, mend, stacklevel)

@@ -43,7 +43,8 @@ class SparseMultinomialLogit(Classifier):
         Whether there is b, which is not shrunk.
     standardize : bool
         Whether the covariates are given mean 0 and standard deviation 1, those of the training data. The prior is the
-        same for all coefficients, which makes sense on one scale only.
+        same for all coefficients, which makes sense on one scale only. Covariates that are the same in every row of the
+        training data say nothing: they are left out, with a warning, and predictions do not depend on them.
     draws, tune : int
         States kept in each chain, and states discarded before them.
     chains : int
@@ -59,13 +60,14 @@ class SparseMultinomialLogit(Classifier):
     classes_ : array (K,)
     coef_ : array (K - 1, d)
         Posterior means for covariates as they were given, not standardised, one row a class other than the reference,
-        in the order of `classes_`.
+        in the order of `classes_`; 0 for covariates that are the same in every row.
     intercept_ : array (K - 1,)
         Likewise, so that it holds what standardising takes off, even where `fit_intercept` is False.
     log_likelihood_ : float
         Posterior mean of the log-likelihood of the whole training data.
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: coef and intercept (of standardised covariates), eta, log_likelihood.
+        The draws in the ArviZ schema: coef and intercept (of the standardised covariates that vary), eta,
+        log_likelihood.
     reference_ : label
     interrupted_ : bool
         Whether Ctrl-C ended the fit early.
@@ -148,7 +150,8 @@ class SparseMultinomialLogit(Classifier):
         with Progress(bool(self.progressbar), "sampling", chains * (tune + draws) * thin) as progress:
             states, interrupted = run_chains(problem, eta, draws, tune, thin, chains, cores, self.random_seed, progress)
         attrs = {"method": self.method, "thin": thin, "tuning_steps": tune}
-        self.posterior_ = to_datatree(states, self.classes_, self._column_names(), intercept, attrs)
+        names = [name for name, varies in zip(self._column_names(), self._standard.varies, strict=True) if varies]
+        self.posterior_ = to_datatree(states, self.classes_, names, intercept, attrs)
         self.interrupted_ = interrupted
         self._keep_means()
         self._warn(draws)
@@ -182,12 +185,13 @@ class SparseMultinomialLogit(Classifier):
         return found[0]
 
     def _standardised_for_fit(self, matrix: np.ndarray, intercept: bool) -> np.ndarray:
-        from thali.regression.standard import Standard, standard_of
+        from thali.regression.standard import Standard, standard_of, warn_of_left_out
 
         names = getattr(self, "feature_names_in_", None)
         if one_of("standardize", self.standardize, (True, False)):
             self._standard = standard_of(matrix, names)
-            return self._standard.apply(matrix)
+            warn_of_left_out(self._standard, names, stacklevel=4)
+            return self._varying(matrix)
         largest = np.abs(matrix).max(axis=0)
         if (largest > _LARGEST).any():
             column = int(np.argmax(largest))
@@ -207,10 +211,16 @@ class SparseMultinomialLogit(Classifier):
         self._standard = Standard(np.ones(d), np.zeros(d), np.ones(d))
         return matrix
 
+    def _varying(self, matrix: np.ndarray) -> np.ndarray:
+        """The standardised covariates that varied in the training data."""
+        return np.ascontiguousarray(self._standard.apply(matrix)[:, self._standard.varies])
+
     def _keep_means(self) -> None:
         posterior = self.posterior_["posterior"].dataset
         unit, mean, sd = self._standard
-        coefs = posterior["coef"].values.mean(axis=(0, 1))
+        means = posterior["coef"].values.mean(axis=(0, 1))
+        coefs = np.zeros((len(means), len(sd)))
+        coefs[:, self._standard.varies] = means
         with np.errstate(over="ignore", under="ignore"):
             self.coef_ = np.nan_to_num(coefs / sd / unit)
         at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(coefs))
@@ -236,7 +246,7 @@ class SparseMultinomialLogit(Classifier):
         from thali.regression.sparse_logit_posterior import mean_probabilities
 
         reference = int(np.flatnonzero(self.classes_ == self.reference_)[0])
-        return mean_probabilities(self.posterior_, self._standard.apply(matrix), reference)
+        return mean_probabilities(self.posterior_, self._varying(matrix), reference)
 
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of eta, the log-likelihood and coefficients.

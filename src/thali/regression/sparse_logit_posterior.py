@@ -46,7 +46,7 @@ def to_datatree(
     """
     import xarray as xr
 
-    from thali.posterior.store import origin
+    from thali.posterior.store import origin, tree_of
 
     numbers, draws = rectangle([chain.kept for chain in chains])
     kept = [chains[number] for number in numbers]
@@ -64,9 +64,7 @@ def to_datatree(
             {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": posterior["chain"]}
         ),
     }
-    tree = xr.DataTree.from_dict(groups)
-    tree.attrs = {**origin(), **attrs}
-    return tree
+    return tree_of(groups, {**origin(), **attrs})
 
 
 def draws_group(

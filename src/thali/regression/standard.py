@@ -1,22 +1,30 @@
 """Covariates on one scale: those of the training data have mean 0 and standard deviation 1."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-from thali.errors import DataError
+from thali._quiet import is_quiet
+from thali.errors import DataError, DataWarning
 from thali.regression.input import column_name
 
 
 class Standard(NamedTuple):
     """Mean and standard deviation of each column, both after division by `unit`, its largest absolute value.
 
-    The division keeps squares of numbers such as 1e300 and 1e-300 within the range of floats.
+    The division keeps squares of numbers such as 1e300 and 1e-300 within the range of floats. A column that is the same
+    in every row of the training data says nothing: its sd is infinite here, so that it is 0 in every other row as well.
     """
 
     unit: np.ndarray
     mean: np.ndarray
     sd: np.ndarray
+
+    @property
+    def varies(self) -> np.ndarray:
+        """Which columns the training data say anything of, bool (d,)."""
+        return np.isfinite(self.sd)
 
     def apply(self, matrix: np.ndarray) -> np.ndarray:
         """The matrix (n, d) with the means taken off and divided by the standard deviations."""
@@ -43,7 +51,7 @@ def standard_of(matrix: np.ndarray, names: np.ndarray | None = None) -> Standard
     Raises
     ------
     DataError
-        If a column is constant; the message names it.
+        If every column is constant.
 
     Example
     -------
@@ -52,15 +60,26 @@ def standard_of(matrix: np.ndarray, names: np.ndarray | None = None) -> Standard
     >>> standard_of(table).apply(table).round(12).tolist()
     [[-1.0, 1.0], [1.0, -1.0]]
     """
-    constant = np.flatnonzero(matrix.min(axis=0) == matrix.max(axis=0))
-    if constant.size:
-        column = int(constant[0])
-        more = f", and {constant.size - 1} more columns are constant too" if constant.size > 1 else ""
+    constant = matrix.min(axis=0) == matrix.max(axis=0)
+    if constant.all():
         raise DataError(
-            f"Every row of {column_name(names, column)} holds {matrix[0, column]:g}{more}; leave constant columns out, "
-            "or pass standardize=False."
+            f"All columns of X are the same in every row ({column_name(names, 0)} holds {matrix[0, 0]:g}), so that "
+            "nothing tells the classes apart; pass a column that varies."
         )
-    unit = np.maximum(np.abs(matrix).max(axis=0), np.finfo(float).tiny)
+    unit = np.where(constant, 1.0, np.maximum(np.abs(matrix).max(axis=0), np.finfo(float).tiny))
     scaled = matrix / unit
-    mean = scaled.mean(axis=0)
-    return Standard(unit, mean, scaled.std(axis=0))
+    mean, sd = np.where(constant, 0.0, scaled.mean(axis=0)), np.where(constant, np.inf, scaled.std(axis=0))
+    return Standard(unit, mean, sd)
+
+
+def warn_of_left_out(standard: Standard | None, names: np.ndarray | None, stacklevel: int) -> None:
+    """Warn of columns that are the same in every row of the training data; `names` as in `standard_of`."""
+    if standard is None or standard.varies.all() or is_quiet():
+        return
+    constant = np.flatnonzero(~standard.varies)
+    named = ", ".join(column_name(names, int(j)) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
+    warnings.warn(
+        f"Covariates that are the same in every row say nothing, and predictions do not depend on them: {named}.",
+        DataWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -1,7 +1,7 @@
 """Görür, Jäkel & Rasmussen (2006), A choice model with infinitely many latent features."""
 
 import dataclasses
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -70,7 +70,7 @@ def paris_rome(settings: Settings) -> Reproduction:
     )
     posterior = model.posterior_["posterior"].dataset
     rows = []
-    for pair, (a, b) in enumerate(zip(posterior["option_a"].values, posterior["option_b"].values, strict=True)):
+    for pair, (a, b) in enumerate(combinations(posterior["option"].values.tolist(), 2)):
         probability = posterior["choice_probability"].values[..., pair]
         rows.append(
             {
