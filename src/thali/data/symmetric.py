@@ -65,8 +65,8 @@ def refuse_extremes(values: np.ndarray) -> None:
     if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
         verb = "divide" if largest > 1.0 else "multiply"
         raise DataError(
-            f"The largest similarity is {largest:.3g}, whose square is no number; {verb} all by a constant, so that they "
-            "are about 0 to 1."
+            f"The largest similarity is {largest:.3g}, whose square is no number; {verb} all by a constant, so that "
+            "they are about 0 to 1."
         )
 
 

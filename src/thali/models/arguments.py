@@ -7,7 +7,7 @@ from thali.errors import ArgumentError
 
 MOST = 10**9  # of what is counted
 MOST_DRAWS = 10**8  # of all chains, each of which holds a number for every pair
-MOST_SWEEPS = 10**11  # of a chain: months, at microseconds a sweep
+MOST_SWEEPS = 10**9  # of a chain: hours to days
 
 
 def whole(name: str, value, least: int) -> int:
@@ -31,10 +31,10 @@ def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
     """Raise an error for a run that nobody could wait for, or whose draws fill any memory."""
     if chains * draws > MOST_DRAWS:
         raise ArgumentError(f"{chains:,} chains of {draws:,} draws are more than fit into memory; ask for fewer draws.")
-    if (draws + tune) * thin > MOST_SWEEPS:
+    if (sweeps := (draws + tune) * thin) > MOST_SWEEPS:
         raise ArgumentError(
-            f"draws={draws:,}, tune={tune:,} and thin={thin:,} make {(draws + tune) * thin:,} sweeps a chain, which would "
-            f"take months; ask for {MOST_SWEEPS:,} at most."
+            f"{draws:,} draws and {tune:,} before them to tune, every one of {thin:,} sweeps (thin), make "
+            f"{sweeps:,} sweeps a chain; ask for {MOST_SWEEPS:,} at most."
         )
 
 

@@ -144,6 +144,7 @@ class SparseMultinomialLogit(Classifier):
         usual = THIN_TWO if len(self.classes_) == 2 else THIN
         thin = usual if self.thin is None else whole("thin", self.thin, 1)
         chains = whole("chains", self.chains, 1)
+        refuse_endless(draws, tune, chains, thin)
         cores = self.cores if self.cores is None else whole("cores", self.cores, 1)
         reference = self._position_of_reference()
         z = self._standardised_for_fit(matrix, intercept)
