@@ -228,40 +228,17 @@ def read_broken_files(tries: int) -> None:
         else:
             reader = READERS[int(rng.integers(len(READERS)))]
             name = str(rng.choice(["x.csv", "x.xlsx", "x.parquet"]))
-            attempt(lambda read=reader, source=Source(name, content): read(source), counts, kind, told)
+            source = Source(name, content)
+            attempt(lambda read=reader, source=source: read(source), counts, kind, told)
     report(counts, told)
 
 
-OPTIONS = [
-    ["--method", "maximum-likelihood"],
-    ["--lapse", "2"],
-    ["--lapse", "0"],
-    ["--aspects", "unique"],
-    ["--aspects", "x"],
-]
-OPTIONS += [
-    ["--tree", "tree"],
-    ["--seed", "-1"],
-    ["--draws", "0"],
-    ["--tune", "9" * 30],
-    ["--model", "?"],
-    ["--sigma", "-1"],
-]
-OPTIONS += [
-    ["--target", "kind"],
-    ["--folds", "1"],
-    ["--chosen", "n"],
-    ["--alternative", "A"],
-    ["--out", "data"],
-    ["--alpha", "nan"],
-]
-OPTIONS += [
-    ["--symmetrize", "max"],
-    ["--weight-prior", "a,b"],
-    ["--bins", "price=0"],
-    ["--levels", "size"],
-    ["--task", ""],
-]
+OPTIONS = """
+--method maximum-likelihood | --lapse 2 | --lapse 0 | --aspects unique | --aspects x | --tree tree | --seed -1
+--draws 0 | --tune 999999999999999999999 | --model ? | --sigma -1 | --target kind | --folds 1 | --chosen n | --task ?
+--alternative A | --out data | --alpha nan | --symmetrize max | --weight-prior a,b | --bins price=0 | --levels size
+"""
+OPTIONS = [option.split() for line in OPTIONS.strip().splitlines() for option in line.split(" | ")]
 
 
 def run_odd_commands(tries: int, folder) -> None:

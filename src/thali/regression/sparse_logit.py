@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._quiet import is_quiet
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning
-from thali.models.arguments import one_of, positive, whole
+from thali.models.arguments import one_of, positive, refuse_endless, whole
 from thali.regression.classifier import Classifier
 from thali.regression.input import column_name
 
