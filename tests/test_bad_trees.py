@@ -91,7 +91,7 @@ def test_newick_files(tmp_path):
         (path, f"of drinks.nwk: The Newick text is wrong at position 8, near '(tea:1 milk:1);': {COMMA}."),
         (missing, f"There is no file {str(missing)!r}. Did you mean 'of drinks.nwk'?"),
         (nowhere, f"There is no file {str(nowhere)!r}."),
-        (tmp_path, f"There is no file {str(tmp_path)!r}."),
+        (tmp_path, f"{str(tmp_path)!r} is a folder; name a file in it."),
         (binary, "binary.nwk: This is not text in UTF-8; save the tree as Newick text."),
     ):
         with pytest.raises(DataError) as caught:

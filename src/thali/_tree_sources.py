@@ -9,7 +9,8 @@ import numpy as np
 
 from thali import newick
 from thali._tree_nodes import ROUNDING, Nodes, leaf_names
-from thali.data.check import as_label, suggest
+from thali.data.check import as_label
+from thali.data.source import Source, read_source
 from thali.errors import ArgumentError, DataError
 
 
@@ -67,17 +68,13 @@ def of_newick(text: Any) -> Nodes:
     return newick.parse(text)
 
 
-def content_of(path: Path) -> str:
+def content_of(path: str | Path | Source) -> str:
     """The text in a file."""
-    if not path.is_file():
-        beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError(f"There is no file {str(path)!r}.{suggest(path.name, beside)}")
+    name, content = read_source(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{path.name}: This is not text in UTF-8; save the tree as Newick text.") from None
+        raise DataError(f"{name}: This is not text in UTF-8; save the tree as Newick text.") from None
 
 
 def of_linkage(linkage: Any, labels: Any) -> Nodes:

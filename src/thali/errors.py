@@ -14,13 +14,51 @@
     ├── IncompleteWarning    a part of a comparison failed; the rest was kept
     └── InterruptedWarning   a run was stopped early; what it had drawn was kept
 
-Every message is one sentence or two: what was given and where, what is expected, how to mend it.
+Every message is one sentence or two on one line: what was given and where, what is expected, how to mend it.
+Names and cells of any length may stand in it, since long ones are shortened here, for all messages.
 The command line prints the message of a ThaliError and exits with 2; it never shows a traceback for one.
 """
+
+import re
+
+LONGEST_NAME = 160  # characters of what stands between quotes
+LONGEST = 1_200  # characters of a message
+_QUOTED = re.compile(
+    rf"""(?<!\w)(?:'((?:[^'\\]|\\.){{{LONGEST_NAME},}}?)'|"((?:[^"\\]|\\.){{{LONGEST_NAME},}}?)")(?!\w)"""
+)
+
+
+def one_line(message: object) -> str:
+    """A message without line breaks, in which long names are shortened, and the whole if need be.
+
+    Example
+    -------
+    >>> one_line("It is\\n  'tea'.")
+    "It is 'tea'."
+    """
+    lines = _middle_cut(str(message), 10 * LONGEST).splitlines()
+    text = " ".join(line.strip() for line in lines if line.strip()) if len(lines) > 1 else "".join(lines)
+    return _middle_cut(_QUOTED.sub(_shortened, text), LONGEST)
+
+
+def _shortened(quoted: re.Match) -> str:
+    text = quoted[0]
+    return text[0] + _middle_cut(text[1:-1], LONGEST_NAME - 1) + text[-1]
+
+
+def _middle_cut(text: str, longest: int) -> str:
+    """The text, or its beginning and its end."""
+    if len(text) <= longest:
+        return text
+    end = longest // 3
+    return f"{text[: longest - end - 1]}…{text[-end:]}"
 
 
 class ThaliError(Exception):
     """Base of every error that thali raises on purpose."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(one_line(message))
 
 
 class DataError(ThaliError, ValueError):
@@ -37,6 +75,9 @@ class NotFittedError(ThaliError, AttributeError):
 
 class ThaliWarning(UserWarning):
     """Base of every warning that thali gives on purpose."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(one_line(message))
 
 
 class DataWarning(ThaliWarning):

@@ -133,7 +133,7 @@ class Tree:
         if rescale not in (None, "extend"):
             raise ArgumentError(f"`rescale` must be None or 'extend'; got {rescale!r}.")
         if isinstance(text, Path):
-            content = content_of(text.expanduser())
+            content = content_of(text)
             try:
                 return cls.from_newick(content, rescale)
             except DataError as error:

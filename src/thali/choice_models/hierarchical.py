@@ -8,7 +8,7 @@ import numpy as np
 from thali._quiet import is_quiet
 from thali.choice_models.multinomial import experiment, warn_of_unseen
 from thali.errors import ArgumentError, ConvergenceWarning, InterruptedWarning, NotFittedError
-from thali.models.arguments import positive, whole
+from thali.models.arguments import positive, refuse_endless, whole
 from thali.models.prior_sample import PriorSample, SampledFromData
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ class HierarchicalLogit(SampledFromData):
         prior = self._prior(len(coding.names))
         draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
         thin = THIN if thin is None else whole("thin", thin, 1)
+        refuse_endless(draws, tune, chains, thin)
         cores = None if cores is None else whole("cores", cores, 1)
         seed, self._new_people = root(random_seed).spawn(2)
         tasks = tasks_of(data, coding)

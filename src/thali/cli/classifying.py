@@ -13,6 +13,7 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataError, ThaliErro
 if TYPE_CHECKING:
     from thali.cli.covariates import Observations
     from thali.cli.files import Answer
+    from thali.cli.loading import Found
 
 TRANSFORMS = {"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None}
 METHODS = {"plackett-luce": ("gibbs", "map", "variational"), "sparse-logit": ("polya-gamma", "holmes-held")}
@@ -28,13 +29,12 @@ _TYPED = (
 )
 
 
-def run_classifier(data_name: str, kind: Kind, settings: dict, given: set[str], budget: dict, out: Path | None) -> None:
+def run_classifier(found: "Found", kind: Kind, settings: dict, given: set[str], budget: dict, out: Path | None) -> None:
     """Fit a classifier to the table of that name and print the answer.
 
     Parameters
     ----------
-    data_name : str
-        A file.
+    found : Found
     kind : Kind
         One of `models.CLASSIFIERS`.
     settings : dict
@@ -58,9 +58,9 @@ def run_classifier(data_name: str, kind: Kind, settings: dict, given: set[str], 
     from thali.cli.files import write_results
 
     model = make(kind, settings, given, budget)
-    _refuse_bundled(data_name, kind)
-    data = read_observations(data_name, settings["target"])
-    tell(f"{data_name}: {data}")
+    _refuse_bundled(found, kind)
+    data = read_observations(found.source, settings["target"])
+    tell(f"{found.name}: {data}")
     folds, seed = settings["folds"], budget["random_seed"]
     if folds:
         fold_of_rows(data.labels, folds, 0)  # refused before anything runs
@@ -70,15 +70,15 @@ def run_classifier(data_name: str, kind: Kind, settings: dict, given: set[str], 
         kept = model.posterior_["posterior"].sizes
         tell(f"stopped by Ctrl-C; kept {kept['chain']} chains of {kept['draw']:,} draws, and did not cross-validate.")
     scores = None if stopped or not folds else cross_validate(model, data, folds, seed)
-    found = answer(kind, model, data, scores)
+    answered = answer(kind, model, data, scores)
     try:
         if out is not None:
             tree = getattr(model, "posterior_", None)
-            write_results(tree, found, out)
-            wrote = ["the posterior"] * (tree is not None) + ["the tables"] + ["the pictures"] * bool(found.pictures)
+            write_results(tree, answered, out)
+            wrote = ["the posterior"] * (tree is not None) + ["the tables"] + ["the pictures"] * bool(answered.pictures)
             tell(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(found.text)
+        print(answered.text)
     if stopped or (scores is not None and scores.fault == STOPPED):
         raise typer.Exit(INTERRUPTED)
 
@@ -146,9 +146,6 @@ def _fit(model: Any, data: "Observations") -> None:
             raise kind(message) from None
 
 
-def _refuse_bundled(name: str, kind: Kind) -> None:
-    from thali import datasets
-
-    for record in datasets.catalogue():
-        if record.name == name:
-            raise DataError(f"{name} holds {record.kind}, but {kind} needs {kind.data}; name a file.")
+def _refuse_bundled(found: "Found", kind: Kind) -> None:
+    if found.bundled is not None:
+        raise DataError(f"{found.name} holds {found.bundled.kind}, but {kind} needs {kind.data}; name a file.")

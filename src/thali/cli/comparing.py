@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
-from thali.cli.loading import kind_of_data, load_data
+from thali.cli.loading import find_data, kind_of_data, load_data
 from thali.cli.models import CHOICES
 from thali.cli.text import align, number
 from thali.errors import ArgumentError, DataError
@@ -66,12 +66,13 @@ def run_compare(
 
     if out is not None:
         check_folder(out)
-    if kind_of_data(data_name, leave_out=True) is not CHOICES:
+    found = find_data(data_name)
+    if kind_of_data(found, leave_out=True) is not CHOICES:
         raise DataError(
             f"{data_name} holds similarities, and `thali compare` scores predictions of choices alone; fit"
             f" similarities with `thali fit {data_name}`."
         )
-    data, recognised = load_data(data_name, CHOICES)
+    data, recognised = load_data(found, CHOICES)
     tell(f"{data_name}: {recognised}")
     paired = isinstance(data, thali.PairedComparisons)
     named = parse_models(models, settings, data.labels, tree)

@@ -1,7 +1,6 @@
 """A table of observations, read: the columns that explain, and the column of classes."""
 
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,6 +10,8 @@ from thali.errors import ArgumentError, DataError, DataWarning
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali.data.source import Source
 
 _MOST_CLASSES = 20  # whose counts are written out
 
@@ -38,12 +39,12 @@ class Observations(NamedTuple):
         )
 
 
-def read_observations(path: str, target: str | None) -> Observations:
+def read_observations(path: "str | Source", target: str | None) -> Observations:
     """Covariates and classes from a file.
 
     Parameters
     ----------
-    path : str
+    path : str or Source
         A CSV, TSV, Excel or Parquet file with one observation a line.
     target : str or None
         The column of classes.
@@ -74,8 +75,8 @@ def read_observations(path: str, target: str | None) -> Observations:
     """
     from thali.data.tables import load
 
-    frame = load(path).frame
-    name, columns = Path(path).name, [str(column) for column in frame.columns]
+    frame, _, _, name = load(path)
+    columns = [str(column) for column in frame.columns]
     if target is None:
         raise ArgumentError(f"`--target` must name the column of classes; {name} has {shorten(columns, 20)}.")
     if target not in columns:

@@ -13,6 +13,7 @@ from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     from thali.cli.files import Answer
+    from thali.cli.loading import Found
     from thali.data.experiment import ChoiceExperiment
 
 _COLUMNS = ("respondent", "task", "alternative", "chosen")
@@ -27,13 +28,12 @@ _PLACES = {
 }
 
 
-def run_experiment(data_name: str, settings: dict, given: set[str], budget: dict, out: Path | None) -> None:
+def run_experiment(found: "Found", settings: dict, given: set[str], budget: dict, out: Path | None) -> None:
     """Fit product classes to the table of that name and print the answer.
 
     Parameters
     ----------
-    data_name : str
-        A file.
+    found : Found
     settings : dict
         The options of all models, as the command line has them.
     given : set of str
@@ -59,23 +59,23 @@ def run_experiment(data_name: str, settings: dict, given: set[str], budget: dict
             )
     model = make(settings, given)
     with _words_of_the_command_line():
-        data = read(data_name, settings)
+        data = read(found, settings)
         model._checked(data)
         market = None if settings["market"] is None else _market(settings["market"], data)
-    tell(f"{data_name}: {data}")
+    tell(f"{found.name}: {data}")
     seed, checkpoint = budget["random_seed"], settings["checkpoint"]
     resume = checkpoint if checkpoint is not None and checkpoint.exists() else None
     model.fit(data, cores=budget["cores"], random_seed=seed, checkpoint=checkpoint, resume=resume)
     if model.interrupted_:
         kept = model.posterior_["posterior"].sizes
         tell(f"stopped by Ctrl-C; kept {kept['chain']} chains of {kept['draw']:,} draws.")
-    found = answer(model, data, market, budget["cores"], seed or 0)
+    answered = answer(model, data, market, budget["cores"], seed or 0)
     try:
         if out is not None:
-            write_results(model.posterior_, found, out)
+            write_results(model.posterior_, answered, out)
             tell(f"wrote the posterior, the tables and the pictures to {out}.")
     finally:  # a full disk must not cost the answer of a long run
-        print(found.text)
+        print(answered.text)
     if model.interrupted_:
         raise typer.Exit(INTERRUPTED)
 
@@ -97,13 +97,12 @@ def make(settings: dict, given: set[str]) -> Any:
     return thali.ProductClasses(monotone or None, **own)
 
 
-def read(data_name: str, settings: dict) -> "ChoiceExperiment":
+def read(found: "Found", settings: dict) -> "ChoiceExperiment":
     """The choice experiment of that file."""
-    from thali import datasets
     from thali.data.experiment_file import read_experiment
 
-    if any(record.name == data_name for record in datasets.catalogue()):
-        raise DataError(f"{data_name} holds no choice experiment, which {PRODUCT_CLASSES} needs; name a file.")
+    if found.bundled is not None:
+        raise DataError(f"{found.name} holds no choice experiment, which {PRODUCT_CLASSES} needs; name a file.")
     options: dict[str, Any] = {name: settings[name] for name in _COLUMNS}
     if settings["attributes"] is not None:
         options["attributes"] = [name.strip() for name in settings["attributes"].split(",")]
@@ -114,7 +113,7 @@ def read(data_name: str, settings: dict) -> "ChoiceExperiment":
     if settings["none"] is not None:
         column, equals, value = settings["none"].partition("=")
         options["none"] = {column: value} if equals else settings["none"]
-    return read_experiment(data_name, **options)
+    return read_experiment(found.source, **options)
 
 
 @contextmanager

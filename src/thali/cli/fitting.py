@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from thali.cli.boundary import INTERRUPTED, tell
-from thali.cli.loading import COLUMNS, kind_of_data, load_data
+from thali.cli.loading import COLUMNS, find_data, kind_of_data, load_data
 from thali.cli.models import (
     CLASSIFIERS,
     PLACKETT_LUCE,
@@ -68,16 +68,17 @@ def run_fit(
     named = _named(model_name, given)
     if out is not None:
         check_folder(out)
-    kind = named or kind_of_data(data_name)
+    found = find_data(data_name)
+    kind = named or kind_of_data(found)
     refuse_options_of_others(kind, given, data_name if named is None else None)
     if kind in CLASSIFIERS:
         from thali.cli.classifying import run_classifier
 
-        return run_classifier(data_name, kind, settings, given, budget, out)
+        return run_classifier(found, kind, settings, given, budget, out)
     if kind is PRODUCT_CLASSES:
         from thali.cli.experiments import run_experiment
 
-        return run_experiment(data_name, settings, given, budget, out)
+        return run_experiment(found, settings, given, budget, out)
     if settings["symmetrize"] not in (None, "mean"):
         raise ArgumentError(f"`--symmetrize` must be mean; got {settings['symmetrize']!r}.")
     from thali.cli import choices, similarities
@@ -85,7 +86,7 @@ def run_fit(
     side = similarities if kind is SIMILARITIES else choices
     if side is choices:
         settings = choices.settled(settings, given)
-    data, recognised = load_data(data_name, kind, settings["symmetrize"], _columns(settings))
+    data, recognised = load_data(found, kind, settings["symmetrize"], _columns(settings))
     tell(f"{data_name}: {recognised}")
     settings = settings | _features(kind, settings, tree, leaf_length, data.labels)
     model = side.make(settings)

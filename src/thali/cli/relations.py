@@ -34,18 +34,22 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         If there is no such file, or it holds neither.
     """
     import thali
+    from thali._tree_sources import content_of
+    from thali.data.source import read_source
 
-    if not path.is_file():
-        raise DataError(f"There is no file '{path}' for `--tree`.")
-    if _is_newick(path):
+    source = read_source(path)
+    if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
         if leaf_length is not None:
             raise ArgumentError(f"{path}: a Newick tree has lengths of its own; give no leaf length with it.")
-        return thali.Tree.from_newick(path)
+        try:
+            return thali.Tree.from_newick(content_of(source))
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
 
     from thali.data.check import as_label
     from thali.data.tables import read_table
 
-    table = read_table(path)
+    table = read_table(source)
     if table.shape[1] != 2:
         raise DataError(f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}.")
     groups: dict[str, list[str]] = {}
@@ -56,8 +60,3 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
             )
         groups.setdefault(as_label(group), []).append(as_label(option))
     return thali.Tree.from_groups(groups, LEAF_LENGTH if leaf_length is None else leaf_length)
-
-
-def _is_newick(path: Path) -> bool:
-    with open(path, "rb") as file:
-        return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"["))

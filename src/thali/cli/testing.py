@@ -25,9 +25,9 @@ def run_test(name: str, data_name: str) -> None:
     if name not in TESTS:
         raise ArgumentError(f"There is no test {name!r}; there are {', '.join(TESTS)}.{suggest(name, list(TESTS))}")
     from thali import paired
-    from thali.cli.loading import load_data
+    from thali.cli.loading import find_data, load_data
     from thali.cli.models import CHOICES
 
-    data, recognised = load_data(data_name, CHOICES)
+    data, recognised = load_data(find_data(data_name), CHOICES)
     tell(f"{data_name}: {recognised}")
     print(getattr(paired, TESTS[name])(data))

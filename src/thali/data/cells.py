@@ -1,4 +1,4 @@
-"""The cells of a text file or Excel sheet, as text: encoding, separator, header, ragged rows."""
+"""The cells of a table, as text: encoding, separator, header, ragged rows."""
 
 import csv
 import io
@@ -47,26 +47,7 @@ def text_cells(content: bytes, triangle: bool = False) -> Cells:
         text = "\n" + text[hint.end() :]
     else:
         separator = _separator(text)
-    return _assembled(_rows(text, separator), decimal_comma=separator != ",", triangle=triangle)
-
-
-def excel_cells(content: bytes) -> Cells:
-    """The cells of the first sheet that holds any."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise DataError('Excel files need openpyxl: pip install "thali[files]", or save as CSV.') from None
-    try:
-        book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        sheets = {sheet.title: _sheet_rows(sheet) for sheet in book.worksheets}
-    except Exception as error:  # openpyxl raises whatever the broken part of the archive makes it
-        raise DataError(f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV.") from None
-    filled = [title for title, rows in sheets.items() if rows]
-    if not filled:
-        raise DataError("The workbook is empty: no sheet holds a cell.")
-    others = [repr(title) for title in filled[1:]]
-    note = f"sheet {filled[0]!r} (not read: {', '.join(others)})" if others else ""
-    return _assembled(iter(sheets[filled[0]]), decimal_comma=True, note=note, ragged=False)
+    return assembled(_rows(text, separator), decimal_comma=separator != ",", triangle=triangle)
 
 
 def _decoded(content: bytes) -> str:
@@ -124,14 +105,7 @@ def _rows(text: str, separator: str) -> Rows:
         raise DataError(f"Line {reader.line_num} cannot be read as separated values ({error}).") from None
 
 
-def _sheet_rows(sheet) -> list[tuple[int, list[str]]]:
-    sheet.reset_dimensions()  # the size that some programs store is wrong
-    rows = enumerate(sheet.iter_rows(values_only=True), start=1)
-    texts = ((number, ["" if value is None else str(value) for value in row]) for number, row in rows)
-    return [(number, cells) for number, cells in texts if any(map(str.strip, cells))]
-
-
-def _assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True, triangle: bool = False) -> Cells:
+def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True, triangle: bool = False) -> Cells:
     """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at its end.
 
     `triangle`: but row k may end after its label and k numbers, as those of a lower triangle do.

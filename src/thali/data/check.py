@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -100,7 +101,17 @@ def _number(value: Any, k: int, where: Callable[[int], str], what: str) -> float
             raise TypeError("a date, which float() would turn into nanoseconds")
         return float(value)
     except (TypeError, ValueError):
-        raise DataError(f"The {what} {where(k)} is {value!r}, which is not a number.") from None
+        hint = _spelled_number(value, what) if isinstance(value, str) else ""
+        raise DataError(f"The {what} {where(k)} is {value!r}, which is not a number{hint}.") from None
+
+
+def _spelled_number(text: str, what: str) -> str:
+    """How to write what only people read as a number: with separators of thousands, or per cent."""
+    if re.fullmatch(r"[+-]?\d{1,3}([,.' \u00a0\u202f\u2019]\d{3})+([,.]\d+)?", text.strip()):
+        return f"; write it without separators of thousands, {re.sub(r'[^0-9]', '', text)}"
+    if re.fullmatch(r"[+-]?[\d.,]+\s*%", text.strip()):
+        return "; give counts, not percentages" if what == "count" else "; give numbers without the per cent sign"
+    return ""
 
 
 def _first(wrong: np.ndarray) -> int | None:

@@ -11,6 +11,7 @@ from thali.data.choice_sets import aggregated
 from thali.data.choice_table import Occasions, long_occasions, wide_occasions
 from thali.data.connectivity import disconnected, group_numbers
 from thali.data.pairs import PairedComparisons
+from thali.data.suspicious import alike_labels, warn_of
 from thali.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
@@ -268,7 +269,9 @@ class Choices:
     def _fill(self, rows: Occasions) -> "Choices":
         if len(rows.labels) < 2:
             raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
-        return self._freeze(rows.labels, rows.respondents, *aggregated(rows))
+        self._freeze(rows.labels, rows.respondents, *aggregated(rows))
+        warn_of(alike_labels(self.labels))
+        return self
 
     def _freeze(self, labels: tuple[str, ...], respondents: tuple[str, ...], *arrays: np.ndarray) -> "Choices":
         named: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))

@@ -8,6 +8,7 @@ from thali.data.choice_table import LONG, is_long_table, roles
 from thali.data.choices import Choices
 from thali.data.names import WEIGHTS, plain
 from thali.data.pairs import PairedComparisons
+from thali.data.source import Source
 from thali.data.tables import Table, as_comparisons, load
 from thali.errors import DataError
 
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def read_choices(path: str | Path, **columns: Any) -> tuple[Choices, str]:
+def read_choices(path: str | Path | Source, **columns: Any) -> tuple[Choices, str]:
     """Choices of one option out of several from a long table, and a sentence that tells how it was read.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
         A CSV, TSV, Excel or Parquet file with one row for each alternative of each occasion. Counts may be fractional
         if their column is called "weight".
     **columns : str, optional
@@ -45,15 +46,15 @@ def read_choices(path: str | Path, **columns: Any) -> tuple[Choices, str]:
     >>> read_choices(path)[1]
     "long table, 'alt' chosen if 'choice', occasions 'obsID': 2 options, 1 set of 2, 2 choices"
     """
-    return _as_choices(load(path), path, columns)
+    return _as_choices(load(path), columns)
 
 
-def read_pairs_or_sets(path: str | Path, **columns: Any) -> tuple[PairedComparisons | Choices, str]:
+def read_pairs_or_sets(path: str | Path | Source, **columns: Any) -> tuple[PairedComparisons | Choices, str]:
     """Choices if columns of a long table are named or recognised, paired comparisons if not; and how it was read.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
         A CSV, TSV, Excel or Parquet file.
     **columns : str, optional
         As for `read_choices`.
@@ -78,17 +79,17 @@ def read_pairs_or_sets(path: str | Path, **columns: Any) -> tuple[PairedComparis
     """
     table = load(path)
     if columns or is_long_table(table.frame):
-        return _as_choices(table, path, columns)
-    return as_comparisons(table, path)
+        return _as_choices(table, columns)
+    return as_comparisons(table)
 
 
-def _as_choices(table: Table, path: str | Path, columns: dict[str, Any]) -> tuple[Choices, str]:
+def _as_choices(table: Table, columns: dict[str, Any]) -> tuple[Choices, str]:
     try:
         found = roles(table.frame, dict.fromkeys(LONG) | columns)
         fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
         data = Choices(table.frame, **fractional | columns)
     except DataError as error:
-        raise DataError(f"{Path(path).name}: {error}") from None
+        raise DataError(f"{table.file}: {error}") from None
     told = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, occasions {found['choice_id']!r}"
     if found["respondent"] not in (None, found["choice_id"]):
         told += f" of respondents {found['respondent']!r}"
@@ -100,12 +101,12 @@ def _as_choices(table: Table, path: str | Path, columns: dict[str, Any]) -> tupl
     return data, f"{told}; {table.note}" if table.note else told
 
 
-def describing_columns(path: str | Path) -> list[str] | None:
+def describing_columns(path: str | Path | Source) -> list[str] | None:
     """The columns of a long table of choices whose values differ between alternatives of an occasion.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
 
     Returns
     -------
@@ -134,12 +135,12 @@ def describing_columns(path: str | Path) -> list[str] | None:
     return [name for name in _others(frame, found) if (occasions[name].nunique().to_numpy() > 1).any()]
 
 
-def has_long_columns(path: str | Path) -> bool:
+def has_long_columns(path: str | Path | Source) -> bool:
     """Whether columns of a file are called what those of a long table of choices usually are, whatever they hold.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
 
     Returns
     -------

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.data.check import as_label, checked_counts, checked_labels, shorten, suggest
 from thali.data.squares import Words, cell, square_table
+from thali.data.suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -39,9 +40,29 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
     for k in range(n):  # an empty diagonal says the same as 0
         if not as_label(counts[k, k]):
             counts[k, k] = 0
-    values = checked_counts(counts, lambda k: cell(names, k // n, k % n), weights).reshape(n, n)
+
+    def where(k: int) -> str:
+        return cell(names, k // n, k % n)
+
+    try:
+        values = checked_counts(counts, where, weights).reshape(n, n)
+    except DataError as error:
+        said = None if weights else _percentages(counts, where)
+        raise DataError(f"{error} {said}" if said else str(error)) from None
+    refuse_totals(names, values)
     winner, loser = np.nonzero(values)
     return winner, loser, values[winner, loser]
+
+
+def _percentages(counts: np.ndarray, where: Callable[[int], str]) -> str | None:
+    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    try:
+        values = checked_counts(counts, where, weights=True).reshape(counts.shape)
+    except DataError:
+        return None
+    i, j = np.triu_indices(len(values), k=1)
+    compared = values[i, j] + values[j, i] > 0.0
+    return percentages(values[i, j][compared], values[j, i][compared])
 
 
 def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
@@ -61,7 +82,23 @@ def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
         )
     if list(frame.columns).count(name) > 1:
         raise DataError(f"There are several columns {name!r}; rename all but one.")
-    return cast("pd.Series", frame[name])
+    values = cast("pd.Series", frame[name])
+    refuse_nested(values)
+    return values
+
+
+def refuse_nested(values: "pd.Series") -> None:
+    """Raise if a cell of a column holds a list, a dictionary or another thing that is no single value."""
+    import pandas as pd
+
+    if values.dtype != object or pd.api.types.infer_dtype(values) != "mixed":
+        return
+    for row, value in values.items():
+        if not pd.api.types.is_scalar(value):
+            raise DataError(
+                f"Column {values.name!r} holds a cell of type {type(value).__name__} in row {row}, but a "
+                "cell holds one value; write these out in columns or rows of their own, or remove the column."
+            )
 
 
 def count_column(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
@@ -115,9 +152,12 @@ def encode(
     winner, loser = numbers[:rows], numbers[rows:]
     if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
         k = int(itself[0])
-        raise DataError(
-            f"{names[winner[k]]!r} is compared with itself {where(k, True)}; remove the row or mend a label."
-        )
+        label = names[winner[k]]
+        if is_tie(label):
+            raise DataError(f"{tie_sentence(label)} It stands in both columns {where(k, True).split(',')[0]}.")
+        raise DataError(f"{label!r} is compared with itself {where(k, True)}; remove the row or mend a label.")
+    if labels is None:
+        refuse_ties(names, winner, loser, counts)
     return names, winner, loser, counts
 
 

@@ -3,16 +3,17 @@
 from pathlib import Path
 
 from thali.data.experiment import ChoiceExperiment
+from thali.data.source import Source
 from thali.data.tables import load
 from thali.errors import DataError
 
 
-def read_experiment(path: str | Path, **options) -> ChoiceExperiment:
+def read_experiment(path: str | Path | Source, **options) -> ChoiceExperiment:
     """A choice experiment from a CSV, TSV, Excel or Parquet file.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
     **options
         As for `ChoiceExperiment.from_frame`.
 
@@ -37,4 +38,4 @@ def read_experiment(path: str | Path, **options) -> ChoiceExperiment:
     try:
         return ChoiceExperiment.from_frame(table.frame, **options)
     except DataError as error:
-        raise DataError(f"{Path(path).name}: {error}") from None
+        raise DataError(f"{table.file}: {error}") from None

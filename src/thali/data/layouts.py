@@ -6,6 +6,7 @@ import pandas as pd
 from thali.data.cells import MISSING
 from thali.data.check import as_label, checked_labels
 from thali.data.squares import mismatch
+from thali.data.suspicious import refuse_lone_totals
 from thali.errors import DataError
 
 
@@ -37,6 +38,8 @@ def labelled_square(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] |
     own = checked_labels(header[1:], "Labels in the header")
     place = {name: k for k, name in enumerate(checked_labels(rows, "Labels in the first column"))}
     if set(place) != set(own):
+        numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        refuse_lone_totals(list(place), own, numbers)
         raise DataError(mismatch(place, own))
     return frame.iloc[[place[name] for name in own], 1:].to_numpy(), own
 

@@ -8,6 +8,10 @@ OPTION += ("{0}option", "{0}item", "{0}team")
 WEIGHTS = ("weight", "weights")  # counts that may be fractional
 COUNTS = ("count", "counts", "n", "freq", "frequency", "times", *WEIGHTS)
 
+LOSSES = ("loss", "losses", "lose", "loses", "lost", "defeats")
+TIES = ("tie", "ties", "tied", "draw", "draws", "drawn", "undecided", "nopreference", "indifferent", "equal", "both")
+TIES += ("neither", "unentschieden", "gleich", "remis")
+
 ROW_COLUMN = (("row", "column"), ("row", "col"), ("rows", "columns"))
 SIMILARITY = ("similarity", "similarities", "sim", "sij", "meansimilarity", "similarityrating", "proximity", "affinity")
 VAGUE_SIMILARITY = ("s", "rating", "meanrating", "score", "value")  # that may be something else beside choices

@@ -9,6 +9,7 @@ import numpy as np
 from thali.data.check import as_label, checked_labels, plural, shorten, suggest
 from thali.data.columns import added_up, column, count_column, encode, square_cells
 from thali.data.connectivity import disconnected, group_numbers
+from thali.data.suspicious import alike_labels, dropped_columns, percentages, warn_of
 from thali.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class PairedComparisons:
     def __init__(self, counts: Any, labels: Iterable | None = None, *, weights: bool = False) -> None:
         names, cells = square_cells(counts, labels, weights)
         self._fill(names, *cells)
+        table = hasattr(counts, "columns")  # that somebody made, not the array of a program
+        warn_of(alike_labels(names), percentages(self.wins, self.losses) if table else None)
 
     @classmethod
     def from_frame(
@@ -89,7 +92,8 @@ class PairedComparisons:
         Parameters
         ----------
         frame : DataFrame
-            Further columns are ignored. Rows for the same two options add up, whichever was chosen.
+            Further columns are ignored, those of losses or ties with a warning. Rows for the same two options add up,
+            whichever was chosen.
         chosen, rejected : str
             Columns with the label of the option that was chosen, and of the one that was not.
         count : str, optional
@@ -128,7 +132,9 @@ class PairedComparisons:
         def where(row: int, is_winner: bool) -> str:
             return f"in row {frame.index[row]}, column {chosen if is_winner else rejected!r}"
 
-        return _empty()._fill(*encode(winners, losers, values, labels, where))
+        data = _empty()._fill(*encode(winners, losers, values, labels, where))
+        warn_of(alike_labels(data.labels), dropped_columns(frame, {chosen, rejected, count}))
+        return data
 
     @classmethod
     def from_pairs(cls, pairs: Iterable, *, labels: Iterable | None = None) -> "PairedComparisons":
@@ -164,7 +170,9 @@ class PairedComparisons:
         winners = pd.Series([row[0] for row in rows], dtype=object)
         losers = pd.Series([row[1] for row in rows], dtype=object)
         ones = np.ones(len(rows))
-        return _empty()._fill(*encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]"))
+        data = _empty()._fill(*encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]"))
+        warn_of(alike_labels(data.labels))
+        return data
 
     def _fill(self, labels: tuple[str, ...], *cells: np.ndarray) -> "PairedComparisons":
         """Add up winners, losers and counts, check that something was compared, and freeze."""
@@ -249,6 +257,19 @@ class PairedComparisons:
         compared[self.first] = True
         compared[self.second] = True
         return [self.labels[k] for k in np.flatnonzero(~compared)]
+
+    def example(self) -> str:
+        """One pair in words, to check the direction against: the one in which one option was ahead the furthest.
+
+        Example
+        -------
+        >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).example()
+        "'tea' chosen over 'milk' 3 times of 4"
+        """
+        k = int(np.abs(self.wins - self.losses).argmax())
+        pair = sorted([(self.wins[k], self.labels[self.first[k]]), (self.losses[k], self.labels[self.second[k]])])
+        (fewer, behind), (more, ahead) = [(int(times) if times.is_integer() else times, name) for times, name in pair]
+        return f"{ahead!r} chosen over {behind!r} {plural(more, 'time')} of {more + fewer:,}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that comparisons connect, the largest group first; one group = connected.

@@ -9,8 +9,9 @@ from thali.data.cells import MISSING
 from thali.data.check import as_label, shorten
 from thali.data.columns import count_column
 from thali.data.layouts import is_bare_square, labelled_square, refuse_other_labels
-from thali.data.names import COUNTS, OPTION, SIDES, WEIGHTS, by_plain_name, plain
+from thali.data.names import COUNTS, OPTION, SIDES, TIES, WEIGHTS, by_plain_name, plain
 from thali.data.pairs import PairedComparisons
+from thali.data.suspicious import percentages, warn_of
 from thali.errors import DataError
 
 # Names are compared as names.plain makes them.
@@ -26,8 +27,6 @@ CHOSEN_REJECTED = (
     ("topitem", "bottomitem"),
     ("i", "j"),
 )
-TIES = ("tie", "ties", "tied", "draw", "draws", "undecided", "nopreference", "tij")
-
 TIMES = (
     "{0}over{1}",
     "{0}wins",
@@ -126,6 +125,7 @@ def _listed(frame: pd.DataFrame, reading: Reading, weights: bool) -> tuple[Paire
     weights = weights or any(plain(name) in WEIGHTS for name in reading.times)
     used = {*reading.options, *reading.times}
     unused = [name for name in frame.columns if name not in used and not name.startswith("column ")]
+    read = frame.loc[:, [a, b, *reading.times]]
     if len(reading.times) == 2:
         for name in reading.times:
             count_column(frame, name, weights)  # so that an error names the file's own column
@@ -135,9 +135,9 @@ def _listed(frame: pd.DataFrame, reading: Reading, weights: bool) -> tuple[Paire
         ]
         data = PairedComparisons.from_frame(pd.concat(both), a, b, "times", weights=weights)
     elif reading.times:
-        data = PairedComparisons.from_frame(frame, a, b, reading.times[0], weights=weights)
+        data = PairedComparisons.from_frame(read, a, b, reading.times[0], weights=weights)
     else:
-        data = PairedComparisons.from_frame(frame, a, b)
+        data = PairedComparisons.from_frame(read, a, b)
     ignored = f"; columns not used: {shorten(unused)}" if unused else ""
     return data, f"{reading}: {data}{ignored}"
 
@@ -145,7 +145,7 @@ def _listed(frame: pd.DataFrame, reading: Reading, weights: bool) -> tuple[Paire
 def _refuse_ties(frame: pd.DataFrame) -> None:
     """How a tie counts is the user's decision, so a table that holds some is an error."""
     for name in frame.columns:
-        if plain(name) in TIES:
+        if plain(name) in (*TIES, "tij"):
             values = frame[name]
             told = (values.notna() & (pd.to_numeric(values, errors="coerce") != 0)).to_numpy()
             if told.any():
@@ -158,4 +158,5 @@ def _refuse_ties(frame: pd.DataFrame) -> None:
 
 def _square(counts: np.ndarray, labels, weights: bool) -> tuple[PairedComparisons, str]:
     data = PairedComparisons(counts, labels, weights=weights)
+    warn_of(percentages(data.wins, data.losses))
     return data, f"square count matrix, row over column: {data}"

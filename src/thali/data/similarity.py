@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.check import plural, shorten
-from thali.data.symmetric import Measured, measured_pairs
+from thali.data.symmetric import Measured, measured_pairs, refuse_extremes
 from thali.errors import DataError, DataWarning
 from thali.models.arguments import one_of, positive
 
@@ -308,6 +308,7 @@ class Similarities:
             raise DataError(f"At least two objects are needed to compare; got {shorten(found.labels) or 'none'}.")
         if not len(found.values):
             raise DataError(f"There is not a single similarity among the {len(found.labels):,} objects.")
+        refuse_extremes(found.values)
         if sigma is not None:
             sigma = positive("sigma", sigma, "the standard deviation of a similarity")
         arrays = found.first, found.second, found.values, found.judgements

@@ -11,6 +11,7 @@ from thali.data.squares import Words, cell, square_table
 from thali.errors import DataError
 
 MATRIX = Words("matrix", "object", "Long tables are read by Similarities.from_frame.")
+LARGEST = 1e100
 ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
 
 
@@ -70,6 +71,17 @@ def measured_pairs(matrix: Any, labels: Iterable | None, symmetrize: str | None,
     refuse_unknown(names, first, second, numbers)
     lowest = _lowest(np.array(diagonal), first, second, values)
     return Measured(names, first, second, values, numbers, layout, zeros, lowest)
+
+
+def refuse_extremes(values: np.ndarray) -> None:
+    """Raise if the squares of similarities are beyond what floating-point numbers hold."""
+    largest = float(np.abs(values).max())
+    if largest > LARGEST or 0.0 < largest < 1.0 / LARGEST:
+        verb = "divide" if largest > 1.0 else "multiply"
+        raise DataError(
+            f"The largest similarity is {largest:.3g}, whose square is no number; {verb} all by a constant, so that "
+            "they are about 0 to 1."
+        )
 
 
 def is_symmetric(table: np.ndarray) -> bool:

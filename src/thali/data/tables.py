@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali.data.cells import DECIMAL_COMMA, MISSING, Cells, excel_cells, text_cells
-from thali.data.check import as_label, suggest
+from thali.data.cells import DECIMAL_COMMA, MISSING, Cells, text_cells
+from thali.data.columns import refuse_nested
+from thali.data.excel import excel_cells
 from thali.data.pairs import PairedComparisons
+from thali.data.parquet import parquet_frame
 from thali.data.recognise import recognised
 from thali.data.recognise_similarities import (
     COMPARISONS,
@@ -21,11 +23,18 @@ from thali.data.recognise_similarities import (
     refuse_similarities,
 )
 from thali.data.similarity import Similarities
+from thali.data.source import Source, read_source
 from thali.errors import DataError
 
 INTEGER = re.compile(r"[+-]?\d+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
+
+_BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # how files that are no text begin
+_NO_EXCEL = "This is no Excel workbook, whatever its name says. "
+_OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
+    ".parquet": "This is no Parquet file, whatever its name says. "
+}
 
 
 class Table(NamedTuple):
@@ -34,9 +43,10 @@ class Table(NamedTuple):
     frame: pd.DataFrame
     named: bool
     note: str
+    file: str  # its name, for errors
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path | Source) -> pd.DataFrame:
     """A table from a CSV, TSV, Excel or Parquet file.
 
     The kind of file, its encoding, separator and decimal comma are recognised from its content. A column is
@@ -45,7 +55,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
 
     Returns
     -------
@@ -71,7 +81,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return load(path).frame.reset_index(drop=True)
 
 
-def read_comparisons(path: str | Path, *, weights: bool = False) -> tuple[PairedComparisons, str]:
+def read_comparisons(path: str | Path | Source, *, weights: bool = False) -> tuple[PairedComparisons, str]:
     """Paired comparisons from a file, and a sentence that tells how it was read.
 
     Read are a square table of counts, row over column, labelled in its first column and header, in its
@@ -82,7 +92,7 @@ def read_comparisons(path: str | Path, *, weights: bool = False) -> tuple[Paired
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
         A CSV, TSV, Excel or Parquet file.
     weights : bool
         Fractional counts are meant; a column called "weight" says so too.
@@ -106,10 +116,10 @@ def read_comparisons(path: str | Path, *, weights: bool = False) -> tuple[Paired
     >>> read_comparisons(path)[1]
     "long table, 'winner' chosen over 'loser', counted by 'times': 2 options, 1 pair, 4 comparisons"
     """
-    return as_comparisons(load(path), path, weights)
+    return as_comparisons(load(path), weights)
 
 
-def read_similarities(path: str | Path, *, symmetrize: str | None = None) -> tuple[Similarities, str]:
+def read_similarities(path: str | Path | Source, *, symmetrize: str | None = None) -> tuple[Similarities, str]:
     """Similarities from a file, and a sentence that tells how it was read.
 
     Read are a square table, labelled in its first column and header, in its header, or not at all, whole or
@@ -119,7 +129,7 @@ def read_similarities(path: str | Path, *, symmetrize: str | None = None) -> tup
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
         A CSV, TSV, Excel or Parquet file.
     symmetrize : "mean", optional
         Take the mean of the two sides of a square table where they differ; None: an error.
@@ -143,10 +153,10 @@ def read_similarities(path: str | Path, *, symmetrize: str | None = None) -> tup
     >>> read_similarities(path)[1]
     '3 objects, 3 similarities, lower triangle; the diagonal was not read'
     """
-    return _as_similarities(load(path, triangle=True), path, symmetrize)
+    return _as_similarities(load(path, triangle=True), symmetrize)
 
 
-def looks_like_similarities(path: str | Path) -> bool:
+def looks_like_similarities(path: str | Path | Source) -> bool:
     """Whether a file holds similarities rather than comparisons.
 
     A list does if a column says how similar two objects are. A square table does if it is symmetric or one
@@ -154,7 +164,7 @@ def looks_like_similarities(path: str | Path) -> bool:
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
 
     Returns
     -------
@@ -173,15 +183,15 @@ def looks_like_similarities(path: str | Path) -> bool:
     >>> looks_like_similarities(path)
     True
     """
-    return _kind(load(path, triangle=True), path) == SIMILARITIES
+    return _kind(load(path, triangle=True)) == SIMILARITIES
 
 
-def read_data(path: str | Path) -> tuple[PairedComparisons | Similarities, str]:
+def read_data(path: str | Path | Source) -> tuple[PairedComparisons | Similarities, str]:
     """Similarities if a file looks like them, paired comparisons if not, and how it was read.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or Source
         A CSV, TSV, Excel or Parquet file.
 
     Returns
@@ -203,12 +213,13 @@ def read_data(path: str | Path) -> tuple[PairedComparisons | Similarities, str]:
     >>> read_data(path)
     (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; the diagonal was not read')
     """
-    if looks_like_similarities(path):
-        return read_similarities(path)
-    return read_comparisons(path)
+    source = read_source(path)
+    if looks_like_similarities(source):
+        return read_similarities(source)
+    return read_comparisons(source)
 
 
-def as_comparisons(table: Table, path: str | Path, weights: bool = False) -> tuple[PairedComparisons, str]:
+def as_comparisons(table: Table, weights: bool = False) -> tuple[PairedComparisons, str]:
     """The comparisons in a table that was loaded, as `read_comparisons` tells them."""
     try:
         kind = kind_of_table(table.frame, table.named)
@@ -219,7 +230,7 @@ def as_comparisons(table: Table, path: str | Path, weights: bool = False) -> tup
             told += "; the table is symmetric: if these are similarities, say --model additive"
     except DataError as error:
         hint = " If these are similarities, say --model additive." if _may_be_similarities(table) else ""
-        raise DataError(f"{Path(path).name}: {error}{hint}") from None
+        raise DataError(f"{table.file}: {error}{hint}") from None
     return data, f"{told}; {table.note}" if table.note else told
 
 
@@ -232,79 +243,57 @@ def _may_be_similarities(table: Table) -> bool:
         return False
 
 
-def _as_similarities(table: Table, path: str | Path, symmetrize: str | None) -> tuple[Similarities, str]:
+def _as_similarities(table: Table, symmetrize: str | None) -> tuple[Similarities, str]:
     try:
         data, told = recognised_similarities(table.frame, table.named, symmetrize)
     except DataError as error:
-        raise DataError(f"{Path(path).name}: {error}") from None
+        raise DataError(f"{table.file}: {error}") from None
     return data, f"{told}; {table.note}" if table.note else told
 
 
-def _kind(table: Table, path: str | Path) -> str:
+def _kind(table: Table) -> str:
     try:
         return kind_of_table(table.frame, table.named)
     except DataError as error:
-        raise DataError(f"{Path(path).name}: {error}") from None
+        raise DataError(f"{table.file}: {error}") from None
 
 
-def load(path: str | Path, triangle: bool = False) -> Table:
+def load(path: str | Path | Source, triangle: bool = False) -> Table:
     """The table in a file; errors name the file. `triangle`: rows of text may end at the diagonal."""
-    path = Path(path).expanduser()
-    content = _content(path)
+    name, content = read_source(path)
     try:
         if content.startswith(b"PAR1"):
-            return _parquet(path)
+            return _parquet(content, name)
         if content.startswith(b"PK\x03\x04"):
-            return _table(excel_cells(content))
+            return _table(excel_cells(content), name)
         if content.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
-        return _table(text_cells(content, triangle))
+        return _table(text_cells(content, triangle), name)
     except DataError as error:
-        raise DataError(f"{path.name}: {error}") from None
+        hint = _OTHER_KINDS.get(Path(name).suffix.lower(), "")
+        raise DataError(f"{name}: {hint if not content.startswith(_BINARY) else ''}{error}") from None
 
 
-def _content(path: Path) -> bytes:
-    if path.is_dir():
-        raise DataError(f"{str(path)!r} is a folder; name a file in it.")
-    if not path.exists():
-        beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise DataError(f"There is no file {str(path)!r}.{suggest(path.name, beside)}")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{str(path)!r} cannot be read: {error.strerror}.") from None
-    if not content.strip():
-        raise DataError(f"{path.name}: The file is empty.")
-    return content
-
-
-def _parquet(path: Path) -> Table:
-    try:
-        frame = pd.read_parquet(path)
-    except ImportError:
-        raise DataError('Parquet files need pyarrow: pip install "thali[files]", or save as CSV.') from None
-    except (ValueError, OSError) as error:
-        raise DataError(f"This is not a readable Parquet file ({error}).") from None
-    if not isinstance(frame.index, pd.RangeIndex):
-        frame = frame.reset_index(names=[name or "" for name in frame.index.names])
-    if not len(frame):
-        raise DataError("The file holds a header but no row of data below it.")
-    names = _names([as_label(name) for name in frame.columns])
-    return Table(frame.set_axis(names, axis=1).set_axis(range(1, len(frame) + 1)), True, "")
+def _parquet(content: bytes, file: str) -> Table:
+    frame = parquet_frame(content)
+    frame = frame.set_axis(_names(list(frame.columns)), axis=1).set_axis(range(1, len(frame) + 1))
+    for _, values in frame.items():
+        refuse_nested(values)
+    return Table(frame, True, "", file)
 
 
 def _names(header: list[str]) -> list[str]:
     names = [name or f"column {k}" for k, name in enumerate(header, start=1)]
-    for k, name in enumerate(names):
-        if name in names[:k]:
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names, start=1):
+        if (first := seen.setdefault(name, k)) != k:
             raise DataError(
-                f"Columns {names.index(name) + 1} and {k + 1} are both called {name!r}; the first line must "
-                "hold names that differ."
+                f"Columns {first} and {k} are both called {name!r}; the first line must hold names that differ."
             )
     return names
 
 
-def _table(cells: Cells) -> Table:
+def _table(cells: Cells, file: str) -> Table:
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
     if not named:  # a square of numbers: what looked like the header is its first row
@@ -313,7 +302,7 @@ def _table(cells: Cells) -> Table:
         header = [str(k) for k in range(len(header))]
     typed = [_typed(column, cells.decimal_comma) for column in columns]
     frame = pd.DataFrame(dict(zip(_names(header), typed, strict=True)), index=lines)
-    return Table(frame, named, cells.note)
+    return Table(frame, named, cells.note, file)
 
 
 def _typed(column: list[str], decimal_comma: bool) -> list | np.ndarray:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali.data.check import shorten
+from thali.data.suspicious import alike_labels
 
 if TYPE_CHECKING:
     from thali.data.similarity import Similarities
@@ -30,4 +31,6 @@ def sentences(data: "Similarities", lowest_diagonal: bool) -> list[str]:
     if alone := data.never_measured:
         whose = "its" if len(alone) == 1 else "their"
         said.append(f"{shorten(alone)}: no similarity was measured; {whose} features are told by the prior alone.")
+    if alike := alike_labels(data.labels):
+        said.append(alike)
     return said

@@ -220,9 +220,8 @@ class Estimates:
         import pandas as pd
         from scipy.stats import norm
 
-        error = self.standard_errors
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = self.weights / error
+        error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
+        z = self.weights / error
         reach = norm.ppf((1 + LEVEL) / 2) * error
         columns = {
             "weight": self.weights,

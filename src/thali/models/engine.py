@@ -12,7 +12,7 @@ from thali.mcmc.bag import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
 from thali.mcmc.chains import Chain, Task, run_chains
 from thali.mcmc.tempering import MOST_RUNGS, geometric
 from thali.mcmc.verbs import draw_weights, sees_full, sees_single
-from thali.models.arguments import one_of, positive, whole
+from thali.models.arguments import one_of, positive, refuse_endless, whole
 
 if TYPE_CHECKING:
     from thali.mcmc.draws import ChainDraws
@@ -69,6 +69,8 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
+    thin = whole("thin", thin, 1)
+    refuse_endless(draws, tune, 1, thin)
     return Task(
         kernel,
         model,
@@ -78,7 +80,7 @@ def build_task(prior, likelihood, data, *, weight_prior, alpha, sampler, draws, 
         start,
         draws,
         tune,
-        whole("thin", thin, 1),
+        thin,
         temperatures,
         lengthens,
         tuple(likelihood.parameters),
@@ -191,5 +193,6 @@ def run(task: Task, chains, cores, random_seed, progressbar) -> tuple[list["Chai
 
     chains = whole("chains", chains, 1)
     cores = cores if cores is None else whole("cores", cores, 1)
+    refuse_endless(task.draws, task.tune, chains, task.thin)
     with Progress(progressbar, "sampling", chains * (task.tune + task.draws) * task.thin) as progress:
         return run_chains(task, chains, cores, random_seed, progress)

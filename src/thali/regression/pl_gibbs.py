@@ -9,7 +9,7 @@ import numpy as np
 from thali._random import streams
 from thali._threads import Sliced, rectangle, run_in_threads
 from thali.errors import ArgumentError
-from thali.models.arguments import one_of, positive, whole
+from thali.models.arguments import one_of, positive, refuse_endless, whole
 from thali.regression.class_rows import ClassRows, class_rows
 from thali.regression.pl_hmc import ACCEPTANCE, hamiltonian, motion_from
 from thali.regression.pl_state import ACCEPTED, KEPT, SWEEPS, TRIED, Law, empty_kept, state_from
@@ -206,7 +206,9 @@ def plan_of(size: int, a, a_range, b, sampler, draws, tune, chains, thin) -> Pla
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or size > _LARGE else _THIN
     draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
-    return Plan(law, sampler, draws, tune, chains, whole("thin", thin, 1))
+    thin = whole("thin", thin, 1)
+    refuse_endless(draws, tune, chains, thin)
+    return Plan(law, sampler, draws, tune, chains, thin)
 
 
 def law_of(a: float | None, a_range, b: float) -> Law:

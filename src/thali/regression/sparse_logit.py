@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._quiet import is_quiet
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning
-from thali.models.arguments import one_of, positive, whole
+from thali.models.arguments import one_of, positive, refuse_endless, whole
 from thali.regression.classifier import Classifier
 from thali.regression.input import column_name
 
@@ -143,6 +143,7 @@ class SparseMultinomialLogit(Classifier):
         usual = THIN_TWO if len(self.classes_) == 2 else THIN
         thin = usual if self.thin is None else whole("thin", self.thin, 1)
         chains = whole("chains", self.chains, 1)
+        refuse_endless(draws, tune, chains, thin)
         cores = self.cores if self.cores is None else whole("cores", self.cores, 1)
         reference = self._position_of_reference()
         z = self._standardised_for_fit(matrix, intercept)

@@ -1,0 +1,129 @@
+"""What in paired comparisons is surely no comparison, or probably not what was meant."""
+
+import unicodedata
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.data.check import as_label, shorten
+from thali.data.names import LOSSES, TIES, plain
+from thali.errors import DataError, DataWarning
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ROUNDING = 1e-9
+_LEAST_PAIRS = 3  # that sum to 100 before it is worth a word
+
+
+def tie_sentence(label: str) -> str:
+    """What to do where a label says that there was no winner."""
+    return (
+        f"{label!r} says that neither option was chosen; remove such rows to leave ties out, or write each twice, once "
+        "for either winner, with a weight of 0.5 (if it is an option, give it another name)."
+    )
+
+
+def is_tie(label: str) -> bool:
+    """Whether a label is a word for a comparison without a winner."""
+    return plain(label) in TIES
+
+
+def refuse_ties(labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, counts: np.ndarray) -> None:
+    """Raise if an option that bears a word for a tie only ever won or only ever lost, as no option is known to."""
+    for k, label in enumerate(labels):
+        if is_tie(label):
+            won, lost = counts[winner == k].sum(), counts[loser == k].sum()
+            if bool(won) != bool(lost):
+                raise DataError(f"{tie_sentence(label)} It is chosen {won:g} times and rejected {lost:g} times.")
+
+
+def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
+    """Raise if a row and its column hold the sums of the others.
+
+    Among three options that may be chance; then the total of all on the diagonal must say so, too.
+    """
+    n = len(labels)
+    if n < 3:
+        return
+    apart = counts.copy()
+    np.fill_diagonal(apart, 0.0)
+    rows = np.isclose(2.0 * apart, apart.sum(axis=0)[None, :], rtol=_ROUNDING, atol=0.0)
+    columns = np.isclose(2.0 * apart, apart.sum(axis=1)[:, None], rtol=_ROUNDING, atol=0.0)
+    np.fill_diagonal(rows, True)
+    np.fill_diagonal(columns, True)
+    for k in np.flatnonzero(rows.all(axis=1) & columns.all(axis=0)).tolist():
+        total = apart[k].sum()
+        if total and (n > 3 or np.isclose(counts[k, k], total, rtol=_ROUNDING)):
+            raise DataError(
+                f"Row and column {labels[k]!r} hold the sums of the other rows and columns, which are no option; "
+                "remove both."
+            )
+
+
+def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.ndarray) -> None:
+    """Raise if every row without a column, and every column without a row, holds the sums of the others."""
+    shared_rows = np.array([label in columns for label in rows])
+    shared_columns = np.array([label in rows for label in columns])
+    inside = np.nan_to_num(values[np.ix_(shared_rows, shared_columns)])
+    below = values[np.ix_(~shared_rows, shared_columns)]
+    beside = values[np.ix_(shared_rows, ~shared_columns)]
+    sums = np.isclose(below, inside.sum(axis=0)).all() and np.isclose(beside, inside.sum(axis=1)[:, None]).all()
+    if inside.any() and sums:
+        extra = [label for label, shared in zip(rows, shared_rows, strict=True) if not shared]
+        extra += [label for label, shared in zip(columns, shared_columns, strict=True) if not shared]
+        raise DataError(f"{shorten(extra)}: these are the sums of the options, and none of them; remove them.")
+
+
+def dropped_columns(frame: "pd.DataFrame", used: set) -> str | None:
+    """A sentence if columns that are not read say how often an option lost, or that neither won."""
+    dropped = [
+        str(name)
+        for name in frame.columns
+        if name not in used
+        and plain(str(name)) in (*LOSSES, *TIES)
+        and any(as_label(value) not in ("", "0", "0.0") for value in frame[name].tolist())
+    ]
+    if not dropped:
+        return None
+    return (
+        f"Not read, though they seem to hold losses or ties: {shorten(dropped)}; give losses rows of their own, with "
+        "the two options the other way round."
+    )
+
+
+def percentages(wins: np.ndarray, losses: np.ndarray) -> str | None:
+    """A sentence if every pair sums to 100, as percentages do, or to 1, as proportions do."""
+    total = wins + losses
+    mixed = ((wins > 0) & (losses > 0)).any()
+    for whole, what in ((100.0, "percentages"), (1.0, "proportions")):
+        if mixed and len(total) >= _LEAST_PAIRS and np.allclose(total, whole, rtol=1e-6, atol=0.0):
+            return (
+                f"The two numbers of every pair sum to {whole:g}; if they are {what}, give the counts instead, because "
+                "the number of comparisons decides how sure the answer is."
+            )
+    return None
+
+
+def alike_labels(labels: Sequence[str]) -> str | None:
+    """A sentence if labels differ in nothing but capitals, blanks or the encoding of a letter."""
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(" ".join(unicodedata.normalize("NFKC", label).casefold().split()), []).append(label)
+    alike = [group for group in groups.values() if len(group) > 1]
+    if not alike:
+        return None
+    more = f", and so do {len(alike) - 1:,} more groups of labels" if len(alike) > 1 else ""
+    return (
+        f"The labels {shorten(alike[0])} differ only in capitals or blanks{more}; they are taken for different "
+        "ones, so write alike what is one."
+    )
+
+
+def warn_of(*sentences: str | None) -> None:
+    """Warn of what was found while data were made; None was not."""
+    for sentence in sentences:
+        if sentence is not None:
+            warnings.warn(sentence, DataWarning, stacklevel=3)
