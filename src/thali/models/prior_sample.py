@@ -29,13 +29,9 @@ class PriorSample:
 
     def tree(self) -> "xarray.DataTree":
         """The draws in the ArviZ schema."""
-        import xarray as xr
+        from thali.posterior.store import origin, tree_of
 
-        from thali.posterior.store import origin
-
-        tree = xr.DataTree.from_dict({"prior": self.prior, "prior_predictive": self.predictive, **self.fixed})
-        tree.attrs = origin()
-        return tree
+        return tree_of({"prior": self.prior, "prior_predictive": self.predictive, **self.fixed}, origin())
 
 
 class Sampled(Parameters):

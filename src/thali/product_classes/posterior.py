@@ -53,7 +53,6 @@ def to_datatree(fit: Any, study: Study, learned_alpha: bool, attrs: dict) -> "xa
     xarray.DataTree
         Groups posterior, sample_stats (evidence, trace and acceptance), constant_data (the design) and particles.
     """
-    import xarray as xr
 
     from thali.posterior.store import origin, tree_of
 
