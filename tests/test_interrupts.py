@@ -111,14 +111,14 @@ def test_pieces_of_work_are_whole():
     assert states["begun"] == states["ended"] < 100
 
 
-def test_ctrl_c_is_held_back_and_passed_on_once():
+def test_ctrl_c_is_held_back_and_passed_on_once(capfd):
     done = []
     with pressed(0.1, 0.15), pytest.raises(KeyboardInterrupt):
-        with held_back(), held_back():
+        with held_back("wait"), held_back("wait"):
             time.sleep(0.3)
             done.append("inner")
         done.append("outer")
-    assert done == ["inner"]
+    assert done == ["inner"] and capfd.readouterr().err == "wait\n"
     with pressed(0.1), pytest.raises(KeyboardInterrupt):
         with held_back():
             with held_back() as inner:
