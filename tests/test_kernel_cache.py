@@ -262,7 +262,7 @@ def test_ctrl_c_waits_for_the_compiler(cache, monkeypatch, capfd):
     monkeypatch.setattr(Dispatcher, "compile", press_and_compile)
     one = kernel(roll)
     kernel.registry.remove(one)
-    with pressed(), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), pressed():
         one(np.random.default_rng(1), MODEL)
     assert len(compiled) == 1 and len(kept(cache)) == 2
     assert capfd.readouterr().err == "thali: stopping as soon as the compiler is done\n"
@@ -278,7 +278,7 @@ def test_ctrl_c_waits_for_the_compiler_of_a_users_function(monkeypatch):
         return compiled[-1]
 
     monkeypatch.setattr(Dispatcher, "compile", press_and_compile)
-    with pressed(), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), pressed():
         compiled_alone(lambda x: x + 1.0, (2.0,))
     assert len(compiled) == 1
 
