@@ -4,32 +4,39 @@ import contextlib
 import signal
 import threading
 import time
+from types import SimpleNamespace
 
 
 @contextlib.contextmanager
-def pressed(*moments):
-    """Ctrl-C so many seconds after the beginning of the block; each may come too late. Gives an event of the first."""
-    main, is_over, is_pressed = threading.main_thread().ident, threading.Event(), threading.Event()
+def pressed(*moments, after=None):
+    """Ctrl-C so many seconds after the beginning of the block, or after an event; each may come too late.
+
+    Gives two events, of the first and the last. What is to catch the KeyboardInterrupt stands before it in `with`.
+    """
+    main, is_over, is_ready = threading.main_thread().ident, threading.Event(), threading.Event()
+    events = SimpleNamespace(first=threading.Event(), last=threading.Event())
 
     def press():
+        (after or is_ready).wait(60.0)
         begin = time.monotonic()
         for moment in moments:
             if is_over.wait(max(0.0, begin + moment - time.monotonic())):
                 return
-            is_pressed.set()
+            events.first.set()
             signal.pthread_kill(main, signal.SIGINT)
+        events.last.set()
 
-    finger = threading.Thread(target=press)
+    finger = threading.Thread(target=press, daemon=True)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         finger.start()
-        yield is_pressed
+        is_ready.set()
+        yield events
     finally:
-        with contextlib.suppress(KeyboardInterrupt):
-            is_over.set()
-        while finger.is_alive():
+        while signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             with contextlib.suppress(KeyboardInterrupt):
-                time.sleep(0.01)
-        with contextlib.suppress(KeyboardInterrupt):
-            time.sleep(0.01)  # a signal that is on its way arrives
+                signal.signal(signal.SIGINT, lambda *_: None)
+        is_over.set()
+        finger.join()
+        time.sleep(0.01)  # a signal that is on its way arrives
         signal.signal(signal.SIGINT, before)

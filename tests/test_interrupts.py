@@ -40,6 +40,7 @@ class Slow(Sliced):
 
     def __init__(self, seconds=0.2):
         self.seconds, self.sweeps, self.is_torn = seconds, 0, False
+        self.has_begun, self.may_end = threading.Event(), None
 
     @property
     def is_done(self):
@@ -47,9 +48,12 @@ class Slow(Sliced):
 
     def run_to(self, until):
         self.is_torn = True
+        self.has_begun.set()
         end = time.monotonic() + self.seconds
         while time.monotonic() < end:
             time.sleep(0.001)
+        if self.may_end is not None:
+            self.may_end.wait(60.0)
         self.sweeps = until
         self.is_torn = False
 
@@ -58,11 +62,12 @@ class Silent:
     def update(self, done): ...
 
 
-@pytest.mark.parametrize("moments", [(0.1,), (0.45,), (0.1, 0.15, 0.2, 0.25, 0.3), tuple(np.arange(1, 300) / 500)])
+@pytest.mark.parametrize("moments", [(0.05,), (0.3,), (0.05, 0.1, 0.15), tuple(np.arange(1, 100) / 500)])
 def test_ctrl_c_waits_for_the_end_of_every_slice(moments):
     """Once, again while it waits, and a key that is held down."""
     chains = [Slow(0.5), Slow(), Slow()]
-    with pressed(*moments), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), pressed(*moments, after=chains[0].has_begun) as keys:
+        chains[0].may_end = keys.last
         run_in_threads(chains, 2, Silent())
     done = [chain.sweeps for chain in chains]
     assert not any(chain.is_torn for chain in chains)
@@ -99,32 +104,31 @@ def test_a_handler_of_ones_own_may_let_the_run_go_on():
 
 
 def test_pieces_of_work_are_whole():
-    states = Counter()
+    states, inside = Counter(), threading.Event()
 
     def work(number):
         states["begun"] += 1
+        if number:  # the first is done by the caller's thread
+            inside.set()
         time.sleep(0.1)
         states["ended"] += 1
 
-    with pressed(0.25), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), pressed(0.02, after=inside):
         in_threads(work, 100, 1)
     assert states["begun"] == states["ended"] < 100
 
 
-def test_ctrl_c_is_held_back_and_passed_on_once():
-    done = []
-    with pressed(0.1, 0.15), pytest.raises(KeyboardInterrupt):
-        with held_back(), held_back():
-            time.sleep(0.3)
-            done.append("inner")
-        done.append("outer")
-    assert done == ["inner"]
-    with pressed(0.1), pytest.raises(KeyboardInterrupt):
-        with held_back():
-            with held_back() as inner:
-                time.sleep(0.3)
+def test_ctrl_c_is_held_back_and_passed_on_once(capfd):
+    done, inside = [], threading.Event()
+    with pytest.raises(KeyboardInterrupt), pressed(0.1, 0.15, after=inside) as keys:
+        with held_back("wait"):
+            with held_back("wait") as inner:
+                inside.set()
+                keys.last.wait(60.0)
+                time.sleep(0.01)
             done.append(inner.is_noted)
-    assert done == ["inner", True]
+        done.append("outer")
+    assert done == [True] and capfd.readouterr().err == "wait\n"
 
 
 def test_nothing_is_held_back_in_a_thread():
@@ -170,7 +174,8 @@ def slices(monkeypatch):
 def stopped_fit(slices, moment, kind, **how):
     """A fit that was stopped at a moment; None if it had nothing to keep."""
     model = None
-    with contextlib.suppress(KeyboardInterrupt), pressed(moment) as slices.is_pressed:
+    with contextlib.suppress(KeyboardInterrupt), pressed(moment) as keys:
+        slices.is_pressed = keys.first
         model = fitted(kind, cores=1, **how)
     assert slices.begun == slices.ended
     return model

@@ -21,7 +21,7 @@ from numba.core.dispatcher import Dispatcher
 
 import thali
 from thali import _kernel_cache
-from thali._jit import _dispatcher_of, kernel
+from thali._jit import _dispatcher_of, compiled_alone, kernel
 from thali._kernel_cache import _CheckedFiles, _is_private, refusal
 from thali.errors import IncompleteWarning
 from thali.mcmc.chance import index
@@ -250,7 +250,7 @@ def test_what_could_not_be_compiled_is_compiled_by_the_next_call(cache, monkeypa
     assert one.dispatcher(MODEL) is not first
 
 
-def test_ctrl_c_waits_for_the_compiler(cache, monkeypatch):
+def test_ctrl_c_waits_for_the_compiler(cache, monkeypatch, capfd):
     compile_it, compiled = Dispatcher.compile, []
 
     def press_and_compile(self, signature):
@@ -262,10 +262,25 @@ def test_ctrl_c_waits_for_the_compiler(cache, monkeypatch):
     monkeypatch.setattr(Dispatcher, "compile", press_and_compile)
     one = kernel(roll)
     kernel.registry.remove(one)
-    with pressed(), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), pressed():
         one(np.random.default_rng(1), MODEL)
     assert len(compiled) == 1 and len(kept(cache)) == 2
+    assert capfd.readouterr().err == "thali: stopping as soon as the compiler is done\n"
     assert one(np.random.default_rng(1), MODEL) == RIGHT and len(compiled) == 1
+
+
+def test_ctrl_c_waits_for_the_compiler_of_a_users_function(monkeypatch):
+    compile_it, compiled = Dispatcher.compile, []
+
+    def press_and_compile(self, signature):
+        signal.raise_signal(signal.SIGINT)
+        compiled.append(compile_it(self, signature))
+        return compiled[-1]
+
+    monkeypatch.setattr(Dispatcher, "compile", press_and_compile)
+    with pytest.raises(KeyboardInterrupt), pressed():
+        compiled_alone(lambda x: x + 1.0, (2.0,))
+    assert len(compiled) == 1
 
 
 def interrupt_compilations(count):

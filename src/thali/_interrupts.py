@@ -1,6 +1,8 @@
 """Ctrl-C at a moment of our choice: what must not be left half done is finished first."""
 
+import os
 import signal
+from contextlib import suppress
 
 
 class held_back:
@@ -8,10 +10,13 @@ class held_back:
 
     Python runs signal handlers in the main thread alone, between any two of its instructions. A block in another thread
     is not interrupted anyway, and there, as where Ctrl-C is ignored, nothing changes. Blocks may be nested: the
-    outermost one passes Ctrl-C on.
+    outermost one passes Ctrl-C on. What may last longer than anybody waits without a word has one to say, on stderr.
     """
 
     is_noted = False
+
+    def __init__(self, word: str = ""):
+        self.word = word
 
     def __enter__(self) -> "held_back":
         self._before = None
@@ -32,4 +37,7 @@ class held_back:
             self._before(signal.SIGINT, None)
 
     def _note(self, number, frame) -> None:
+        if self.word and not self.is_noted and frame is not None:  # None: passed on by an inner block
+            with suppress(OSError):  # no stderr; print could meet itself in the middle of a line
+                os.write(2, f"{self.word}\n".encode())
         self.is_noted = True

@@ -206,9 +206,12 @@ def _dispatcher_of(function, is_kept: bool, options: dict[str, Any], drop: Calla
     return dispatcher
 
 
+_WAIT = "thali: stopping as soon as the compiler is done"
+
+
 def _compile(dispatcher, drop: Callable[[], Any], signature) -> Any:
     """Compile or load, whole or not at all."""
-    with held_back():
+    with held_back(_WAIT):
         try:
             return type(dispatcher).compile(dispatcher, signature)
         except BaseException:
@@ -271,7 +274,8 @@ def compiled_alone(function, arguments) -> tuple[Any, bool]:
     for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
         alone = jit(error_model="numpy", **options)(plain)
         try:
-            _without_advice(lambda alone=alone: alone.compile(types_of))
+            with held_back(_WAIT):
+                _without_advice(lambda alone=alone: alone.compile(types_of))
             return alone, options != _UNCOUNTED
         except NumbaError as error:
             message = str(error)

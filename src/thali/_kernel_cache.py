@@ -163,7 +163,7 @@ def _strangers(place: Path) -> set[tuple[str, int]]:
 def _writers(place: Path) -> set[tuple[str, int]]:
     status = place.stat()
     found = {("user", status.st_uid)}
-    if place.is_dir() and status.st_mode & stat.S_ISVTX:  # as in /tmp: only owners replace what lies there
+    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:  # as in /tmp: only owners replace files there
         return found
     if status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid):
         found.add(("group", status.st_gid))
