@@ -1,7 +1,7 @@
 """A run of product classes that is killed goes on to the same end, to the last bit."""
 
+import errno
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ import pytest
 from product_class_answers import plan, problem_and_plan
 from product_class_cases import TP1, TP2, TP3
 
+from thali._files import cannot_write
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 from thali.product_classes import checkpoint
 from thali.product_classes.annealed import run_annealed
@@ -171,10 +172,10 @@ def test_files_that_cannot_be_used(written, tmp_path):
 
 
 def test_a_full_disk_does_not_end_the_run(monkeypatch, tmp_path):
-    def full(*names):
-        raise OSError(28, "No space left on device")
+    def full(path, content):
+        raise DataError(cannot_write(path, OSError(errno.ENOSPC, "No space left on device")))
 
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(checkpoint, "atomic_write", full)
     problem, how = problem_and_plan(TP1, {}, 2.0, 1.0, groups=2, particles=4, final_sweeps=3)
     with pytest.warns(IncompleteWarning, match="No space left on device; .* The run goes on without a checkpoint"):
         fit = run_smc(problem, how, random_seed=1, checkpoint=tmp_path / "run.npz")

@@ -113,7 +113,7 @@ def seal(content: bytes | memoryview) -> bytes:
 
     Example
     -------
-    >>> seal(b"tea")[:40]
+    >>> seal(b"tea")[:41]
     b'\\nthali 00000000000000000003 bytes, sha256'
     """
     return _SEAL % (memoryview(content).nbytes, hashlib.sha256(content).hexdigest().encode())
