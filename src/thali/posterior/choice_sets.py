@@ -51,7 +51,7 @@ def sets_part(
     return DataPart(
         log_constant=float(coefficients.sum()),
         descriptions={
-            "choice_probability": "probability that the first of the pair is chosen over the second, lapse included",
+            "choice_probability": "probability that the first of a pair is chosen, lapse included",
             "set_probability": "probability that the alternative is chosen out of those offered, lapse included",
         },
         variables=variables,

@@ -43,9 +43,7 @@ def choices_part(
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
     return DataPart(
         log_constant=float(coefficients.sum()),
-        descriptions={
-            "choice_probability": "probability that the first of the pair is chosen over the second, lapse included"
-        },
+        descriptions={"choice_probability": "probability that the first of a pair is chosen, lapse included"},
         variables=variables,
         coordinates=coordinates,
         observed={"wins": ("compared_pair", data.wins), "losses": ("compared_pair", data.losses)},
