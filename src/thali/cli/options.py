@@ -30,7 +30,7 @@ Data = Annotated[
         " column, or one comparison a line), of choices out of sets (one alternative of an occasion a line), of"
         " similarities (a symmetric square, or one pair a line), of"
         " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
-        " of a task a line; see --monotone); or the name of a bundled data set.",
+        " of a task a line; see --monotone); the name of a bundled data set; or - for what is piped in.",
         show_default=False,
     ),
 ]
