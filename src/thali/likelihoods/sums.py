@@ -4,7 +4,7 @@ A term sees the features through sums of weights alone: own[i], of all features 
 those that i and j both have. Thali keeps the sums and the terms, so that a change evaluates only the terms it touches.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,8 @@ def empty_cache(likelihood) -> Sums:
     """Sums of no feature; terms are still to be filled in."""
     n = likelihood.n
     side = n if sees_pairs(likelihood) else 0
-    lists, squares = np.zeros((3, n)), np.zeros((3, side, side))
-    return Sums(*lists, *squares, np.zeros(n, np.int64), np.zeros(1, np.int64))
+    arrays: Any = [*np.zeros((3, n)), *np.zeros((3, side, side)), np.zeros(n, np.int64), np.zeros(1, np.int64)]
+    return Sums(*arrays)
 
 
 @scalar

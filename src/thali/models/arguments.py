@@ -14,9 +14,10 @@ def whole(name: str, value, least: int) -> int:
     """A whole number of at least `least`, and of a size that can be counted to."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ArgumentError(f"{name} must be a whole number of {least} or more; got {value!r}.")
-    if value > MOST:
-        raise ArgumentError(f"{name} must be {MOST:,} at most; got about {float_of(value):.1g}.")
-    return int(value)
+    number = int(value)
+    if number > MOST:
+        raise ArgumentError(f"{name} must be {MOST:,} at most; got about {float_of(number):.1g}.")
+    return number
 
 
 def float_of(value) -> float:

@@ -121,7 +121,7 @@ def finished_table(named: "pandas.DataFrame", rows: list[dict], discrepancy: np.
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
-    p_value = _share_at_least(*discrepancy) if frame["n"].mean() >= FEWEST else math.nan
+    p_value = _share_at_least(*discrepancy) if float(frame["n"].to_numpy().mean()) >= FEWEST else math.nan
     frame.attrs.update(p_value=p_value, interval=INTERVAL, expected_missed=expected, draws=discrepancy.shape[1])
     return frame
 

@@ -154,7 +154,7 @@ def to_datatree(
     return tree_of(groups, {**origin(), **(attrs or {})})
 
 
-def tree_of(groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[str, object]) -> "xarray.DataTree":
+def tree_of(groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[Any, Any]) -> "xarray.DataTree":
     """The groups as one tree, with 1 and 0 (int8) for what is true and false: ArviZ computes with all that it finds."""
     import xarray as xr
 

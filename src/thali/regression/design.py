@@ -80,7 +80,11 @@ class Design:
         elif transform is None:
             columns = tuple(names)
         else:
-            varying = names if standard is None else [names[j] for j in np.flatnonzero(standard.varies)]
+            varying = (
+                names
+                if standard is None
+                else [name for name, varies in zip(names, standard.varies, strict=True) if varies]
+            )
             columns = _exponential_names(varying, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
