@@ -195,7 +195,8 @@ def scale_sides(pairs, c, factor, sum_of_weights):
             side = c.tile[v, OWN + t]
             if may_be_empty(pairs):
                 side = side if c.tile[v, OWN_COLUMNS + t] > 0.0 else np.inf
-            least = min(least, side)
+            if c.tile[v, WINS + t] + c.tile[v, LOSSES + t] > 0.0:  # nobody keeps the sides of a missing neighbour right
+                least = min(least, side)
     return least < TRUSTED * c.real[ERROR]
 
 
