@@ -179,7 +179,7 @@ def fill(pairs, c, b, columns):
     c.real[ERROR] = 0.0
 
 
-@lanes
+@scalar
 def scale_sides(pairs, c, factor, sum_of_weights):
     """Multiply all weights by a factor; returns whether the cache should be filled from scratch.
 
@@ -187,15 +187,17 @@ def scale_sides(pairs, c, factor, sum_of_weights):
     sweeps they may become as large as the weights themselves.
     """
     c.real[ERROR] = c.real[ERROR] * factor + ROUNDING * sum_of_weights
-    light = TRUSTED * c.real[ERROR]
-    doubtful = 0.0
+    least = np.inf
     for v in range(c.tile.shape[0]):
         for t in range(LANES):
             c.tile[v, OWN + t] *= factor
             c.tile[v, OTHER + t] *= factor
-            if not may_be_empty(pairs) or c.tile[v, OWN_COLUMNS + t] > 0.0:
-                doubtful += 1.0 if c.tile[v, OWN + t] < light else 0.0
-    return doubtful > 0.0
+            side = c.tile[v, OWN + t]
+            if may_be_empty(pairs):
+                side = side if c.tile[v, OWN_COLUMNS + t] > 0.0 else np.inf
+            if c.tile[v, WINS + t] + c.tile[v, LOSSES + t] > 0.0:  # nobody keeps the sides of a missing neighbour right
+                least = min(least, side)
+    return least < TRUSTED * c.real[ERROR]
 
 
 @scalar
