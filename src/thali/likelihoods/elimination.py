@@ -139,7 +139,9 @@ class Elimination:
         from thali.likelihoods.new_data import new_choices, new_pairs
 
         data = as_pairs(data)
-        return (new_choices if isinstance(data, Choices) else new_pairs)(columns, data, self.lapse, rng)
+        if isinstance(data, Choices):
+            return new_choices(columns, data, self.lapse, rng)
+        return new_pairs(columns, data, self.lapse, rng)
 
     def posterior_part(self, columns, extra, data, shape, dense):
         """What draws say about the data, for the posterior tree."""

@@ -71,7 +71,7 @@ def _one_draw(task: "Task", likelihood: Any, data: Any, rng: np.random.Generator
 
 def _joined(draws: Sequence[ChainDraws]) -> ChainDraws:
     """Draws one after the other, as one chain."""
-    arrays = {
+    arrays: Any = {
         part.name: np.concatenate([getattr(draw, part.name) for draw in draws])
         for part in fields(ChainDraws)
         if part.name not in ("extra", "stats")

@@ -24,7 +24,7 @@ class PriorSample:
 
     prior: "xarray.Dataset"
     predictive: "xarray.Dataset"
-    data: list[tuple | None]  # of each draw what `fit` takes; None where the model cannot be fitted to it
+    data: Sequence[tuple | None]  # of each draw what `fit` takes; None where the model cannot be fitted to it
     fixed: "dict[str, xarray.Dataset]" = field(default_factory=dict)  # groups that are the same in all draws
 
     def tree(self) -> "xarray.DataTree":
@@ -108,6 +108,6 @@ class SampledFromData(Sampled):
         return self._drawn(draws, random_seed, data).tree()
 
 
-def stacked(values: Sequence[Any], dims: Sequence[Any] = ()) -> tuple[tuple, np.ndarray]:
+def stacked(values: Any, dims: Sequence[Any] = ()) -> tuple[tuple, np.ndarray]:
     """One value a draw as a variable with the dimensions chain, draw, and those of a value."""
     return ("chain", "draw", *dims), np.asarray(values)[None]

@@ -53,7 +53,7 @@ class Calibration:
 
     def __str__(self) -> str:
         formats = {"rank_mean": "{:.3f}", "z": "{:+.1f}", "z_spread": "{:+.1f}", "p_value": "{:.2g}", "ess": "{:.0f}"}
-        shown = {name: rule.format for name, rule in formats.items()}
+        shown: Any = {name: rule.format for name, rule in formats.items()}
         smallest = self.table["p_value"].min() * len(self.table)
         verdict = "calibrated" if self.ok else "NOT CALIBRATED"
         return (
