@@ -23,7 +23,7 @@ from thali.priors import FiniteFeatures, Given, IndianBuffet
 CHAIN = {"draws": 100, "tune": 100, "chains": 1}
 TREE = "((a:0.3,b:0.3):0.7,c:1.0,d:1.0);"
 LARGER = "((a:0.3,b:0.3):0.7,(c:0.6,d:0.6,(e:0.2,f:0.2):0.4):0.4);"
-OWNERS = [[1, 0], [1, 1], [0, 1], [0, 0]]
+OWNERS = [[1, 0, 0, 1], [1, 0, 1, 0], [0, 1, 1, 0], [0, 1, 0, 0]]
 
 
 class Ratings(NamedTuple):
@@ -122,7 +122,7 @@ def cases():
         ("similarities: 2 features, sigma learned", clustering(2), similarities(), CHAIN),
         (
             "similarities: given features, weights Gamma(2, 5)",
-            open_model(Given(np.vstack([OWNERS, [[1, 0], [1, 1]]])), Additive(), weight_prior=(2.0, 5.0)),
+            open_model(Given(np.vstack([OWNERS, [[1, 0, 0, 1], [1, 1, 0, 0]]])), Additive(), weight_prior=(2.0, 5.0)),
             similarities(),
             CHAIN,
         ),

@@ -75,7 +75,7 @@ class Additive:
     --------
     >>> from thali.likelihoods import Additive
     >>> Additive(sigma=0.05)
-    Additive(sigma=0.05, constant=True)
+    Additive(sigma=0.05, constant=True, variance=None)
     """
 
     sigma: float | None = None

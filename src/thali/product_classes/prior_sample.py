@@ -51,5 +51,5 @@ def sample_classes(
         chosen.append(choice)
     group = draws_group(joined(drawn))
     predictive = xr.Dataset({"chosen": stacked(chosen, ("task",))}, {name: group[name] for name in ("chain", "draw")})
-    data_sets = [(data.with_choices(choice),) for choice in chosen]
-    return PriorSample(group, predictive, data_sets, {"constant_data": study_of(data).to_dataset()})
+    new = [(data.with_choices(choice),) for choice in chosen]
+    return PriorSample(group, predictive, new, {"constant_data": study_of(data).to_dataset()})
