@@ -88,7 +88,7 @@ def test_names_of_features_survive_a_file(tmp_path):
         ({"sigma": 1e-170}, "finite number above 0"),
         ({"sigma": -1.0}, "finite number above 0"),
         ({"alpha": -1.0}, "alpha .* got -1.0"),
-        ({"weight_prior": (0.7, 1.0)}, "shape in weight_prior must be 1 or more for additive clustering"),
+        ({"weight_prior": (0.7, 1.0)}, "shape in weight_prior must be 1 or more for Additive"),
         ({"weight_prior": (1.0, 0.0)}, "rate in weight_prior"),
         ({"weight_prior": 3.0}, "must be the pair"),
         ({"constant": 2}, "constant must be one of True, False"),

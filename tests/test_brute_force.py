@@ -157,8 +157,8 @@ def scores_by_refits(model, fit, seed):
         nll.append(-log_binomial(x, n, p))
         gained += x * math.log2(2.0 * p) + (n - x) * math.log2(2.0 * (1.0 - p))
         compared += n
-        drawn = model.posterior_["posterior"].dataset["choice_probability"]
-        of_pair = drawn.values[..., (drawn["option_a"] == LABELS[a]) & (drawn["option_b"] == LABELS[b])]
+        drawn = model.posterior_["posterior"]["choice_probability"]
+        of_pair = drawn.sel(pair=f"{LABELS[a]}, {LABELS[b]}").values
         log_pred.append(math.log(np.exp(log_binomial(x, n, of_pair)).mean()))
     return {"nll": np.mean(nll), "information": gained / compared, "mean_log_pred": np.mean(log_pred)}
 

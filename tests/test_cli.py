@@ -46,6 +46,7 @@ class FakeModel:
 
     happens = staticmethod(lambda: None)  # in the middle of a fit
     interrupted_ = False
+    lapse_ = 0.01
     learned_alpha = True
     common = ((0, 1),)  # aspects of most draws ...
     beside = 4.0  # ... and the mean number of others
@@ -144,7 +145,7 @@ def test_defaults(run, fake):
     assert fake.settings == {
         "aspects": "ibp",
         "unique": True,
-        "lapse": 0.01,
+        "lapse": None,
         "alpha": None,
         "sampler": "recommended",
     }
@@ -404,7 +405,7 @@ def heed_interrupts():
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 def test_ctrl_c_keeps_what_was_drawn(folder):
     subprocess.run(program("fit", "celebrities", "--draws", 4, "--tune", 1), check=True, timeout=300)  # compiles
-    words = "celebrities --draws 1_000_000 --tune 10 --chains 2 --thin 1000 --out results".replace("_", "")
+    words = "celebrities --draws 500_000 --tune 10 --chains 2 --thin 1000 --out results".replace("_", "")
     with subprocess.Popen(
         program("fit", *words.split()),
         stdout=subprocess.PIPE,

@@ -455,7 +455,6 @@ BAD = {
     "a question mark": (["question.csv", "--target", "kind"], "(line 3 of 'wid' holds '?')"),
     "empty cells": (["empty.csv", "--target", "kind"], "line 3 of 'wid' is empty, and so 1 more cell"),
     "no class": (["nameless.csv", "--target", "kind"], "line 3 has no class in 'kind'"),
-    "a constant": (["constant.csv", *MAP, "--a", "1", "--folds", "2"], "'wid' holds 2; leave constant columns out."),
     "one class": (["one.csv", *MAP, "--a", "1", "--folds", "2"], "one class only"),
     "no covariate": (["alone.csv", "--target", "kind"], "Expected are at least two columns"),
     "continuous": (["continuous.csv", *MAP, "--a", "1", "--folds", "0"], "Cut a continuous target into classes"),

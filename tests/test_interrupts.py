@@ -1,6 +1,7 @@
 """Ctrl-C at any moment: what comes back is whole sweeps, and nothing runs on behind it."""
 
 import contextlib
+import io
 import os
 import signal
 import threading
@@ -13,6 +14,7 @@ from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
 
 from thali import _threads
+from thali._files import seal
 from thali._interrupts import held_back
 from thali._threads import Sliced, run_in_threads
 from thali.errors import DataError
@@ -306,6 +308,13 @@ def used(arrays, first):
     return np.flatnonzero(arrays[f"{first}state_slots"][: arrays[f"{first}state_end_slots"][1], PERSON] >= 0)
 
 
+def write_sealed(path, arrays):
+    """As a fit would have written it, so that the hash is right and the state alone is wrong."""
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    path.write_bytes(content.getvalue() + seal(content.getvalue()))
+
+
 @pytest.mark.parametrize("kind", RESUMED)
 def test_a_torn_checkpoint_is_refused(kind, tmp_path):
     file, torn = tmp_path / "run.npz", tmp_path / "torn.npz"
@@ -317,11 +326,11 @@ def test_a_torn_checkpoint_is_refused(kind, tmp_path):
     for tear in (visited, pending, holes, free_list, owners, circle, nowhere, muted, not_a_number):
         arrays = {name: array.copy() for name, array in whole.items()}
         tear(arrays, first)
-        np.savez(torn, **arrays)
+        write_sealed(torn, arrays)
         with pytest.raises(DataError, match="torn.npz' cannot be resumed: .*; delete the file and fit from"):
             fitted(kind, size, resume=torn)
     fitted(kind, size, resume=file)
     if first:
-        np.savez(torn, **(whole | {f"{first}trace": whole[f"{first}trace"][:-1]}))
+        write_sealed(torn, (whole | {f"{first}trace": whole[f"{first}trace"][:-1]}))
         with pytest.raises(DataError, match="does not hold the draws that belong to its 120 sweeps"):
             fitted(kind, size, resume=torn)

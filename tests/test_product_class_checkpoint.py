@@ -61,6 +61,8 @@ for kill in kills:
         written = 0
         def replace_or_die(*names):
             global written
+            if os.fspath(names[1]) != path:  # compiled code
+                return replace(*names)
             written += 1
             if written == kill and kill % 2:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -37,12 +37,10 @@ def stuck_model(**more):
 def compare_with_the_answer(seed, **budget):
     model = stuck_model().fit(choices_of(SETS, list("abcd")), random_seed=seed, progressbar=False, **budget)
     posterior = model.posterior_["posterior"]
-    chosen = posterior["set_probability"]
-    place = (chosen["alternative"].values == "d") & (chosen["offered"].values == "a, b, c, d")
     found = {
         "an aspect is d's alone": copies(posterior, [3]) > 0,
         "aspects": posterior["n_features"].values,
-        "d out of all": chosen.values[..., place][..., 0],
+        "d out of all": posterior["set_probability"].sel(place="d | a, b, c, d").values,
     }
     for name, draws in found.items():
         mean, mistake = mean_and_error(draws)

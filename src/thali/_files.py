@@ -5,7 +5,7 @@ import errno
 import hashlib
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from thali.errors import DataError
@@ -19,6 +19,10 @@ _ADVICE = {
     errno.EPERM: _RIGHTS,
     errno.EROFS: _RIGHTS,
 }
+_ANOTHER = (
+    "Another process wrote to '{folder}' at the same time, and {what} there came from it; run one of the two again "
+    "with another folder."
+)
 _SEAL = b"\nthali %020d bytes, sha256 %s\n"  # the length and the hash of all that stands before it
 _SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
 
@@ -65,9 +69,10 @@ def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> 
     """
     for name in contents:
         _check_place(folder / name)
-    unfinished = {name: folder / f".thali-{secrets.token_hex(8)}.part" for name in contents}
+    unfinished = {name: folder / f"{_start_of_part(name)}{secrets.token_hex(8)}.part" for name in contents}
     written, path = {}, folder
     try:
+        _remove_parts(folder, contents)
         for name, new in unfinished.items():
             path = folder / name
             with open(new, "xb") as file:
@@ -82,16 +87,29 @@ def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> 
         # Of several processes the one that moves its last file last sees what the others put in between.
         foreign = [name for name, identity in written.items() if _identity(folder / name) != identity]
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and folder.is_dir():  # removed as a leftover, which it was not
+            raise DataError(_ANOTHER.format(folder=folder, what=f"'{path.name}'")) from error
         raise DataError(cannot_write(path, error)) from error
     finally:
         for new in unfinished.values():
             with contextlib.suppress(OSError):
                 new.unlink()
     if foreign and len(written) > 1:  # a single file is that of one process, whole
-        raise DataError(
-            f"Another process wrote to '{folder}' at the same time, and {', '.join(foreign)} there came from it; run"
-            " one of the two again with another folder."
-        )
+        raise DataError(_ANOTHER.format(folder=folder, what=", ".join(foreign)))
+
+
+def _start_of_part(name: str) -> str:
+    """How the names of the unfinished files begin that become a file."""
+    return f".thali-{hashlib.sha256(name.encode()).hexdigest()[:12]}-"
+
+
+def _remove_parts(folder: Path, names: Iterable[str]) -> None:
+    """Remove what a process left behind that was killed while it wrote files of these names."""
+    starts = tuple(map(_start_of_part, names))
+    for file in folder.iterdir():
+        if file.name.startswith(starts) and file.suffix == ".part":
+            with contextlib.suppress(OSError):
+                file.unlink()
 
 
 def cannot_write(path: Path, error: OSError) -> str:

@@ -68,6 +68,7 @@ def read_observations(path: "str | Source", target: str | None) -> Observations:
     Example
     -------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "plants.csv"
     >>> _ = path.write_text("height,kind\\n1.5,moss\\n30,fern\\n2,moss\\n")
     >>> print(read_observations(str(path), "kind"))

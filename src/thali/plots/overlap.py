@@ -59,7 +59,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     >>> from thali.priors import IndianBuffet
     >>> pairs = {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.8, 0.3, 0.45])}
     >>> draws = Columns(np.array([1]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((1, 3)))
-    >>> data = SimpleNamespace(labels=("tea", "coffee", "milk"), **pairs)
+    >>> data = SimpleNamespace(labels=("tea", "coffee", "milk"), judgements=np.ones(3), **pairs)
     >>> found = estimate(
     ...     "expectation", draws, constant=np.array([0.3]), sigma=0.1, alpha=1.0, data=data, prior=IndianBuffet()
     ... )

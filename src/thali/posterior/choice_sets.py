@@ -35,7 +35,7 @@ def sets_part(
     variables: dict = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     coordinates, pointwise = {}, {}
     names = np.array([", ".join(members) for members in data.sets], dtype=str)
-    places = {"offered": ("place", names[data.set_of]), "alternative": ("place", labels[data.members])}
+    offered, alternative = names[data.set_of], labels[data.members]
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability = probability_draws(columns, i, j, lapse)
@@ -44,8 +44,11 @@ def sets_part(
     if len(data.members) <= MOST_PAIRS:
         probability = set_probability_draws(columns, data.start, data.members, lapse)
         variables["set_probability"] = (("chain", "draw", "place"), probability.reshape(*shape, -1))
-        named = zip(data.members, data.set_of, strict=True)
-        coordinates["place"] = np.array([f"{labels[member]} | {names[s]}" for member, s in named], dtype=str)
+        coordinates |= {
+            "place": np.array([f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str),
+            "offered": ("place_number", offered),  # a dimension of its own, as that of `option_a`
+            "alternative": ("place_number", alternative),
+        }
         terms = np.add.reduceat(_log_terms(data.counts, probability), data.start[:-1], axis=1) + coefficients
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
@@ -66,7 +69,7 @@ def sets_part(
             "unique": bool(unique),
         },
         pointwise=pointwise,
-        observed_coordinates={"set": names, **places},
+        observed_coordinates={"set": names, "offered": ("place", offered), "alternative": ("place", alternative)},
     )
 
 

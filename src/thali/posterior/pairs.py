@@ -15,9 +15,11 @@ def pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np
 
 
 def pair_names(labels: np.ndarray) -> dict:
-    """The names "a, b" of all pairs in row-major order, the coordinate of the dimension `pair`.
+    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the two options.
 
-    ArviZ can name what it summarises by such a coordinate, and stops at any that is not of a dimension.
+    ArviZ names what it summarises by `pair`, and stops at any other coordinate of a variable's dimensions: the options
+    have a dimension of their own, of the same length and order.
     """
     first, second = np.triu_indices(len(labels), k=1)
-    return {"pair": np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)}
+    names = np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)
+    return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}

@@ -283,7 +283,7 @@ class Classifier(Sampled):
                 stacklevel=3,
             )
         elif known is not None and names is not None and list(names) != list(known):
-            raise DataError(_difference(list(names), list(known)))
+            raise _OtherNames(list(names), list(known))
         matrix = matrix_of(X, names)
         if matrix.shape[1] != self.n_features_in_:
             raise DataError(
@@ -293,8 +293,15 @@ class Classifier(Sampled):
         return matrix
 
 
+class _OtherNames(DataError):
+    """Columns are not those of the fit; said in the words and lines of scikit-learn, which its checks look for."""
+
+    def __init__(self, names: list[str], known: list[str]) -> None:
+        Exception.__init__(self, _difference(names, known))
+
+
 def _difference(names: list[str], known: list[str]) -> str:
-    """How columns differ from those of the fit, in the words that scikit-learn's users know."""
+    """How columns differ from those of the fit."""
     message = "The feature names should match those that were passed during fit.\n"
     unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
     if unseen:
