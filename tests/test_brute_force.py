@@ -123,13 +123,10 @@ def finite_on_sets(k, unique, lapse, draws, count, seed):
     return scores
 
 
+@pytest.mark.long  # a minute of compiling for each
 @pytest.mark.parametrize(
     ("k", "unique", "lapse", "draws", "count"),
-    [
-        (2, True, 0.1, 1000, 100_000),
-        pytest.param(3, True, 0.02, 10_000, 1_000_000, marks=pytest.mark.long),
-        pytest.param(2, False, 0.3, 10_000, 1_000_000, marks=pytest.mark.long),
-    ],
+    [(2, True, 0.1, 1000, 100_000), (3, True, 0.02, 10_000, 1_000_000), (2, False, 0.3, 10_000, 1_000_000)],
 )
 def test_a_finite_prior_on_sets_predicts_what_brute_force_predicts(k, unique, lapse, draws, count):
     scores = finite_on_sets(k, unique, lapse, draws, count, seed=5)

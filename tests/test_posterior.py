@@ -57,7 +57,14 @@ def test_small_tree_has_the_documented_shape(small):
         "choice_probability": ("chain", "draw", "pair"),
     }
     assert {name: posterior[name].dims for name in posterior.data_vars} == expected
-    assert dict(posterior.sizes) == {"chain": 3, "draw": 40, "feature": widest, "option": 5, "pair": 10}
+    assert dict(posterior.sizes) == {
+        "chain": 3,
+        "draw": 40,
+        "feature": widest,
+        "option": 5,
+        "pair": 10,
+        "pair_number": 10,
+    }
     assert posterior["features"].dtype == np.int8
     assert posterior["option"].values.tolist() == list(data.labels)
     pairs = [(data.labels[i], data.labels[j]) for i in range(5) for j in range(i + 1, 5)]

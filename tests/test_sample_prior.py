@@ -217,3 +217,15 @@ def test_what_cannot_be_drawn_is_said():
         th.SparseMultinomialLogit().sample_prior(X, ["a"] * 9)
     with pytest.raises(DataError, match="needs thali data"):
         th.EliminationByAspects().sample_prior([[0, 1], [1, 0]])
+
+
+def test_similarities_of_many_judgements_scatter_less():
+    """The standard deviation of the mean of n judgements is sigma / sqrt(n), within 5 of its own errors."""
+    matrix, judged = np.full((3, 3), 0.5), np.array([[0, 100, 1], [100, 0, 4], [1, 4, 0]])
+    data = th.Similarities(matrix, list("abc"), sigma=0.5, judgements=judged)
+    tree = th.AdditiveClustering().sample_prior(data, draws=2000, random_seed=1)
+    noise = tree["prior_predictive"]["similarity"].values - tree["prior"]["similarity"].values
+    expected = 0.5 / np.sqrt([100, 1, 4])
+    assert np.abs(noise.std(axis=(0, 1)) / expected - 1).max() < 5 / np.sqrt(2 * 2000)
+    whole = stats.norm.logpdf(noise, scale=expected).sum(axis=2)
+    assert tree["prior"]["log_likelihood"].values == pytest.approx(whole, rel=1e-9)
