@@ -273,9 +273,9 @@ def compiled_alone(function, arguments) -> tuple[Any, bool]:
     jit: Any = njit
     for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
         alone = jit(error_model="numpy", **options)(plain)
+        alone.compile = functools.partial(_compile, alone, lambda: None)  # also for arguments of other types, later
         try:
-            with held_back(_WAIT):
-                _without_advice(lambda alone=alone: alone.compile(types_of))
+            _without_advice(lambda alone=alone: alone.compile(types_of))
             return alone, options != _UNCOUNTED
         except NumbaError as error:
             message = str(error)
