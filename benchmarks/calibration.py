@@ -31,8 +31,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali.likelihoods import Additive, Custom, Elimination
-from thali.priors import FiniteFeatures, Given, IndianBuffet
+from thali.model.latent_features.likelihoods import Additive, Custom, Elimination
+from thali.model.latent_features.priors import FiniteFeatures, Given, IndianBuffet
 
 CHAIN = {"draws": 100, "tune": 100, "chains": 1}
 TREE = "((a:0.3,b:0.3):0.7,c:1.0,d:1.0);"
@@ -167,15 +167,15 @@ def cases():
         ("hierarchical logit", th.HierarchicalLogit(linear="price", mean_sd=1.0), experiment(), CHAIN),
         (
             "product classes: annealed",
-            th.ProductClasses(monotone={"price": "decreasing"}, lapse=0.1, groups=1, final_sweeps=2000),
+            th.ProductClasses(monotone={"price": "decreasing"}, lapse=0.1),
             experiment(3, 3),
-            {},
+            {"chains": 1, "sweeps": 2000},
         ),
         (
             "product classes: smc",
-            th.ProductClasses(lapse=0.1, alpha=1.0, method="smc", groups=2, particles=40),
+            th.ProductClasses(lapse=0.1, alpha=1.0, method="smc"),
             experiment(3, 3),
-            {},
+            {"islands": 2, "particles": 40},
         ),
     ]
 

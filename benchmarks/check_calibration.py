@@ -1,4 +1,4 @@
-"""The p-values of `check()` where the model is true: are they ever too small?
+"""The p-values of `check()` for a true model: are they ever too small?
 
     python benchmarks/check_calibration.py [--small]
 
@@ -28,8 +28,8 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._quiet import quietly
-from thali.likelihoods import elimination_probabilities
+from thali.inference.quiet import without_warnings
+from thali.model.latent_features.likelihoods import elimination_probabilities
 
 LAPSE = 0.01
 LEVELS = (0.01, 0.05, 0.1, 0.2)
@@ -66,7 +66,7 @@ def p_values(aspects: str, sets: list[list[int]], times: int, rounds: int, seed:
     for number in range(rounds):
         data = simulated(aspects, sets, times, np.random.default_rng([seed, number]))
         model = th.EliminationByAspects(aspects, lapse=LAPSE)
-        with quietly():
+        with without_warnings():
             model.fit(data, draws=250, tune=250, chains=2, thin=10, cores=1, random_seed=number, progressbar=False)
         table = model.check(random_seed=number)
         overall.append(table.attrs["p_value"])

@@ -1,4 +1,4 @@
-"""How often G² rejects a true model at .05 if its distribution is taken for chi-square, and by a parametric bootstrap.
+"""How often G² rejects a true model at .05 by the chi-square distribution, and by a parametric bootstrap.
 
     python benchmarks/chi_square_size.py [--small]
 
@@ -44,11 +44,11 @@ import numpy as np
 from scipy.special import xlogy
 
 from thali.data.pairs import PairedComparisons
-from thali.maximum_likelihood.estimates import Estimates
-from thali.maximum_likelihood.fit import estimate
-from thali.maximum_likelihood.goodness import chi_square_tail
-from thali.maximum_likelihood.maximum import highest
-from thali.maximum_likelihood.problem import Problem, patterns
+from thali.model.elimination_ml.estimates import Estimates
+from thali.model.elimination_ml.fit import estimate
+from thali.model.elimination_ml.goodness import chi_square_tail
+from thali.model.elimination_ml.maximum import highest
+from thali.model.elimination_ml.problem import Problem, patterns
 
 
 def against_saturated(options: int, n: int, spread: float, rounds: int, bootstraps: int) -> None:

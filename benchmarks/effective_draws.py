@@ -33,8 +33,8 @@ from yields import columns, run, worst_ess
 
 import thali as th
 from thali._jit import kernel
-from thali.likelihoods.elimination import Elimination
-from thali.priors import IndianBuffet
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.model.latent_features.priors import IndianBuffet
 
 LAPSE = 0.01
 REPEATS = 3

@@ -41,8 +41,8 @@ from numpyro.infer import HMC, NUTS, DiscreteHMCGibbs
 from yields import columns, mean_and_error, run, worst_ess, worst_rhat
 
 import thali as th
-from thali.likelihoods.elimination import Elimination
-from thali.priors.finite import FiniteFeatures
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.model.latent_features.priors.finite import FiniteFeatures
 
 LAPSE = 0.01
 ASPECTS = 6
@@ -129,7 +129,7 @@ def worst_difference(ours, theirs):
 
 
 def report(name, draws, seconds):
-    """Print and return worst effective draws per CPU second; the two halves of the chains tell how sure that is."""
+    """Print and return worst effective draws per CPU second; the two halves of the chains show the uncertainty."""
     half = len(draws[0]) // 2
     halves = [worst_ess([x[part] for x in draws]) / (seconds / 2) for part in (slice(half), slice(half, None))]
     result = worst_ess(draws) / seconds

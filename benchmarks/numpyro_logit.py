@@ -35,13 +35,13 @@ import numpyro.distributions as dist
 from numpyro.infer import NUTS
 from yields import columns, mean_and_error, worst_ess, worst_rhat
 
-from thali.regression.sparse_logit_chain import Chain, Prior, problem_of
+from thali.model.sparse_logit.chain import Chain, Prior, problem_of
 
 numpyro.enable_x64()
 
 
 def simulated(n: int = 200, d: int = 6):
-    """Covariates and three classes that two of the covariates tell apart."""
+    """Covariates and three classes that two of the covariates distinguish."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     scores = np.column_stack([np.zeros(n), 2.0 * X[:, 0], X[:, 1] - X[:, 0]]) + rng.gumbel(size=(n, 3))

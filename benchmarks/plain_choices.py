@@ -1,13 +1,13 @@
-"""What choices say about a person's features, written plainly; the part of `plain_visits.py` below the moves."""
+"""The likelihood of a person's features, written plainly; the part of `plain_visits.py` below the moves."""
 
 import math
 
 import numpy as np
 
 from thali._jit import part, scalar
-from thali.product_classes.bits import has_bit, is_active
-from thali.product_classes.gamma import log_gamma_between
-from thali.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A
+from thali.inference.numerics.gamma_tails import log_gamma_between
+from thali.model.product_classes.bits import has_bit, is_active
+from thali.model.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A
 
 
 def product_levels(problem) -> np.ndarray:

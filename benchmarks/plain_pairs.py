@@ -1,7 +1,7 @@
-"""Elimination on pairs in plain arithmetic: the library's verbs with `math.log` and without vector instructions.
+"""Elimination on pairs in plain arithmetic: the library's operations with `math.log` and without vector instructions.
 
-What a straightforward implementation of the same caches would do; used to tell what the algorithm gains and what the
-arithmetic gains.
+A straightforward implementation of the same caches, which separates the gain of the algorithm from that of the
+arithmetic.
 """
 
 import math
@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._jit import scalar
-from thali.likelihoods.elimination import Elimination
-from thali.mcmc import verbs
-from thali.mcmc.bag import COLUMNS
+from thali.model.latent_features import operations
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.model.latent_features.state import COLUMNS
 
 FLOOR = 1e-14
 
@@ -20,7 +20,7 @@ FLOOR = 1e-14
 class PlainPairs(NamedTuple):
     start: np.ndarray  # (n + 1,) pairs of option i
     neighbour: np.ndarray  # (slots,)
-    mirror: np.ndarray  # (slots,)
+    transposed: np.ndarray  # (slots,)
     wins: np.ndarray
     losses: np.ndarray
     lapse: float
@@ -65,7 +65,7 @@ def row(pairs, c, b, k, i, a0, a1, b0, b1, commit):
         new = term(pairs, v, own, other)
         total += new - c.term[v]
         if commit:
-            there = pairs.mirror[v]
+            there = pairs.transposed[v]
             c.own[v], c.other[v], c.term[v] = own, other, new
             c.own[there], c.other[there], c.term[there] = other, own, new
     return total
@@ -94,29 +94,35 @@ def inside(pairs, c, b, k, d, commit):
     return total
 
 
-verbs.sees_full.register(PlainPairs)(lambda pairs: False)
-verbs.cache_at.register(PlainPairs)(lambda pairs, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t]))
-verbs.is_scale_free.register(PlainPairs)(lambda pairs: True)
-verbs.delta_own.register(PlainPairs)(lambda p, c, b, i, d, g: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False))
-verbs.apply_own.register(PlainPairs)(lambda p, c, b, i, d, g: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True))
-verbs.delta_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, False))
-verbs.apply_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, True))
-verbs.delta_pool.register(PlainPairs)(lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, False))
-verbs.apply_pool.register(PlainPairs)(lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, True))
-verbs.delta_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, False))
-verbs.apply_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, True))
-verbs.delta_carve.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, False))
-verbs.apply_carve.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, True))
+operations.sees_full.register(PlainPairs)(lambda pairs: False)
+operations.cache_at.register(PlainPairs)(
+    lambda p, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t])
+)
+operations.is_scale_free.register(PlainPairs)(lambda pairs: True)
+operations.delta_own.register(PlainPairs)(lambda p, c, b, i, d, g: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False))
+operations.apply_own.register(PlainPairs)(lambda p, c, b, i, d, g: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True))
+operations.delta_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, False))
+operations.apply_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, True))
+operations.delta_compensated_member.register(PlainPairs)(
+    lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, False)
+)
+operations.apply_compensated_member.register(PlainPairs)(
+    lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, True)
+)
+operations.delta_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, False))
+operations.apply_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, True))
+operations.delta_compensated_weight.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, False))
+operations.apply_compensated_weight.register(PlainPairs)(lambda p, c, b, k, m, d: inside(p, c, b, k, d, True))
 
 
-@verbs.apply_scale.register(PlainPairs)
+@operations.apply_scale.register(PlainPairs)
 def _apply_scale(pairs, c, b, factor):
     for v in range(c.own.shape[0]):
         c.own[v] *= factor
         c.other[v] *= factor
 
 
-@verbs.rebuild.register(PlainPairs)
+@operations.rebuild.register(PlainPairs)
 def _rebuild(pairs, c, b):
     for i in range(b.Z.shape[1] - 1):
         for v in range(pairs.start[i], pairs.start[i + 1]):
@@ -128,7 +134,7 @@ def _rebuild(pairs, c, b):
             c.own[v], c.other[v], c.term[v] = own, other, term(pairs, v, own, other)
 
 
-@verbs.log_likelihood.register(PlainPairs)
+@operations.log_likelihood.register(PlainPairs)
 def _log_likelihood(pairs, c, b):
     total = 0.0
     for v in range(c.own.shape[0]):

@@ -1,10 +1,10 @@
 """Visits of one person by the recommended sampler of product classes, written plainly: the paragraphs of the algorithm.
 
-Everything is worked out from the levels of the products and the logarithms of the values whenever it is wanted:
+Everything is computed from the levels of the products and the logarithms of the values whenever it is needed:
 memberships attribute by attribute, utility differences over all features, every task in every likelihood, a logarithm a
-task, both tails of the gamma distribution by series or fraction. The library keeps memberships and values beside the
-features, asks products by words of bits, and leaves out tasks and classes that a step cannot touch. Draws are the same,
-in the same order, and so is the state that comes out, up to rounding.
+task, both tails of the gamma distribution by series or fraction. The library stores memberships and values with the
+features, tests products by words of bits, and skips tasks and classes that a step cannot affect. The draws are the
+same, in the same order, and so is the final state, up to rounding.
 
 With `kept` the comparisons of a class and the values as numbers are read from the features, as the library does;
 the rest is plain. Hard choices with a lapse; values too small for floats are not treated. Moves of classes and of the
@@ -31,12 +31,13 @@ from plain_choices import (
 )
 
 from thali._jit import _UNCOUNTED, part, scalar
-from thali.mcmc.chance import accept, shuffle
-from thali.product_classes.gamma import log_gamma_draw
-from thali.product_classes.ownership import pick_classes
-from thali.product_classes.prior import draw_class, draw_sign
-from thali.product_classes.slots import drop_class, gather, give_back, new_class, take
-from thali.product_classes.state import (
+from thali.inference.numerics.decisions import accept, shuffle
+from thali.inference.numerics.gamma_tails import log_gamma_draw
+from thali.model.product_classes.moves.ownership import pick_classes
+from thali.model.product_classes.moves.values import WALK
+from thali.model.product_classes.prior import draw_class, draw_sign
+from thali.model.product_classes.slots import drop_class, gather, give_back, new_class, take
+from thali.model.product_classes.state import (
     CLASS,
     CLASSES,
     MUTE,
@@ -57,8 +58,7 @@ from thali.product_classes.state import (
     grown,
     workspace,
 )
-from thali.product_classes.sweep import drawn, is_ready, visits
-from thali.product_classes.values import WALK
+from thali.model.product_classes.sweep import drawn, is_ready, visits
 
 jit: Any = njit
 
@@ -79,7 +79,7 @@ def draw_lapses(rng, problem, levels, target, state, work, kept, n):
 
 @part
 def scan_ownership(rng, problem, levels, state, work, kept, n):
-    """M4: births and deaths of classes that somebody else owns; D and its likelihood anew after a change."""
+    """M4: births and deaths of classes that somebody else owns; D and its likelihood recomputed after a change."""
     picked = pick_classes(rng, problem, state, work, n)
     shuffle(rng, work.order, picked)
     sum_utilities(problem, levels, state, work, kept, n, 0)
@@ -255,7 +255,7 @@ def rescale(rng, problem, levels, state, work, kept, n):
 
 @jit(nogil=True, error_model="numpy", **_UNCOUNTED)
 def plain_visits(rng, problem, levels, target, state, work, kept, n, times):
-    """As `thali.product_classes.sweep.visits`."""
+    """As `thali.model.product_classes.sweep.visits`."""
     for done in range(times):
         if not is_ready(rng, problem, state, n):
             return done

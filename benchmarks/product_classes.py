@@ -5,7 +5,7 @@
 1. Camera (332 people, 16 tasks of four cameras and none; the file `choices.csv` of the data): all people, their first
    12 tasks to fit, their last 4 to predict; then three draws of 100 people, and for each the last 4 tasks of the people
    who were not drawn, as those of new respondents. Every model is as it is by default; the hierarchical logit also
-   with the price as a number. Classes are told six directions, and the hierarchical logits none, since they have no
+   with the price as a number. Classes get six declared directions, and the hierarchical logits none, since they have no
    restriction of signs. Log scores are means over tasks. Draws overlap: a difference is the mean over distinct people
    of their mean over draws, with its standard error over distinct people, which leaves out that another seed, or
    another sample of tasks, gives another fit. Left out without the file.
@@ -53,7 +53,7 @@ So classes predict known respondents better than the hierarchical logit where th
 of all 332 people neither is better. Of new respondents classes predict .007 (.004) better, and the multinomial logit is
 nearly as good: no advantage.
 
-What was tried and did not pay: tempering between chains. Two ladders of eight chains each at lapses from .02 to .13,
+Tried without gain: tempering between chains. Two ladders of eight chains each at lapses from .02 to .13,
 of which neighbours exchange states after every sweep (.42 to .48 of the exchanges accepted at the cold end, .07 to
 .15 at the hot end; a problem with a closed form says that it is done right), against 16 chains by default: camera, 60
 CPU seconds either way, two draws of 100 people, two repeats. A cold chain alone predicts better (-.719 against
@@ -76,9 +76,9 @@ import plain_visits
 
 import thali as th
 from thali.errors import ThaliWarning
-from thali.product_classes.problem import problem_of, target_of
-from thali.product_classes.state import workspace
-from thali.product_classes.sweep import draw_state, sweep
+from thali.model.product_classes.problem import problem_of, target_of
+from thali.model.product_classes.state import workspace
+from thali.model.product_classes.sweep import draw_state, sweep
 
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")
 CAMERA = {"price": "decreasing"} | dict.fromkeys(BETTER, "increasing")
@@ -121,7 +121,7 @@ def compared(train, tests: list, monotone, seed: int, **settings) -> list[dict[s
     """The models fitted to the same tasks; for each of the tests, every model's scores."""
     how = {"random_seed": seed, "progressbar": False}
     models = {
-        "classes": (th.ProductClasses(monotone=monotone, **settings), how),
+        "classes": (th.ProductClasses(monotone=monotone), how | settings),
         "hierarchical": (th.HierarchicalLogit(), how),
         "hierarchical, linear": (th.HierarchicalLogit(linear="price"), how),
         "multinomial": (th.MultinomialLogit(), {}),
@@ -136,7 +136,7 @@ def compared(train, tests: list, monotone, seed: int, **settings) -> list[dict[s
     return found
 
 
-def tell(title: str, draws: list[dict[str, Scored]], people: list[np.ndarray]) -> None:
+def notify(title: str, draws: list[dict[str, Scored]], people: list[np.ndarray]) -> None:
     """A row a model, over all draws; differences to each hierarchical logit, averaged over the draws that a person is
     in, and their standard error over distinct people."""
     _, number = np.unique(np.concatenate(people), return_inverse=True)
@@ -161,7 +161,7 @@ def camera(path: str, draws: int, everybody: bool, **settings) -> None:
     train, test = data.split(tasks=4)
     if everybody:
         found = compared(train, [test], CAMERA, 0, **settings)
-        tell("camera, all people", found, [np.arange(data.n_respondents)])
+        notify("camera, all people", found, [np.arange(data.n_respondents)])
     known, new, people, others = [], [], [], []
     for seed in range(draws):
         drawn = np.random.default_rng(seed).choice(data.n_respondents, 100, replace=False)
@@ -173,8 +173,8 @@ def camera(path: str, draws: int, everybody: bool, **settings) -> None:
         of_known, of_new = compared(train.take(own), tests, CAMERA, seed, **settings)
         known.append(of_known)
         new.append(of_new)
-    tell(f"camera, {draws} draws of 100 people", known, people)
-    tell(f"camera, the people who were not in these {draws} fits", new, others)
+    notify(f"camera, {draws} draws of 100 people", known, people)
+    notify(f"camera, the people who were not in these {draws} fits", new, others)
 
 
 def recovery(people: int, draws: int, **settings) -> None:
@@ -184,7 +184,7 @@ def recovery(people: int, draws: int, **settings) -> None:
         train, test = simulated(people, 14, 10 + seed).split(tasks=4)
         found += compared(train, [test], SIMULATED, seed, **settings)
     numbers = [np.arange(people) + people * seed for seed in range(draws)]
-    tell(f"simulated classes, {draws} x {people} people, 10 tasks", found, numbers)
+    notify(f"simulated classes, {draws} x {people} people, 10 tasks", found, numbers)
 
 
 def speed(name: str, problem, sweeps: int) -> None:
@@ -233,9 +233,9 @@ def main(words: list[str]) -> None:
     small = "--small" in words
     path = next((word for word in words if not word.startswith("--")), None)
     warnings.simplefilter("ignore", ThaliWarning)
-    settings = {"groups": 2, "sweeps_per_step": 1, "final_sweeps": 40} if small else {}
+    settings = {"chains": 2, "sweeps_per_step": 1, "sweeps": 40} if small else {}
     train, test = simulated(5, 6, 1).split(tasks=2)
-    compared(train, [test], SIMULATED, 0, groups=2, sweeps_per_step=1, final_sweeps=8)  # compiles
+    compared(train, [test], SIMULATED, 0, chains=2, sweeps_per_step=1, sweeps=8)  # compiles
     if path:
         camera(path, 1 if small else 3, not small, **settings)
     recovery(20 if small else 50, 1 if small else 3, **settings)

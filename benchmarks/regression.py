@@ -47,11 +47,11 @@ from pathlib import Path
 import numpy as np
 from yields import columns, worst_ess, worst_rhat
 
-from thali.regression.class_rows import class_rows
-from thali.regression.design import Design
-from thali.regression.pl_gibbs import Chain, plan_of
-from thali.regression.pl_map import fit_map
-from thali.regression.statistics import Rows
+from thali.model.plackett_luce.class_rows import class_rows
+from thali.model.plackett_luce.design import Design
+from thali.model.plackett_luce.gibbs import Chain, settings_of
+from thali.model.plackett_luce.map_estimate import fit_map
+from thali.model.plackett_luce.row_sums import Rows
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
 SAMPLED = ("iris", "wine", "heart", "pima", "german_numeric", "lenses")
@@ -134,8 +134,8 @@ def sweeps(sizes, repeats: int) -> None:
         found, expected = rows.statistics(weights, weights.sum(axis=0)), plain_sums(W, codes, weights)
         assert np.isclose(found.log_likelihood, expected[0]) and np.allclose(found.R, expected[1])
 
-        plan = plan_of(W.size, 1.0, A_RANGE, 1.0, "paper", 1, 10**6, 1, 1)
-        chain = Chain(plan, class_rows(W, codes, 3), 3, np.random.default_rng(1))
+        settings = settings_of(W.size, 1.0, A_RANGE, 1.0, "paper", 1, 10**6, 1, 1)
+        chain = Chain(settings, class_rows(W, codes, 3), 3, np.random.default_rng(1))
         gibbs = cpu_seconds(lambda chain=chain: chain.run_to(chain.sweeps + 1), repeats)
         rng = np.random.default_rng(1)
         slow = cpu_seconds(partial(plain_sweep, W, codes, weights, rng), repeats)
@@ -179,9 +179,10 @@ def a_million(n: int) -> None:
     fit = fit_map(W, codes, 5, 1.1)
     spent = time.process_time() - begin
     one = cpu_seconds(lambda: Rows(W, codes, 5, threads=1).statistics(fit.weights, fit.weights.sum(axis=0)), 2)
-    told = f", another program's {OBJECTIVE:.5f}" if n == 10**6 else ""
+    messages = f", another program's {OBJECTIVE:.5f}" if n == 10**6 else ""
     print(
-        f"maximum of {n:,} rows, p = 27, K = 5, a = 1.1: objective {fit.objective:.5f}{told}; {fit.n_passes} sweeps, "
+        f"maximum of {n:,} rows, p = 27, K = 5, a = 1.1: objective {fit.objective:.5f}{messages}; {fit.n_passes} "
+        "sweeps, "
         f"CPU time that of {spent / one:.0f} sweeps of sums ({spent:.0f} s)",
         flush=True,
     )
@@ -192,12 +193,12 @@ def a_million(n: int) -> None:
 
 def run_chains(W, codes, a, sampler: str, chains: int, draws: int, tune: int, thin: int):
     """What every chain kept, and CPU seconds of the sweeps after tuning."""
-    plan = plan_of(W.size, a, A_RANGE, 1.0, sampler, draws, tune, chains, thin)
+    settings = settings_of(W.size, a, A_RANGE, 1.0, sampler, draws, tune, chains, thin)
     rows, classes = class_rows(W, codes, codes.max() + 1), int(codes.max()) + 1
-    Chain(plan, rows, classes, np.random.default_rng(0)).run_to(1)
+    Chain(settings, rows, classes, np.random.default_rng(0)).run_to(1)
     spent, found = 0.0, []
     for number in range(chains):
-        chain = Chain(plan, rows, classes, np.random.default_rng([1, number]))
+        chain = Chain(settings, rows, classes, np.random.default_rng([1, number]))
         chain.run_to(tune * thin)
         begin = time.process_time()
         chain.run_to(chain.total)
@@ -225,13 +226,13 @@ def effective(folder, chains: int, draws: int, tune: int, thins: tuple[int, int]
     lengths = " and ".join(f"{(draws + tune) * thin:,}" for thin in thins)
     print(f"effective draws a CPU second, recommended / published sampler; {chains} chains of {lengths} sweeps")
     for name, (W, codes) in problems(folder, SAMPLED).items():
-        each, told = {}, []
+        each, messages = {}, []
         for sampler, thin in zip(("recommended", "paper"), thins, strict=True):
             drawn, spent = quantities(W, codes, sampler, chains, draws, tune, thin)
             each[sampler] = {what: worst_ess(values) / spent for what, values in drawn.items()}
-            told.append(f"{max(worst_rhat(values) for values in drawn.values()):.3f}")
+            messages.append(f"{max(worst_rhat(values) for values in drawn.values()):.3f}")
         gains = [f"{what} {each['recommended'][what] / each['paper'][what]:.3g}" for what in each["paper"]]
-        print(f"  {name:20s} {', '.join(gains)}; largest R-hat {told[0]} / {told[1]}", flush=True)
+        print(f"  {name:20s} {', '.join(gains)}; largest R-hat {messages[0]} / {messages[1]}", flush=True)
 
 
 # 4. a fixed -----------------------------------------------------------------------------------------------

@@ -22,11 +22,11 @@ import numpy as np
 from scipy import sparse
 
 import thali as th
-from thali.likelihoods.elimination import Elimination
-from thali.mcmc.bag import COLUMNS
-from thali.mcmc.chains import Chain
-from thali.models.engine import build_task
-from thali.priors import Given, IndianBuffet
+from thali.model.latent_features.engine import build_task
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.model.latent_features.priors import Given, IndianBuffet
+from thali.model.latent_features.samplers.chains import Chain
+from thali.model.latent_features.state import COLUMNS
 
 COMPARISONS = 4  # of each pair
 SLICES = 5
@@ -67,7 +67,7 @@ def sweep(options, pairs, prior, alpha, seconds):
         begin = time.process_time()
         chain.run_to(done := done + each)
         times.append((time.process_time() - begin) / each)
-        features.append(int(chain.bag.whole[COLUMNS]))
+        features.append(int(chain.state.whole[COLUMNS]))
     return times, float(np.mean(features))
 
 
@@ -80,7 +80,7 @@ def buffet(options, rng):
 
 
 def exponent(x, y):
-    """Of the power law that fits best."""
+    """The exponent of the best power law."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 

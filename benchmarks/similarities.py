@@ -30,9 +30,9 @@ from dataclasses import replace
 import numpy as np
 
 import thali as th
-from thali.mcmc.chains import Chain
-from thali.posterior.columns import columns_of_chains
-from thali.posterior.presence import presences
+from thali.model.latent_features.answers.columns import columns_of_chains
+from thali.model.latent_features.answers.presence import presences
+from thali.model.latent_features.samplers.chains import Chain
 
 METHODS = {"published": {"sampler": "paper"}, "plain": {"tempering": False}, "tempered": {}}
 REFERENCE = 0.379  # probability of the feature 2 4 6 8, eight runs of 400,000 tempered rounds
@@ -99,7 +99,7 @@ def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
         begin, columns = time.process_time(), 0
         for _ in range(10):
             chain.run_to(chain.sweeps + count // 10)
-            columns += int(chain.bag.m.astype(bool)[: chain.bag.whole[0]].sum())
+            columns += int(chain.state.m.astype(bool)[: chain.state.whole[0]].sum())
         each = (time.process_time() - begin) / count
         per_toggle = each / (n * columns / 10)
         first = first or per_toggle

@@ -1,15 +1,76 @@
 """What tests share: one compilation of each kernel for all workers, and the command line in this process."""
 
+import gc
 import os
 import re
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 import real_data
 from filelock import FileLock
 from numba.core.dispatcher import Dispatcher
+from places import TESTS
 
+from thali import _jit
 from thali.cli import app
+from thali.model.spec import ModelSpec
+
+KINDS = ("unit", "fit", "exact")
+_running = {"unit": ""}  # the unit test that is running, if one is
+
+
+KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they are `unit`
+    "statistics": "exact",
+    "comparison": "fit",
+    "house": "fit",
+    "model/choice_logits": "fit",
+    "model/plackett_luce": "fit",
+    "model/product_classes": "fit",
+    "model/sparse_logit": "fit",
+    "reproduce": "fit",
+    "testing": "fit",
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Each test is of one kind: `unit`, `fit` or `exact`."""
+    for item in items:
+        if not any(item.get_closest_marker(kind) for kind in KINDS):
+            folder = item.path.parent.relative_to(TESTS).as_posix()
+            is_quick = not (item.get_closest_marker("data") or item.get_closest_marker("long"))
+            item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
+
+
+def pytest_collection_finish():
+    """What is loaded by now stays: the garbage collector need not look through it again and again."""
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled_by_a_unit_test(request):
+    """A kernel of a unit test is an error, even where it is in the cache."""
+    _running["unit"] = request.node.name if request.node.get_closest_marker("unit") else ""
+    yield
+    _running["unit"] = ""
+
+
+@pytest.fixture
+def uncompiled(monkeypatch):
+    """Kernels run as Python: for a rare combination of which a few sweeps tell enough."""
+    monkeypatch.setattr(_jit, "_is_disabled", lambda: True)
+
+
+@contextmanager
+def without_collection():
+    """The compiler makes objects by the million, and rarely circles of them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,8 +80,10 @@ def compiled_by_one_worker(tmp_path_factory):
     compile_it = Dispatcher.compile
 
     def compile_once(self, signature):
+        if _running["unit"]:
+            pytest.fail(f"{_running['unit']} is a unit test, but compiles {self.py_func.__qualname__}: mark it `fit`.")
         name = re.sub(r"\W", "_", self.py_func.__qualname__)
-        with FileLock(locks / f"{name}.lock"):
+        with FileLock(locks / f"{name}.lock"), without_collection():
             return compile_it(self, signature)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -33,6 +96,14 @@ def real_data_if_marked(request):
     """Tests marked `data` read the folder of real data; where it is absent they are skipped, or fail if CI is set."""
     if not real_data.open_for(request.node.get_closest_marker("data") is not None):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("the folder of real data is not beside this project")
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """A function of a model's name and a class, which the command line then fits in place of the model."""
+    load, others = ModelSpec.load, {}
+    monkeypatch.setattr(ModelSpec, "load", lambda spec: others[spec.name] if spec.name in others else load(spec))
+    return others.__setitem__
 
 
 @pytest.fixture

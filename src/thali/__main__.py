@@ -1,6 +1,6 @@
 """`python -m thali` is the command `thali`."""
 
-from thali.cli import main
+from .cli import main
 
 if __name__ == "__main__":
     main()

@@ -1,17 +1,17 @@
-"""How Python here becomes machine code: five decorators, and the only importer of numba.
+"""Compilation to machine code: five decorators, and the only import of numba.
 
-- `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `lanes`
+- `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its caller. `vectorised`
   is the same for loops that return a sum: the compiler may add in any order, so that it can use vector instructions.
   `part` is the same for what is long or called from many places: it is compiled once and called.
-- `generic` makes a verb: a function that priors or likelihoods answer. `verb.register(Class)` gives the answer of one
-  class of model, `verb.register(object)` that of every class which has none of its own.
+- `generic` declares an operation that priors or likelihoods implement. `operation.register(Class)` registers the
+  implementation of one class, `operation.register(object)` the default.
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
-  under which it is kept ends in a digest of the sources, so that an edited callee is compiled anew, and holds the names
-  of the model classes, so that no combination can spoil the cache of another.
+  under which it is stored ends in a digest of the sources, so that an edited callee is compiled again, and holds the
+  names of the model classes, so that no combination can spoil the cache of another.
 - `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
 
-Ctrl-C waits while something compiles: an exception in the middle would be swallowed by a callback of the compiler, or
-leave half of the code behind. What is kept on disk is checked by `_kernel_cache`, a part of this module.
+Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the compiler, or leave
+half of the code behind. `_kernel_cache`, a part of this module, checks what is read from disk.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
@@ -23,7 +23,6 @@ disk.
 """
 
 import functools
-import hashlib
 import inspect
 import re
 import sys
@@ -31,6 +30,7 @@ import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -40,27 +40,30 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
-from thali._interrupts import held_back
-from thali._kernel_cache import KernelCache, folder_of, refusal
+from ._kernel_cache import KernelCache, folder_of, refusal
+from ._kernel_sources import digest_of, modules_with_kernels
+from .inference.interrupts import held_back
 
-_INLINE: Any = {"error_model": "numpy", "forceinline": True}
+# Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time to compile.
+_CALLED: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
+_INLINE: Any = {**_CALLED, "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
 scalar = register_jitable(**_INLINE)
-part = register_jitable(error_model="numpy")
-lanes = register_jitable(**_SUM)
+part = register_jitable(**_CALLED)
+vectorised = register_jitable(**_SUM)
 
 
-_ANSWERS: list[dict[type, Any]] = []  # of every verb
+_ANSWERS: list[dict[type[Any], Any]] = []  # of every operation
 
 
-def generic(stub) -> Any:
-    """A verb: dispatches on the class of its first argument, in Python and in compiled code alike."""
-    answers: dict[type, Any] = {}
+def generic(stub: Any) -> Any:
+    """An operation: dispatches on the class of its first argument, in Python and in compiled code."""
+    answers: dict[type[Any], Any] = {}
     _ANSWERS.append(answers)
     parameters = list(inspect.signature(stub).parameters)
 
-    def answer(cls):
+    def answer(cls) -> Any:
         found = answers.get(cls, answers.get(object))
         if found is None:
             known = ", ".join(sorted(c.__name__ for c in answers)) or "no class yet"
@@ -69,16 +72,16 @@ def generic(stub) -> Any:
         return found
 
     @functools.wraps(stub)
-    def verb(*args):
+    def operation(*args: Any) -> Any:
         return answer(type(args[0]))(*args)
 
-    def compiled(*args):
+    def compiled(*args: Any) -> Any:
         return answer(getattr(args[0], "instance_class", None))
 
-    overload(verb, strict=False, jit_options=_INLINE)(compiled)
+    overload(operation, strict=False, jit_options=_INLINE)(compiled)
 
-    def register(cls):
-        def keep(function):
+    def register(cls) -> Any:
+        def keep(function: Any) -> Any:
             got = list(inspect.signature(function).parameters)
             if len(got) != len(parameters):
                 raise TypeError(
@@ -90,22 +93,11 @@ def generic(stub) -> Any:
 
         return keep
 
-    vars(verb).update(register=register, answers=answers)
-    return verb
+    vars(operation).update(register=register, answers=answers)
+    return operation
 
 
-@functools.cache
-def _digest_of_library() -> str:
-    digest = hashlib.sha256()
-    root = Path(__file__).parent
-    folders = (root / "mcmc", root / "priors", root / "likelihoods")
-    shared = [root / "_jit.py", root / "_kernel_cache.py", root / "regression" / "pl_state.py"]
-    for path in sorted([*shared, *(p for folder in folders for p in folder.rglob("*.py"))]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _classes(value):
+def _classes(value: Any) -> Any:
     """The classes of a model: its own and those of the NamedTuples inside it."""
     yield type(value)
     for part_of_it in value:
@@ -126,7 +118,7 @@ def _is_disabled() -> bool:
     return bool(getattr(config, "DISABLE_JIT", False))
 
 
-def _without_advice(call) -> Any:
+def _without_advice(call: Any) -> Any:
     """The value of a call that may compile; numba's advice about the speed of a user's function is not for the user."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaPerformanceWarning)
@@ -138,13 +130,13 @@ class kernel:
 
     registry: list["kernel"] = []
 
-    def __init__(self, function):
+    def __init__(self, function: Any) -> None:
         functools.update_wrapper(self, function)
         self.python = function
-        self._dispatchers: dict[tuple, Any] = {}
+        self._dispatchers: dict[tuple[Any, ...], Any] = {}
         kernel.registry.append(self)
 
-    def __call__(self, rng, model, *rest):
+    def __call__(self, rng: Any, model: Any, *rest: Any) -> Any:
         if _is_disabled():
             return self.python(rng, model, *rest)
         dispatcher = self.dispatcher(model)
@@ -152,15 +144,15 @@ class kernel:
             return dispatcher(rng, model, *rest)
         return _without_advice(lambda: dispatcher(rng, model, *rest))
 
-    def dispatcher(self, model):
+    def dispatcher(self, model: Any) -> Any:
         """The numba dispatcher that serves this combination of model classes."""
         classes = tuple(_classes(model))
         if classes not in self._dispatchers:
             self._dispatchers[classes] = self._specialise(classes)
         return self._dispatchers[classes]
 
-    def is_compiled(self, model) -> bool:
-        """Whether calling it will neither compile nor keep the user waiting."""
+    def is_compiled(self, model: Any) -> bool:
+        """Whether a call needs no compilation."""
         if _is_disabled():
             return True
         dispatcher = self.dispatcher(model)
@@ -169,23 +161,18 @@ class kernel:
         path = dispatcher._cache.cache_path
         return path is not None and any(Path(path).glob(f"*{dispatcher.py_func.__qualname__}*.nbi"))
 
-    def _specialise(self, classes):
-        # Whatever is not the library's own: classes, and answers to verbs that somebody registered for them.
+    def _specialise(self, classes: Any) -> Any:
+        # Whatever does not belong to the library: classes, and implementations of operations registered for them.
         modules = {c.__module__ for c in classes}
         for answers in _ANSWERS:
             modules.update(answers[c].__module__ for c in (*classes, object) if c in answers)
         foreign = sorted(m for m in modules if m.split(".")[0] != __name__.split(".")[0])
-        sources = [getattr(sys.modules.get(name), "__file__", None) for name in foreign]
-        # What a script or a notebook defines can be neither found again nor told apart by a later process.
+        # A later process can neither find nor distinguish what a script or a notebook defined.
         handed_over = [c for c in classes if hasattr(c, "allocates")]  # made of functions that a user wrote
-        cacheable = "__main__" not in foreign and all(sources) and not handed_over
-        digest = hashlib.sha256(_digest_of_library().encode())
-        if cacheable:
-            for name, source in zip(foreign, sources, strict=True):
-                digest.update(name.encode())
-                for path in sorted(Path(str(source)).parent.glob("*.py")):  # it may call what lies beside it
-                    digest.update(path.read_bytes())
-        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), digest.hexdigest()[:12]])
+        found_again = all(getattr(sys.modules.get(name), "__file__", None) for name in foreign)
+        cacheable = "__main__" not in foreign and found_again and not handed_over
+        digest = digest_of([self.python.__module__, *(sorted(modules) if cacheable else [])])
+        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), digest[:12]])
         copy = types.FunctionType(
             self.python.__code__, self.python.__globals__, self.python.__name__, self.python.__defaults__
         )
@@ -197,8 +184,10 @@ class kernel:
         )
 
 
-def _dispatcher_of(function, is_kept: bool, options: dict[str, Any], drop: Callable[[], Any] = lambda: None) -> Any:
-    """numba's dispatcher of a function; `drop` is called if it cannot be compiled, and makes way for a fresh one."""
+def _dispatcher_of(
+    function: Any, is_kept: bool, options: dict[str, Any], drop: Callable[[], Any] = lambda: None
+) -> Any:
+    """numba's dispatcher of a function; `drop` is called if compilation fails, so that the next call starts again."""
     dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if is_kept:
         dispatcher._cache = KernelCache(function)
@@ -209,7 +198,7 @@ def _dispatcher_of(function, is_kept: bool, options: dict[str, Any], drop: Calla
 _WAIT = "thali: stopping as soon as the compiler is done"
 
 
-def _compile(dispatcher, drop: Callable[[], Any], signature) -> Any:
+def _compile(dispatcher: Any, drop: Callable[[], Any], signature: Any) -> Any:
     """Compile or load, whole or not at all."""
     with held_back(_WAIT):
         try:
@@ -222,11 +211,8 @@ def _compile(dispatcher, drop: Callable[[], Any], signature) -> Any:
 _HANDED_OVER: set[Any] = set()
 
 
-def usable(function, inline: bool) -> Any:
-    """A user's plain function, which compiled code may call from now on, as it may the plain functions that it calls.
-
-    One that numba has compiled already comes back as it is.
-    """
+def usable(function: Any, inline: bool) -> Any:
+    """A user's plain function in a form that compiled code may call; one that numba compiled is returned unchanged."""
     if isinstance(function, types.FunctionType) and function not in _HANDED_OVER:
         _HANDED_OVER.add(function)
         (scalar if inline else part)(function)
@@ -235,7 +221,7 @@ def usable(function, inline: bool) -> Any:
     return function
 
 
-def _called(function) -> list[Any]:
+def _called(function: Any) -> list[Any]:
     """What a user's function may call, among its globals and the variables around it: functions, compiled or not."""
     names = set()
     codes = [function.__code__]
@@ -254,21 +240,15 @@ def _called(function) -> list[Any]:
     ]
 
 
-def compiled_alone(function, arguments) -> tuple[Any, bool]:
-    """A user's function as compiled code of its own, and whether it allocates memory.
-
-    Raises
-    ------
-    TypeError
-        If it cannot be compiled; the message is the heart of numba's.
-    """
+def compiled_alone(function: Any, arguments: Any) -> tuple[Any, bool]:
+    """A user's function as separately compiled code, and whether it allocates memory."""
     if _is_disabled():
         return function, False
     plain = getattr(function, "py_func", function)
     for called in _called(plain):
         usable(called, inline=False)
     types_of = tuple(typeof(a) for a in arguments)
-    # What numba compiled on its own may hand arrays back, which uncounted code would never free.
+    # What numba compiled may return arrays, which code without reference counting would never free.
     counts = isinstance(function, Dispatcher) or any(isinstance(f, Dispatcher) for f in _called(plain))
     jit: Any = njit
     for options in ({},) if counts or not _UNCOUNTED else (_UNCOUNTED, {}):
@@ -295,28 +275,25 @@ def _heart(message: str) -> str:
 _COMPILED: list[Any] = []  # the functions that `compiled` has decorated
 
 
-def compiled(function) -> Any:
+def compiled(function: Any) -> Any:
     """An entry point that serves no model: compiled for the types of its arguments and kept on disk.
 
-    The name under which it is kept ends in a digest of the sources: those of the library's kernels, whose leaves it may
-    call, and all in the folder of its module and in those beneath. It runs without reference counting, like kernels.
+    The name under which it is kept ends in a digest of the sources of its module and of all that this imports. It runs
+    without reference counting, like kernels.
     """
     return _kept_on_disk(function, _UNCOUNTED)
 
 
-def allocating(function) -> Any:
+def allocating(function: Any) -> Any:
     """As `compiled`, with reference counting: for what makes arrays or views of them."""
     return _kept_on_disk(function, {})
 
 
-def _kept_on_disk(function, options: dict[str, Any]) -> Any:
-    digest = hashlib.sha256(_digest_of_library().encode())
-    for path in sorted(Path(function.__code__.co_filename).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+def _kept_on_disk(function: Any, options: dict[str, Any]) -> Any:
     copy = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
-    copy.__qualname__ = f"{function.__name__}-{digest.hexdigest()[:12]}"
+    copy.__qualname__ = f"{function.__name__}-{digest_of([function.__module__])[:12]}"
     copy.__module__, copy.__doc__ = function.__module__, function.__doc__
     _COMPILED.append(function)
     return copy if _is_disabled() else _dispatcher_of(copy, True, options)
@@ -333,14 +310,8 @@ class CacheInfo:
 
 
 def _cache_files() -> tuple[list[str], list[Path]]:
-    from importlib import import_module
-    from pkgutil import iter_modules
-
-    # importing a module brings its kernels into the registry
-    for folder in ("likelihoods", "mcmc", "regression", "product_classes", "choice_models"):
-        package = import_module(f"{__package__}.{folder}")
-        for module in iter_modules(package.__path__):
-            import_module(f"{package.__name__}.{module.name}")
+    for name in modules_with_kernels():
+        import_module(name)  # brings its kernels into the registry
     functions = [*(k.python for k in kernel.registry), *_COMPILED]
     paths = sorted({p for f in functions if (p := folder_of(f)) is not None})
     names = {f.__name__ for f in functions}

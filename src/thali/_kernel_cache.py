@@ -1,4 +1,4 @@
-"""Compiled code on disk, read only where it is whole and where no stranger could have written it.
+"""Compiled code on disk, read only if it is undamaged and no other user could have written it.
 
 This is a part of `_jit.py`, which alone imports it. numba keeps an index and machine code as pickles, and to read a
 pickle can run any code. Therefore each file ends in a SHA-256 of its bytes: a file that does not fit it is removed, and
@@ -19,20 +19,20 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
-from thali.errors import IncompleteWarning
+from .errors import IncompleteWarning
 
 _LIBRARY = Path(__file__).parent
 _DIGEST = hashlib.sha256().digest_size
 
 
 class KernelCache(NullCache):
-    """Gives numba the compiled code of one function and keeps it; where nothing can be kept, each process compiles."""
+    """Loads and stores the compiled code of one function for numba; if nothing can be stored, each process compiles."""
 
-    def __init__(self, function):
+    def __init__(self, function: Any) -> None:
         self._function = function
 
     @property
-    def cache_path(self):
+    def cache_path(self) -> Any:
         """The folder; None if nothing is kept."""
         return self._files.cache_path
 
@@ -58,17 +58,17 @@ class KernelCache(NullCache):
         files._cache_file = _CheckedFiles(folder, files._impl.filename_base, locator.get_source_stamp())
         return files
 
-    def load_overload(self, sig, target_context):
-        """The compiled code for arguments of these types; None if none is kept that is whole."""
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code for arguments of these types; None if no undamaged code is stored."""
         try:
             return self._files.load_overload(sig, target_context)
-        except Exception:  # there is no telling how a damaged pickle fails
+        except Exception:  # a damaged pickle can fail in any way
             self._files._cache_file.remove()
             _warn(f"Damaged compiled code in '{self.cache_path}' was removed and is compiled again.")
             return None
 
-    def save_overload(self, sig, data):
-        """Keep compiled code; the run goes on where that fails."""
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Store compiled code; the run continues if that fails."""
         try:
             self._files.save_overload(sig, data)
         except OSError as error:
@@ -81,34 +81,34 @@ class KernelCache(NullCache):
 class _CheckedFiles(IndexDataCacheFile):
     """The files of one function, each with a digest at its end; a pickle ignores what comes after it."""
 
-    def save(self, key, data):
-        """Keep an entry together with its key: two processes may give the same name to files of different keys."""
+    def save(self, key: Any, data: Any) -> None:
+        """Store an entry together with its key: two processes may give the same name to files of different keys."""
         super().save(key, (key, data))
 
-    def load(self, key):
+    def load(self, key: Any) -> Any:
         """The entry, or None."""
         found = super().load(key)
         return None if found is None or found[0] != key else found[1]
 
     def remove(self) -> None:
-        """Remove what is kept of this function."""
+        """Remove the stored code of this function."""
         base = self._index_name.removesuffix("nbi")
         for file in Path(self._cache_path).iterdir():
             if file.name.startswith(base) and file.suffix in (".nbi", ".nbc"):
                 with suppress(OSError):
                     file.unlink()
 
-    def _load_index(self):
+    def _load_index(self) -> Any:
         with suppress(FileNotFoundError):
             _check(self._index_path)
         return super()._load_index()
 
-    def _load_data(self, name):
+    def _load_data(self, name: Any) -> Any:
         _check(self._data_path(name))
         return super()._load_data(name)
 
     @contextmanager
-    def _open_for_write(self, filepath) -> Iterator[io.BytesIO]:
+    def _open_for_write(self, filepath: Any) -> Iterator[io.BytesIO]:
         content = io.BytesIO()
         yield content
         with super()._open_for_write(filepath) as file:
@@ -116,7 +116,7 @@ class _CheckedFiles(IndexDataCacheFile):
 
 
 def _check(path: str) -> None:
-    """Raise ValueError if a file is damaged, or if a stranger may have written it."""
+    """Raise ValueError if a file is damaged, or if another user may have written it."""
     content = Path(path).read_bytes()
     if hashlib.sha256(content[:-_DIGEST]).digest() != content[-_DIGEST:] or _strangers(Path(path)):
         raise ValueError(path)
@@ -127,7 +127,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, IncompleteWarning, stacklevel=2)
 
 
-def folder_of(function) -> str | None:
+def folder_of(function: Any) -> str | None:
     """Where numba would keep the compiled code of a function; None if there is no folder that it may write to."""
     try:
         return FunctionCache(function).cache_path
@@ -154,7 +154,7 @@ def refusal(folder: str) -> str:
 
 
 def _strangers(place: Path) -> set[tuple[str, int]]:
-    """Who may change a file, or replace what is in a folder, and is neither trusted nor able to change the library."""
+    """Who may change a file or the contents of a folder, and is neither trusted nor able to change the library."""
     if os.name != "posix":
         return set()
     return _writers(place) - _writers(_LIBRARY) - {("user", os.getuid()), ("user", 0), ("group", 0)}
@@ -174,7 +174,7 @@ def _writers(place: Path) -> set[tuple[str, int]]:
 
 @functools.cache
 def _is_private(group: int) -> bool:
-    """Whether a group has nobody but the user, as far as its name and the list of its members tell."""
+    """Whether a group has no member but the user, judged by its name and the list of its members."""
     import grp
     import pwd
 

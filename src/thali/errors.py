@@ -14,17 +14,27 @@
     ├── IncompleteWarning    a part of a comparison failed; the rest was kept
     └── InterruptedWarning   a run was stopped early; what it had drawn was kept
 
-Every message is one sentence or two on one line: what was given and where, what is expected, how to mend it.
+Every message is one sentence or two on one line: what was given and where, what is expected, how to correct it.
 Names and cells of any length may stand in it, since long ones are shortened here, for all messages.
 The command line prints the message of a ThaliError and exits with 2; it never shows a traceback for one.
+
+A message consists of parts: text, and facts such as `Argument("draws")` or `Setting("unique", False)`, which each place
+spells in its own words. `str(error)` spells them as Python does, `error.render(words)` as `words` do; so nobody has to
+look into the text of a message.
+
+>>> error = ArgumentError(Argument("lapse"), " must be above 0; got 0. Set ", Setting("unique", True), ".")
+>>> print(error)
+lapse must be above 0; got 0. Set unique=True.
 """
 
 import re
+from dataclasses import dataclass
+from typing import Any
 
-LONGEST_NAME = 160  # characters of what stands between quotes
+MAX_NAME_LENGTH = 160  # characters of what stands between quotes
 LONGEST = 1_200  # characters of a message
 _QUOTED = re.compile(
-    rf"""(?<!\w)(?:'((?:[^'\\]|\\.){{{LONGEST_NAME},}}?)'|"((?:[^"\\]|\\.){{{LONGEST_NAME},}}?)")(?!\w)"""
+    rf"""(?<!\w)(?:'((?:[^'\\]|\\.){{{MAX_NAME_LENGTH},}}?)'|"((?:[^"\\]|\\.){{{MAX_NAME_LENGTH},}}?)")(?!\w)"""
 )
 
 
@@ -43,7 +53,7 @@ def one_line(message: object) -> str:
 
 def _shortened(quoted: re.Match) -> str:
     text = quoted[0]
-    return text[0] + _middle_cut(text[1:-1], LONGEST_NAME - 1) + text[-1]
+    return text[0] + _middle_cut(text[1:-1], MAX_NAME_LENGTH - 1) + text[-1]
 
 
 def _middle_cut(text: str, longest: int) -> str:
@@ -54,11 +64,178 @@ def _middle_cut(text: str, longest: int) -> str:
     return f"{text[: longest - end - 1]}…{text[-end:]}"
 
 
-class ThaliError(Exception):
-    """Base of every error that thali raises on purpose."""
+# facts ------------------------------------------------------------------------------------------------------
 
-    def __init__(self, message: object = "") -> None:
-        super().__init__(one_line(message))
+
+class Words:
+    """How a place spells facts: here Python, which any other place overrides."""
+
+    def argument(self, name: str) -> str:
+        """An argument."""
+        return name
+
+    def setting(self, name: str, value: object) -> str:
+        """An argument with its value."""
+        return f"{name}={value!r}"
+
+    def value(self, name: str, value: object) -> str:
+        """A value of an argument."""
+        return repr(value)
+
+    def model(self, name: str) -> str:
+        """The class of a model."""
+        return name
+
+    def has(self, name: str) -> bool:
+        """Whether the argument can be set there."""
+        return True
+
+    def is_python(self) -> bool:
+        """Whether the reader writes Python."""
+        return True
+
+
+PYTHON = Words()
+
+
+class Fact:
+    """What a message speaks of; every place spells it in its own way."""
+
+    def render(self, words: Words) -> str:
+        """The fact in those words."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.render(PYTHON)
+
+
+@dataclass(frozen=True)
+class Argument(Fact):
+    """The name of an argument."""
+
+    name: str
+
+    def render(self, words: Words) -> str:
+        """The name in those words."""
+        return words.argument(self.name)
+
+
+@dataclass(frozen=True)
+class Setting(Fact):
+    """An argument with a value."""
+
+    name: str
+    value: object
+
+    def render(self, words: Words) -> str:
+        """Both in those words."""
+        return words.setting(self.name, self.value)
+
+
+class Remedy(Setting):
+    """A setting that a message advises."""
+
+
+@dataclass(frozen=True)
+class Value(Fact):
+    """A value of an argument."""
+
+    argument: str
+    value: object
+
+    def render(self, words: Words) -> str:
+        """The value in those words."""
+        return words.value(self.argument, self.value)
+
+
+@dataclass(frozen=True)
+class ModelName(Fact):
+    """The class of a model."""
+
+    name: str
+
+    def render(self, words: Words) -> str:
+        """The model in those words."""
+        return words.model(self.name)
+
+
+@dataclass(frozen=True)
+class InPython(Fact):
+    """Text for whoever writes Python, and text for everybody else."""
+
+    text: str
+    elsewhere: str = ""
+
+    def render(self, words: Words) -> str:
+        """The text for that reader."""
+        return self.text if words.is_python() else self.elsewhere
+
+
+class Message(Fact):
+    """Text and facts that make a sentence, or a part of one.
+
+    Example
+    -------
+    >>> str(Message("fit again with ", Setting("draws", 11000)))
+    'fit again with draws=11000'
+    """
+
+    def __init__(self, *parts: object) -> None:
+        self.parts = parts
+
+    def render(self, words: Words) -> str:
+        """The sentence in those words."""
+        return _rendered(self.parts, words)
+
+    def __repr__(self) -> str:
+        return f"Message{self.parts!r}"
+
+
+class Clause(Message):
+    """A part of a sentence that only stands where all arguments in it can be set.
+
+    Example
+    -------
+    >>> str(Message("rescale it", Clause(", or set ", Setting("standardize", True)), "."))
+    'rescale it, or set standardize=True.'
+    """
+
+    def render(self, words: Words) -> str:
+        """The part in those words, or nothing."""
+        named = (part.name for part in self.parts if isinstance(part, Argument | Setting))
+        return super().render(words) if all(map(words.has, named)) else ""
+
+
+def one_of(argument: str, values: "tuple[object, ...] | list[object]", between: str = ", ") -> Message:
+    """The values that an argument may have, between commas or other words."""
+    parts: list[object] = []
+    for value in values:
+        parts += [between, Value(argument, value)]
+    return Message(*parts[1:])
+
+
+def _rendered(parts: tuple[object, ...], words: Words) -> str:
+    return "".join(part.render(words) if isinstance(part, Fact | _OfParts) else str(part) for part in parts)
+
+
+# errors -----------------------------------------------------------------------------------------------------
+
+
+class _OfParts:
+    """What errors and warnings share: a message of parts."""
+
+    args: tuple[Any, ...]
+
+    def render(self, words: Words) -> str:
+        """The message in those words."""
+        return one_line(_rendered(self.args, words))
+
+    def __str__(self) -> str:
+        return self.render(PYTHON)
+
+
+class ThaliError(_OfParts, Exception):
+    """Base of every error that thali raises on purpose; its parts are text, facts and other errors."""
 
 
 class DataError(ThaliError, ValueError):
@@ -73,11 +250,11 @@ class NotFittedError(ThaliError, AttributeError):
     """A fitted attribute was asked for before `fit`."""
 
 
-class ThaliWarning(UserWarning):
-    """Base of every warning that thali gives on purpose."""
+# warnings ---------------------------------------------------------------------------------------------------
 
-    def __init__(self, message: object = "") -> None:
-        super().__init__(one_line(message))
+
+class ThaliWarning(_OfParts, UserWarning):
+    """Base of every warning that thali gives on purpose; its parts are as those of an error."""
 
 
 class DataWarning(ThaliWarning):

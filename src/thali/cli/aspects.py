@@ -52,10 +52,10 @@ def parse_aspects(
         pass
     if not Path(value).exists():
         raise ArgumentError(
-            f"`{option}` must be {', '.join(words)}, a whole number or the path of a table; there is no file {value!r}."
+            f"{option} must be {', '.join(words)}, a whole number or the path of a table; there is no file {value!r}."
         )
 
-    from thali.data.tables import read_table
+    from thali.reading.table import read_table
 
     table = read_table(value)
     if table.shape[1] < 2:
@@ -79,7 +79,7 @@ def parse_aspects(
 def _from_columns(
     path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
 ) -> dict[str, list[str]]:
-    from thali.data.check import checked_labels
+    from thali._labels import checked_labels
 
     names = checked_labels(entries.columns, f"{path}: the names of the aspects")
     rows = checked_labels(options, f"{path}: the options in the first column")
@@ -93,7 +93,7 @@ def _from_columns(
 
 
 def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
-    from thali.data.check import as_label
+    from thali._labels import as_label
 
     owned: dict[str, list[str]] = {label: [] for label in labels}
     for row, (option, aspect) in enumerate(table.itertuples(index=False), start=1):

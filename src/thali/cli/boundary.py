@@ -2,17 +2,27 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
-from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning
+from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning, Words
+
+from .messages import OptionWords
 
 BAD_INPUT = 2
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 
-def tell(message: str) -> None:
+class Terminal:
+    """Where messages go, and the words in which they are spelled there."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+
+def notify(message: str) -> None:
     """Write one line to stderr.
 
     Parameters
@@ -24,24 +34,35 @@ def tell(message: str) -> None:
 
 
 @contextmanager
-def plain_messages():
+def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
     """Show errors and warnings of the enclosed command as single lines on stderr.
 
     A `ThaliError`, or an error of the file system, ends the command with exit code 2, Ctrl-C with 130. A
     `ThaliWarning` is shown and the command goes on; the two that the report itself words (chains that do not
     agree, a run that was stopped) are not shown twice.
 
+    Parameters
+    ----------
+    words : Words, optional
+        How messages spell arguments; None: there are no options for them.
+
+    Yields
+    ------
+    Terminal
+        Whose words may be replaced, once it is clear which options count.
+
     Raises
     ------
     typer.Exit
         With the exit code, in place of the error.
     """
+    terminal = Terminal(OptionWords([]) if words is None else words)
     with warnings.catch_warnings():
         python_way = warnings.showwarning
 
         def show(message, category, filename, lineno, file=None, line=None):
-            if issubclass(category, ThaliWarning):
-                tell(f"warning: {message}")
+            if isinstance(message, ThaliWarning):
+                notify(f"warning: {message.render(terminal.words)}")
             else:
                 python_way(message, category, filename, lineno, file, line)
 
@@ -50,21 +71,21 @@ def plain_messages():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", InterruptedWarning)
         try:
-            yield
+            yield terminal
         except ThaliError as error:
-            tell(f"error: {error}")
+            notify(f"error: {error.render(terminal.words)}")
             raise typer.Exit(BAD_INPUT) from None
         except BrokenPipeError:  # the reader of our output (head, less) has left: no fault of the input
             raise
         except OSError as error:
-            tell(f"error: {error.filename or 'the file'}: {error.strerror or error}.")
+            notify(f"error: {error.filename or 'the file'}: {error.strerror or error}.")
             raise typer.Exit(BAD_INPUT) from None
         except MemoryError:
-            tell("error: that needs more memory than there is; ask for fewer draws, chains or aspects.")
+            notify("error: that needs more memory than there is; ask for fewer draws, chains or aspects.")
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt as stop:
             if str(stop):  # what a checkpoint holds
-                tell(f"stopped by Ctrl-C; {stop}; the same command goes on.")
+                notify(f"stopped by Ctrl-C; {stop}; the same command goes on.")
             else:
-                tell("stopped before anything was drawn that could be kept; nothing was written.")
+                notify("stopped before anything was drawn that could be kept; nothing was written.")
             raise typer.Exit(INTERRUPTED) from None

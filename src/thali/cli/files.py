@@ -8,20 +8,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._files import cannot_write, write_together
-from thali.cli.boundary import tell
-from thali.data.check import shorten
+from thali._labels import shorten
 from thali.errors import ArgumentError, DataError, ThaliError
+from thali.inference.files import cannot_write, write_together
+from thali.model.spec import ModelSpec
+
+from .boundary import notify
 
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-# Of a fitted model, by what it was fitted to.
-PICTURES = {
-    "paired comparisons": ("features", "n_features", "trace", "choice_probabilities", "ranks"),
-    "similarities": ("features", "n_features", "trace", "similarity"),
-}
 
 
 class Answer(NamedTuple):
@@ -30,6 +26,7 @@ class Answer(NamedTuple):
     text: str
     tables: "dict[str, pandas.DataFrame]"  # by file name; the index is written if it has a name
     pictures: dict[str, Callable[[ModuleType], Any]]  # by file name, each as `png` takes it
+    interrupted: bool = False  # whether Ctrl-C cut it short
 
 
 def check_folder(folder: Path) -> Path:
@@ -53,10 +50,10 @@ def check_folder(folder: Path) -> Path:
     existing = folder
     while not existing.is_dir():
         if existing.exists():
-            raise ArgumentError(f"`--out` needs a folder; {existing} is a file. Choose another name.")
+            raise ArgumentError(f"--out needs a folder; {existing} is a file. Choose another name.")
         existing = existing.parent
     if not os.access(existing, os.W_OK):
-        raise ArgumentError(f"`--out`: you may not write to the folder {existing}. Choose another.")
+        raise ArgumentError(f"--out: you may not write to the folder {existing}. Choose another.")
     return existing
 
 
@@ -112,7 +109,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
         raise
     kinds = {Path(name).suffix for name in contents}
     if others := sorted(f.name for f in folder.iterdir() if f.suffix in kinds and f.name not in contents):
-        tell(f"{folder} also holds files that are not of this run: {shorten(others, 5)}.")
+        notify(f"{folder} also holds files that are not of this run: {shorten(others, 5)}.")
 
 
 def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
@@ -120,13 +117,13 @@ def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
     return table.to_csv(index=index, lineterminator="\n").encode()
 
 
-def drawn(model, data: str) -> dict[str, Callable[[ModuleType], Any]]:
-    """Those of `PICTURES` for a model fitted to that kind of data, as `Answer` takes them."""
+def drawn(model: Any, spec: ModelSpec) -> dict[str, Callable[[ModuleType], Any]]:
+    """The pictures that the spec of a fitted model names, as `Answer` takes them."""
 
     def picture(name: str) -> Callable[[ModuleType], Any]:
         return lambda plots: getattr(plots, name)(model)
 
-    return {name: picture(name) for name in PICTURES[data]}
+    return {name: picture(name) for name in spec.pictures}
 
 
 def png(draw: Callable[[ModuleType], Any]) -> bytes:

@@ -1,55 +1,50 @@
 """The data that the command line was given: bundled or a file, comparisons, choices or similarities."""
 
 import os
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from thali.cli.models import CHOICES, PRODUCT_CLASSES, SIMILARITIES, Kind, kind_for
-from thali.data.check import shorten
-from thali.errors import DataError
+from thali._source import Source, read_source, read_standard_input
+from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.errors import Argument, Clause, DataError
+from thali.model.spec import ModelSpec
+
+from .models import model_for
 
 if TYPE_CHECKING:
-    from thali.data.source import Source
     from thali.datasets import Dataset
+    from thali.reading.layout import Reading
+    from thali.reading.table import Table
 
-COLUMNS = {"respondent": "respondent", "choice_id": "task", "alternative": "alternative", "chosen": "chosen"}
-_NO_COMPARISONS = "are not paired comparisons"  # in the error about columns that mean something else
 _CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
 _SETS = (
-    " If they tell which alternative was chosen, one alternative a row, name their column: thali fit FILE"
+    " If they say which alternative was chosen, one alternative a row, name their column: thali fit FILE"
     " --alternative COLUMN."
 )
 
 
-class Found(NamedTuple):
-    """What DATA names: a bundled data set, or a file, whose bytes were read once for all who look at them."""
+@dataclass(frozen=True)
+class Found:
+    """What DATA names: a bundled data set, or a file, which is read once and parsed once for all who look at it."""
 
     name: str
     bundled: "Dataset | None"
-    source: "Source"  # empty if bundled
+    source: Source  # empty if bundled
+
+    @cached_property
+    def table(self) -> "Table":
+        """The table in the file."""
+        from thali.reading.table import load
+
+        return load(self.source)
 
 
 def find_data(name: str) -> Found:
-    """The data of that name.
-
-    Parameters
-    ----------
-    name : str
-        A bundled data set, a file, or "-", which is what is piped in; where a name is both a bundled data set and a
-        file, it is the bundled one ("./name" is the file).
-
-    Returns
-    -------
-    Found
-
-    Raises
-    ------
-    DataError
-        If there is neither, or the file cannot be read.
-    """
+    """The bundled data set or file of that name, "-" being what is piped in; a name that is both is the bundled one."""
     from thali import datasets
-    from thali.data.check import suggest
-    from thali.data.source import Source, read_source, read_standard_input
+    from thali._labels import suggest
 
     bundled = {record.name: record for record in datasets.catalogue()}
     if name in bundled:
@@ -64,112 +59,70 @@ def find_data(name: str) -> Found:
     return Found(name, None, read_source(name))
 
 
-def kind_of_data(found: Found, leave_out: bool = False) -> Kind:
-    """The model for these data.
+def kind_of_data(found: Found, leave_out: bool = False) -> ModelSpec:
+    """The model for these data; `leave_out`: columns that describe the alternatives of choices are left out unasked."""
+    kinds = (PAIRS, CHOICES, SIMILARITIES) if leave_out else (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)
+    kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, {}).kind
+    return model_for(kind)
+
+
+def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:
+    """The data for that model, and a sentence that says what they were recognised as.
 
     Parameters
     ----------
     found : Found
-    leave_out : bool
-        Whether columns that describe the alternatives of choices are left out unasked.
-
-    Returns
-    -------
-    Kind
-        That of comparisons for a file that could be either.
-
-    Raises
-    ------
-    DataError
-        If the file is no table, or holds choices between alternatives that further columns describe, of which two
-        models make something different.
-    """
-    if found.bundled is not None:
-        return kind_for(found.bundled.kind)
-
-    from thali.data.choices_file import describing_columns
-    from thali.data.tables import looks_like_similarities
-
-    described = describing_columns(found.source)
-    if described and not leave_out:
-        raise DataError(
-            f"{found.name} holds choices of one alternative out of several, and columns that describe them "
-            f"({shorten(described)}). Say --model {PRODUCT_CLASSES} to learn from these, or --model "
-            f"{CHOICES.names[-1]} to leave them out."
-        )
-    return SIMILARITIES if described is None and looks_like_similarities(found.source) else CHOICES
-
-
-def load_data(
-    found: Found, kind: Kind, symmetrize: str | None = None, columns: dict[str, str] | None = None
-) -> tuple[Any, str]:
-    """The data, and a sentence that says what they were recognised as.
-
-    Parameters
-    ----------
-    found : Found
-    kind : Kind
+    spec : ModelSpec
         The model that they are for.
-    symmetrize : "mean", optional
-        Of similarities whose two sides differ.
-    columns : mapping of str to str, optional
-        Those of a long table of choices that were named: respondent, choice_id, alternative, chosen.
+    wanted : dict
+        What is known of the table besides, as the layouts take it: columns, levels, how to symmetrize.
 
     Returns
     -------
-    data : PairedComparisons, Choices or Similarities
+    data : PairedComparisons, Choices, Similarities, ChoiceExperiment or Observations
     recognised : str
         Of paired comparisons it ends with one of them, against which the direction can be checked.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read so, or these are data of another kind.
     """
-    import thali
+    from thali.data.pairs import PairedComparisons
 
-    data, recognised = _loaded(found, kind, symmetrize, columns or {})
-    if isinstance(data, thali.PairedComparisons):
-        recognised += f"; e.g. {data.example()}"
-    return data, recognised
+    if found.bundled is not None:
+        data, recognised = _bundled(found.bundled, spec, wanted)
+    else:
+        reading = reading_of(found, spec.data, wanted)
+        named = model_for(reading.could_be).name if reading.could_be else ""
+        other = f"f these are {reading.could_be}, say --model {named}" if named else ""
+        try:
+            data, recognised = reading.build()
+        except DataError as error:
+            raise DataError(error, *([f" I{other}."] if other else [])) from None
+        recognised += f"; i{other}" if other else ""
+    return data, recognised + (f"; e.g. {data.example()}" if isinstance(data, PairedComparisons) else "")
 
 
-def _loaded(found: Found, kind: Kind, symmetrize: str | None, columns: dict[str, str]) -> tuple[Any, str]:
+def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
+    """How the file is read; errors name the options that decide where that is unclear."""
+    from thali.reading.recognise import RecognitionError, recognise
+
+    try:
+        return recognise(found.table, *kinds, **wanted)
+    except RecognitionError as error:
+        models = dict.fromkeys(model_for(kind).name for kind in error.found)
+        hint = f" Say --model {' or --model '.join(models)}." if models else ""
+        if not models and PAIRS in kinds:
+            hint = _CLASSES + _SETS
+        raise DataError(error, hint) from None
+
+
+def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:
     from thali import datasets
 
-    if (record := found.bundled) is not None:
-        if record.kind != kind.data:
-            raise DataError(f"{record.name} holds {record.kind}, but {kind} needs {kind.data}; leave out `--model`.")
-        if columns:
-            option = COLUMNS[next(iter(columns))]
-            raise DataError(
-                f"`--{option}` names a column of a file, and {record.name} is a bundled data set; leave it out."
-            )
-        return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"
-    if kind is CHOICES:
-        return _choices(found.source, columns)
-    from thali.data.tables import read_similarities
-
-    try:
-        return read_similarities(found.source, symmetrize=symmetrize)
-    except DataError as error:
-        raise DataError(str(error).replace('pass symmetrize="mean"', "say --symmetrize mean")) from None
-
-
-def _choices(source: "Source", columns: dict[str, str]) -> tuple[Any, str]:
-    from thali.data.choices_file import has_long_columns, read_choices, read_pairs_or_sets
-
-    try:
-        try:
-            return read_pairs_or_sets(source, **columns)
-        except DataError as error:
-            if _NO_COMPARISONS not in str(error):
-                raise
-            if has_long_columns(source):  # so that the error is about what is wrong with them
-                return read_choices(source)
-            raise DataError(f"{error}{_CLASSES}{_SETS}") from None
-    except DataError as error:
-        message = str(error)
-        for role, option in COLUMNS.items():
-            message = message.replace(f"name it, {role}=...", f"name it with `--{option}`")
-        raise DataError(message) from None
+    if record.kind not in spec.data:
+        raise DataError(
+            f"{record.name} holds {record.kind}, but {spec.data[0]} are needed",
+            Clause(f" by {spec.name}; leave out ", Argument("model")),
+            ".",
+        )
+    if wanted:
+        name = Argument(next(iter(wanted)))
+        raise DataError(name, f" is about a file, and {record.name} is a bundled data set; leave it out.")
+    return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

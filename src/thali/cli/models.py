@@ -1,131 +1,129 @@
-"""The models of the command line: their names, their data, and the options that only some of them have."""
+"""Which model `thali fit` fits, and which options it has."""
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from thali.data.check import suggest
+from thali._labels import suggest
+from thali.data.kinds import CLASSES
 from thali.errors import ArgumentError
+from thali.model.registry import SPECS
+from thali.model.spec import ModelSpec, Option
+
+TYPED = tuple(spec for spec in SPECS if spec.options)  # the models that the command line fits
 
 
-class Kind(NamedTuple):
-    """A model as the command line knows it."""
-
-    names: tuple[str, ...]  # the first is the one that is told
-    data: str  # what it is fitted to, as `datasets.catalogue` calls it
-    features: str  # its argument for the features; "" if it has none
-    options: tuple[str, ...]  # that no other model has
-    shared: tuple[str, ...]  # that some other model has, too, but not every one
-
-    def __str__(self) -> str:
-        return self.names[0]
-
-
-# Options of `thali fit` that take several values, with or without being repeated: name=value.
-SEVERAL = ("monotone", "levels", "bins")
-
-_LATENT = ("alpha", "tempering", "tree", "leaf_length", "sampler")
-_CLASSES = ("target", "method", "folds")
-_COLUMNS = ("respondent", "task", "alternative", "chosen")
-CHOICES = Kind(
-    ("elimination-by-aspects", "elimination"),
-    "paired comparisons",
-    "aspects",
-    ("aspects", "unique"),
-    (*_LATENT, *_COLUMNS, "lapse", "method"),
-)
-SIMILARITIES = Kind(
-    ("additive-clustering", "additive"),
-    "similarities",
-    "features",
-    ("features", "sigma", "weight_prior", "constant", "symmetrize", "estimate"),
-    _LATENT,
-)
-PLACKETT_LUCE = Kind(("plackett-luce",), "covariates and classes", "", ("a", "transform"), (*_CLASSES, "sampler"))
-SPARSE_LOGIT = Kind(("sparse-logit",), "covariates and classes", "", (), _CLASSES)
-CLASSIFIERS = (PLACKETT_LUCE, SPARSE_LOGIT)
-_TABLE = ("attributes", "levels", "none", "bins")
-PRODUCT_CLASSES = Kind(
-    ("product-classes",),
-    "choice experiments",
-    "",
-    (*_TABLE, "monotone", "groups", "particles", "final_sweeps", "checkpoint", "market"),
-    (*_COLUMNS, "alpha", "lapse", "method"),
-)
-KINDS = (CHOICES, SIMILARITIES, *CLASSIFIERS, PRODUCT_CLASSES)
-
-
-def kind_named(name: str) -> Kind:
-    """The model of that name; capitals, hyphens and underscores do not matter.
+def model_named(name: str) -> tuple[ModelSpec, str]:
+    """The model of that name, and its alias if it was called by one; capitals, hyphens, underscores do not matter.
 
     Raises
     ------
     ArgumentError
-        If there is none.
+        If there is none, or it is fitted in Python alone.
 
     Example
     -------
-    >>> str(kind_named("Additive"))
-    'additive-clustering'
+    >>> spec, alias = model_named("btl")
+    >>> spec.name, alias
+    ('elimination-by-aspects', 'BTL')
     """
-    known = {_plain(each): kind for kind in KINDS for each in kind.names}
-    if _plain(name) in known:
-        return known[_plain(name)]
-    told = [each for kind in KINDS for each in kind.names]
-    raise ArgumentError(f"`--model` must be {' or '.join(told)}; got {name!r}.{suggest(name, told)}")
+    for spec in SPECS:
+        for known in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
+            if _plain(known) == _plain(name):
+                if not spec.options:
+                    raise ArgumentError(f"{spec.name} takes functions and objects of Python; fit it there.")
+                return spec, known if known in spec.aliases else ""
+    every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
+    raise ArgumentError(
+        f"--model must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
+        f"{suggest(name, every)}"
+    )
 
 
-def kind_for(data: str) -> Kind:
-    """The model of that kind of data."""
-    return next(kind for kind in KINDS if kind.data == data)
+def model_for(data: str) -> ModelSpec:
+    """The first model of that kind of data."""
+    return next(spec for spec in TYPED if data in spec.data)
 
 
-def refuse_options_of_others(kind: Kind, given: set[str], data_name: str | None = None) -> None:
-    """Raise an error if an option was typed that belongs to another model.
+def model_implied(typed: Iterable[str]) -> ModelSpec | None:
+    """The model whose data alone have one of the arguments that were typed."""
+    return next((spec for spec in reversed(TYPED) if set(spec.implied_by) & set(typed)), None)
+
+
+def settings_of_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an alias says besides the model.
+
+    Raises
+    ------
+    ArgumentError
+        If an option says something else, or one is missing.
+    """
+    needed = spec.aliases_need.get(alias)
+    if needed and needed not in typed:
+        raise ArgumentError(f"{alias} is {spec.name} with --{needed}; name it, or say --model {spec.name}.")
+    means = spec.aliases_mean.get(alias, {})
+    for name, value in means.items():
+        if other := sorted({word for word in (name, "tree") if word in typed}):
+            raise ArgumentError(
+                f"{alias} is {spec.name} with --{name} {value}; leave out --{other[0]}, or say --model {spec.name}."
+            )
+    return means
+
+
+def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None) -> dict[str, Option]:
+    """The options of a model that were typed, by their words.
 
     Parameters
     ----------
-    kind : Kind
+    spec : ModelSpec
         The model that will be fitted.
-    given : set of str
-        Names of the options that were typed, as Python has them.
-    data_name : str, optional
+    typed : mapping
+        Word -> what was typed after it.
+    data_name : str or None
         The data by which the model was chosen; None if it was named.
 
     Raises
     ------
     ArgumentError
-        Naming the first such option.
+        Naming the first option that belongs to another model, or to another method of this one.
 
     Example
     -------
-    >>> refuse_options_of_others(SIMILARITIES, {"draws", "a"})
+    >>> options_of(model_for("similarities"), {"draws": 5, "a": 1.0}, None)
     Traceback (most recent call last):
-    thali.errors.ArgumentError: `--a` belongs to plackett-luce, not to additive-clustering; leave it out.
+    thali.errors.ArgumentError: --a belongs to plackett-luce, not to additive-clustering; leave it out.
     """
-    for other in KINDS:
-        for option in (*other.options, *other.shared):
-            if option in given and option not in (*kind.options, *kind.shared):
-                owners = " and ".join(str(each) for each in KINDS if option in (*each.options, *each.shared))
-                raise ArgumentError(
-                    f"`{_spelled(option)}` belongs to {owners}, {_instead(kind, other, option, data_name)}."
-                )
+    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    found = {}
+    for word in typed:
+        own = [option for option in spec.options if option.word == word]
+        if not own:
+            raise ArgumentError(_not_of(spec, word, data_name))
+        fitting = [option for option in own if not option.methods or method in option.methods]
+        if not fitting and method in spec.methods:
+            methods = " or ".join(dict.fromkeys(name for option in own for name in option.methods))
+            raise ArgumentError(f"--{word} belongs to --method {methods}, not to {method}; leave it out.")
+        found[word] = (fitting or own)[0]
+    return found
 
 
-def _instead(kind: Kind, other: Kind, option: str, data_name: str | None) -> str:
-    mended = f"take `--{kind.features}`" if kind.features and option == other.features else "leave it out"
+def _not_of(spec: ModelSpec, word: str, data_name: str | None) -> str:
+    owners = [other for other in TYPED if any(option.word == word for option in other.options)]
+    spelled = next(_spelled(option) for option in owners[0].options if option.word == word)
+    names = ", ".join(owner.name for owner in owners)
+    names = " and ".join(names.rsplit(", ", 1))
+    takes_place = spec.features and any(owner.features == word for owner in owners)
+    cure = f"take --{spec.features}" if takes_place else "leave it out"
     if data_name is None:
-        return f"not to {kind}; {mended}"
-    if other in CLASSIFIERS:
-        mended += ", or name the column of classes with `--target`"
-    elif other is PRODUCT_CLASSES:
-        mended += f", or say --model {other} if they are {other.data}"
-    elif kind is CHOICES:
-        mended += f", or say --model {other.names[-1]} if they are {other.data}"
-    return f"but {data_name} reads as {kind.data}; {mended}"
+        return f"{spelled} belongs to {names}, not to {spec.name}; {cure}."
+    if owners[0].data == (CLASSES,):
+        cure += ", or name the column of classes with --target"
+    else:
+        cure += f", or say --model {owners[0].name} if they are {owners[0].data[0]}"
+    return f"{spelled} belongs to {names}, but {data_name} reads as {spec.data[0]}; {cure}."
 
 
-def _spelled(option: str) -> str:
-    """An option as it is typed."""
-    return f"--{option}/--no-{option}" if option in ("unique", "constant") else "--" + option.replace("_", "-")
+def _spelled(option: Option) -> str:
+    return f"--{option.word}/--no-{option.word}" if option.type is bool else f"--{option.word}"
 
 
 def _plain(name: str) -> str:

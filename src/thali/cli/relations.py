@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
-    from thali.tree import Tree
+    from thali.trees.tree import Tree
 
 LEAF_LENGTH = 0.1
 
@@ -34,8 +34,8 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         If there is no such file, or it holds neither.
     """
     import thali
-    from thali._tree_sources import content_of
-    from thali.data.source import read_source
+    from thali._source import read_source
+    from thali.trees.sources import content_of
 
     source = read_source(path)
     if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
@@ -46,8 +46,8 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
 
-    from thali.data.check import as_label
-    from thali.data.tables import read_table
+    from thali._labels import as_label
+    from thali.reading.table import read_table
 
     table = read_table(source)
     if table.shape[1] != 2:

@@ -1,9 +1,12 @@
 """From the rows of choice occasions to distinct sets with counts."""
 
+from typing import Any
+
 import numpy as np
 
-from thali.data.choice_table import Occasions
 from thali.errors import DataError
+
+from .choice_table import Occasions
 
 Arrays = tuple[np.ndarray, ...]  # start, members, respondent, choice, times
 
@@ -53,7 +56,7 @@ def aggregated(rows: Occasions) -> Arrays:
     return _distinct(occasion[available], alternative[available], chosen[available], respondent, counts)
 
 
-def _distinct(occasion, alternative, chosen, respondent, counts) -> Arrays:
+def _distinct(occasion: Any, alternative: Any, chosen: Any, respondent: Any, counts: Any) -> Arrays:
     """All of a size at a time, so that an occasion is a row of an array."""
     kept = counts[occasion] > 0
     occasion, alternative, chosen = occasion[kept], alternative[kept], chosen[kept]

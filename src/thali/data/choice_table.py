@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import as_label, checked_counts, checked_labels, shorten, suggest
-from thali.data.columns import column
-from thali.data.names import COUNTS, by_plain_name
-from thali.errors import DataError
+from thali._labels import as_label, checked_labels, shorten, suggest
+from thali.errors import Argument, DataError
+
+from .checks import checked_counts
+from .column_names import COUNTS, by_plain_name
+from .columns import column
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # What the columns of a long table are called elsewhere (logitr, mlogit, xlogit, pylogit, biogeme, choice-learn,
-# torch-choice, bambi), the likelier first; compared as `thali.data.names.plain` does.
+# torch-choice, bambi), the likelier first; compared as `thali.data.column_names.plain` does.
 CHOICE_ID = ("choiceid", "choicesid", "chid", "obsid", "ids", "occasion", "occasionid", "choiceoccasion", "situation")
 CHOICE_ID += ("choicesituation", "situationid", "task", "taskid", "choicetask", "choiceset", "choicesetid", "setid")
 CHOICE_ID += ("trial", "trialid", "question", "session", "sessionindex", "caseid", "case", "obs", "observation")
@@ -49,7 +51,7 @@ class Occasions:
 
 
 def long_occasions(
-    frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable | None, weights: bool
+    frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
 ) -> Occasions:
     """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
     if not (hasattr(frame, "columns") and hasattr(frame, "index")):
@@ -90,7 +92,7 @@ def wide_occasions(
     alternatives: Sequence[str] | None,
     available: Mapping[Any, str] | None,
     others: dict[str, str | None],
-    labels: Iterable | None,
+    labels: Iterable[Any] | None,
     weights: bool,
 ) -> Occasions:
     """The rows of a wide table, one an occasion, as those of a long one."""
@@ -113,7 +115,7 @@ def wide_occasions(
     offered = [[as_label(v) for v in column(frame, name)] for name in alternatives or ()]
     if available is not None:
         texts = {as_label(label): flags(frame, name) for label, name in available.items()}
-        offered = [[label if there else "" for there in told] for label, told in texts.items()]
+        offered = [[label if there else "" for there in messages] for label, messages in texts.items()]
     seen = [text for cells in (winners, *offered) for text in cells if text]
     known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
     if not offered:
@@ -131,9 +133,9 @@ def wide_occasions(
     if found["respondent"] is not None:
         respondent, people = coded(frame, found["respondent"])
     count = np.ones(len(frame)) if found["count"] is None else counted(frame, found["count"], weights)
-    told = {(r, cell) for r, cell in zip(row, text, strict=True)}
+    messages = {(r, cell) for r, cell in zip(row, text, strict=True)}
     for r, winner in enumerate(winners):
-        if (r, winner) not in told:
+        if (r, winner) not in messages:
             raise DataError(
                 f"{winner!r} was chosen in row {frame.index[r]}, where it was not available; mend the row or remove it."
             )
@@ -187,8 +189,9 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
     for role in ("choice_id", "alternative", "chosen"):
         if role in found and found[role] is None:
             raise DataError(
-                f"No column looks like `{role}`; name it, {role}=...; the columns are "
-                f"{shorten([str(each) for each in frame.columns], 12)}."
+                f"No column looks like {role}; name it by ",
+                Argument(role),
+                f"; the columns are {shorten([str(each) for each in frame.columns], 12)}.",
             )
     return found
 
@@ -207,11 +210,13 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
 
 def _sure(name: str | None, role: str) -> str:
     if name is None:
-        raise DataError(f"Name the column `{role}`.")
+        raise DataError("Name the column ", Argument(role), ".")
     return name
 
 
-def coded(frame: "pd.DataFrame", name: str | None, labels: Iterable | None = None) -> tuple[np.ndarray, tuple]:
+def coded(
+    frame: "pd.DataFrame", name: str | None, labels: Iterable[Any] | None = None
+) -> tuple[np.ndarray, tuple[Any, ...]]:
     """A column as numbers, and what they stand for: `labels`, the categories, or the values in their order."""
     import pandas as pd
 

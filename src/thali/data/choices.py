@@ -1,26 +1,26 @@
 """Choices of one option out of several."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import plural, shorten
-from thali.data.choice_sets import aggregated
-from thali.data.choice_table import Occasions, long_occasions, wide_occasions
-from thali.data.connectivity import disconnected, group_numbers
-from thali.data.pairs import PairedComparisons
-from thali.data.suspicious import alike_labels, warn_of
+from thali._labels import plural, shorten
 from thali.errors import DataError, DataWarning
+from thali.inference.warn import warn
+
+from .choice_sets import aggregated
+from .choice_table import Occasions, long_occasions, wide_occasions
+from .connectivity import disconnected, group_numbers
+from .frozen import Frozen
+from .pairs import PairedComparisons
+from .suspicious import alike_labels, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_ARRAYS = ("start", "members", "respondent", "choice", "times")
 
-
-class Choices:
+class Choices(Frozen):
     """Which option was chosen out of which set, of any size from two.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
@@ -83,6 +83,8 @@ class Choices:
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """
 
+    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times")
+
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
     start: np.ndarray
@@ -102,7 +104,7 @@ class Choices:
         respondent: str | None = None,
         count: str | None = None,
         *,
-        labels: Iterable | None = None,
+        labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> None:
         names = {"choice_id": choice_id, "alternative": alternative, "chosen": chosen, "available": available}
@@ -110,7 +112,7 @@ class Choices:
         self._fill(long_occasions(frame, names, labels, weights))
 
     @classmethod
-    def from_frame(cls, frame: "pd.DataFrame", *columns: str | None, **more) -> "Choices":
+    def from_frame(cls, frame: "pd.DataFrame", *columns: str | None, **more: Any) -> "Choices":
         """The same as `Choices(frame, ...)`.
 
         Example
@@ -132,7 +134,7 @@ class Choices:
         respondent: str | None = None,
         count: str | None = None,
         *,
-        labels: Iterable | None = None,
+        labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> "Choices":
         """Choices from a wide table: one row for each occasion.
@@ -167,7 +169,7 @@ class Choices:
         [('bus', 'walk'), ('car', 'bus', 'walk')]
         """
         others = {"respondent": respondent, "count": count}
-        return _empty()._fill(wide_occasions(frame, chosen, alternatives, available, others, labels, weights))
+        return cls.__new__(cls)._fill(wide_occasions(frame, chosen, alternatives, available, others, labels, weights))
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
@@ -193,7 +195,7 @@ class Choices:
         choice = np.flatnonzero(counts)
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        return _restore(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice])
+        return cls._made_of(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice])
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons; respondents are no longer told apart.
@@ -219,7 +221,7 @@ class Choices:
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
-        return PairedComparisons.__new__(PairedComparisons)._freeze(self.labels, *arrays)
+        return PairedComparisons._made_of(self.labels, *arrays)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.
@@ -258,13 +260,13 @@ class Choices:
 
     def with_rows(self, *arrays: np.ndarray) -> "Choices":
         """The same options and respondents with other sets and choices: start, members, respondent, choice, times."""
-        return _restore(self.labels, self.respondents, *arrays)
+        return self._made_of(self.labels, self.respondents, *arrays)
 
     def with_counts(self, counts: np.ndarray) -> "Choices":
         """The same sets with other numbers of choices of their members; respondents are no longer told apart."""
         choice = np.flatnonzero(counts)
         nobody = np.full(choice.size, -1)
-        return _restore(self.labels, (), self.start, self.members, nobody, choice, counts[choice])
+        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice])
 
     def _fill(self, rows: Occasions) -> "Choices":
         if len(rows.labels) < 2:
@@ -273,31 +275,12 @@ class Choices:
         warn_of(alike_labels(self.labels))
         return self
 
-    def _freeze(self, labels: tuple[str, ...], respondents: tuple[str, ...], *arrays: np.ndarray) -> "Choices":
-        named: dict[str, Any] = dict(zip(_ARRAYS, arrays, strict=True))
-        named["counts"] = np.bincount(named["choice"], weights=named["times"], minlength=named["members"].size)
-        for name, value in {"labels": labels, "respondents": respondents, **named}.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(self, name, value)
+    def _freeze(self, *fields: Any) -> "Choices":
+        super()._freeze(*fields)
+        counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
+        counts.flags.writeable = False
+        object.__setattr__(self, "counts", counts)
         return self
-
-    def __setattr__(self, name: str, value: Any = None) -> None:
-        raise AttributeError("Choices cannot be changed; build new ones.")
-
-    __delattr__ = __setattr__
-
-    def __reduce__(self):
-        # NumPy does not pickle the read-only flag, so the copy is frozen anew.
-        return _restore, (self.labels, self.respondents, *(getattr(self, name) for name in _ARRAYS))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Choices):
-            return NotImplemented
-        same = self.labels == other.labels and self.respondents == other.respondents
-        return same and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
         least, most = int(self.sizes.min()), int(self.sizes.max())
@@ -369,22 +352,14 @@ class Choices:
             groups.setdefault(number, []).append(label)
         return sorted(groups.values(), key=len, reverse=True)
 
-    def warn_if_unusual(self, stacklevel: int = 2) -> None:
+    def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models call this at fit."""
         if message := disconnected(self.components(), self.never_offered):
-            warnings.warn(message, DataWarning, stacklevel=stacklevel)
+            warn(DataWarning(message))
         if self.n_sets == 1 and self.sizes[0] > 2:
-            warnings.warn(
-                f"Every choice was out of the same set, {shorten(self.sets[0])}; it takes choices out of different "
-                "sets to tell which aspects options share, so these are told by the prior alone.",
-                DataWarning,
-                stacklevel=stacklevel,
+            warn(
+                DataWarning(
+                    f"Every choice was out of the same set, {shorten(self.sets[0])}; it takes choices out of different "
+                    "sets to tell which aspects options share, so these are told by the prior alone."
+                )
             )
-
-
-def _empty() -> Choices:
-    return Choices.__new__(Choices)
-
-
-def _restore(labels: tuple[str, ...], respondents: tuple[str, ...], *arrays: np.ndarray) -> Choices:
-    return _empty()._freeze(labels, respondents, *arrays)

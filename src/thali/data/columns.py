@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from thali.data.check import as_label, checked_counts, checked_labels, shorten, suggest
-from thali.data.squares import Words, cell, square_table
-from thali.data.suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
+from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import DataError
+
+from .checks import checked_counts
+from .squares import Words, cell, square_table
+from .suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +23,7 @@ COUNTS = Words(
 )
 
 
-def square_cells(counts: Any, labels: Iterable | None, weights: bool) -> tuple[tuple[str, ...], Cells]:
+def square_cells(counts: Any, labels: Iterable[Any] | None, weights: bool) -> tuple[tuple[str, ...], Cells]:
     """Labels, and the cells above 0, of an array, DataFrame or sparse matrix with row over column."""
     names, counts = square_table(counts, labels, COUNTS)
     sparse = hasattr(counts, "tocoo")
@@ -48,7 +50,7 @@ def _dense(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
         values = checked_counts(counts, where, weights).reshape(n, n)
     except DataError as error:
         said = None if weights else _percentages(counts, where)
-        raise DataError(f"{error} {said}" if said else str(error)) from None
+        raise DataError(error, f" {said}" if said else "") from None
     refuse_totals(names, values)
     winner, loser = np.nonzero(values)
     return winner, loser, values[winner, loser]
@@ -113,7 +115,7 @@ def encode(
     winners: "pd.Series",
     losers: "pd.Series",
     counts: np.ndarray,
-    labels: Iterable | None,
+    labels: Iterable[Any] | None,
     where: Callable[[int, bool], str],
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
     """Labels, both columns as positions among them, and the counts; `where(row, is_winner)` names a place."""

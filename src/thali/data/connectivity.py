@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali.data.check import shorten
+from thali._labels import shorten
 
 
 def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tuple[int, np.ndarray]:

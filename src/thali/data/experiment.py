@@ -5,19 +5,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import plural
+from thali._labels import plural
 from thali.errors import ArgumentError, DataError
+
+from .experiment_levels import ALPHABET
+from .experiment_scheme import INSIDE, Encoded, Tasks
+from .frozen import Frozen
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiment_frame import Choices
-    from thali.data.experiment_scheme import Encoded, Scheme
-
-_ARRAYS = ("first_task", "first_row", "chosen", "row_product", "products", "task_labels", "alternative_labels")
+    from .experiment_frame import Choices
 
 
-class ChoiceExperiment:
+class ChoiceExperiment(Frozen, Tasks):
     r"""Tasks in which people chose one of several products, each described by levels of attributes.
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
@@ -69,17 +70,14 @@ class ChoiceExperiment:
     [[0, 0], [1, 1], [0, 0], [1, 1]]
     """
 
-    respondents: tuple[str, ...]
-    scheme: "Scheme"
-    first_task: np.ndarray
-    first_row: np.ndarray
+    _FIELDS = ("scheme", "respondents", "first_task", "first_row", "chosen", "row_product", "products")
+    _FIELDS += ("task_labels", "alternative_labels")
+
     chosen: np.ndarray
-    row_product: np.ndarray
-    products: np.ndarray
     task_labels: np.ndarray
     alternative_labels: np.ndarray
 
-    def __init__(self, *parts, **named) -> None:
+    def __init__(self, *parts: Any, **named: Any) -> None:
         raise TypeError("Choice experiments are made from data frames by ChoiceExperiment.from_frame(frame).")
 
     @classmethod
@@ -91,7 +89,7 @@ class ChoiceExperiment:
         alternative: str | None = None,
         chosen: str | None = None,
         attributes: Iterable[str] | None = None,
-        levels: Mapping[str, Iterable] | None = None,
+        levels: Mapping[str, Iterable[Any]] | None = None,
         none: Any = None,
         bins: Mapping[str, Any] | None = None,
         inside: bool = True,
@@ -152,7 +150,7 @@ class ChoiceExperiment:
         >>> data.attributes, data.products[data.row_product].tolist()
         (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
         """
-        from thali.data.experiment_frame import choices_of
+        from .experiment_frame import choices_of
 
         if not isinstance(inside, bool):
             raise ArgumentError(f"inside must be True or False; got {inside!r}.")
@@ -164,25 +162,11 @@ class ChoiceExperiment:
         products, row_product = np.unique(found.products_of_rows, axis=0, return_inverse=True)
         arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
         arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
-        return _restore(found.scheme, found.respondents, *arrays, found.task_labels, found.alternative_labels)
+        return cls._made_of(found.scheme, found.respondents, *arrays, found.task_labels, found.alternative_labels)
 
-    def __setattr__(self, name: str, value: Any = None) -> None:
-        raise AttributeError("A ChoiceExperiment cannot be changed; build a new one.")
-
-    __delattr__ = __setattr__
-
-    def __reduce__(self):
-        # NumPy does not pickle the read-only flag, so the copy is frozen anew.
-        return _restore, (self.scheme, self.respondents, *(getattr(self, name) for name in _ARRAYS))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ChoiceExperiment):
-            return NotImplemented
-        return (self.scheme, self.respondents) == (other.scheme, other.respondents) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in _ARRAYS
-        )
-
-    __hash__ = None  # type: ignore[assignment]
+    def _freeze(self, *fields: Any) -> "ChoiceExperiment":
+        own = (each.copy() if isinstance(each, np.ndarray) and not each.flags.owndata else each for each in fields)
+        return super()._freeze(*own)
 
     def __str__(self) -> str:
         none = ", no-choice option" if self.has_none else ""
@@ -215,9 +199,6 @@ class ChoiceExperiment:
     @property
     def orders(self) -> dict[str, str]:
         """Attribute -> how its levels came by their order: given, categories, numbers, bins or alphabet."""
-        from thali.data.experiment_levels import ALPHABET
-        from thali.data.experiment_scheme import INSIDE
-
         inside = {INSIDE: ALPHABET} if self.scheme.has_inside else {}
         return inside | {attribute.name: attribute.order for attribute in self.scheme.attributes}
 
@@ -251,7 +232,7 @@ class ChoiceExperiment:
         """Number of the respondent of every task, shape (n_tasks,)."""
         return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
 
-    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> "Encoded":
+    def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> Encoded:
         """New tasks by the columns and levels of these data.
 
         Parameters
@@ -308,7 +289,7 @@ class ChoiceExperiment:
         rows = np.repeat(wanted, sizes)
         counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
         kept, row_product = np.unique(self.row_product[rows], return_inverse=True)
-        return _restore(
+        return self._made_of(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
             np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64),
@@ -322,12 +303,10 @@ class ChoiceExperiment:
 
     def with_choices(self, chosen: np.ndarray) -> "ChoiceExperiment":
         """The same tasks with other choices: of every task the chosen row, counted from the task's first."""
-        return _restore(
-            self.scheme, self.respondents, *(chosen if name == "chosen" else getattr(self, name) for name in _ARRAYS)
-        )
+        return self._made_of(*(chosen if name == "chosen" else getattr(self, name) for name in self._FIELDS))
 
     def split(
-        self, tasks: Any = None, respondents: Any = None, random_seed=None
+        self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
     ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:
         """Data to fit, and data to predict.
 
@@ -361,7 +340,7 @@ class ChoiceExperiment:
         """
         if (tasks is None) == (respondents is None):
             raise ArgumentError("Give either tasks= or respondents=: what is to be predicted.")
-        from thali.data.experiment_split import held_people, held_tasks
+        from .experiment_split import held_people, held_tasks
 
         if respondents is None:
             held = held_tasks(self, tasks, random_seed)
@@ -378,17 +357,6 @@ class ChoiceExperiment:
             One row an alternative, under the names that the columns had; attributes are categorical, in their natural
             order. Binned attributes hold the names of their bins.
         """
-        from thali.data.experiment_table import long_table
+        from .experiment_table import long_table
 
         return long_table(self)
-
-
-def _restore(scheme: "Scheme", respondents: tuple[str, ...], *arrays: np.ndarray) -> ChoiceExperiment:
-    data = ChoiceExperiment.__new__(ChoiceExperiment)
-    object.__setattr__(data, "scheme", scheme)
-    object.__setattr__(data, "respondents", respondents)
-    for name, array in zip(_ARRAYS, arrays, strict=True):
-        array = array.copy() if not array.flags.owndata else array
-        array.flags.writeable = False
-        object.__setattr__(data, name, array)
-    return data

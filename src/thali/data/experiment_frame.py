@@ -1,15 +1,18 @@
 """A choice experiment from a long table: one row an alternative of a task."""
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.check import as_label, shorten, suggest
-from thali.data.columns import column
-from thali.data.experiment_levels import (
+from thali._labels import as_label, shorten, suggest
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
+from thali.inference.warn import warn
+
+from .column_names import by_plain_name
+from .columns import column
+from .experiment_levels import (
     BINS,
     GIVEN,
     NUMBERS,
@@ -21,9 +24,7 @@ from thali.data.experiment_levels import (
     numbers_of,
     row_texts,
 )
-from thali.data.experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
-from thali.data.names import by_plain_name
-from thali.errors import ArgumentError, DataError, DataWarning
+from .experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,10 +71,10 @@ class Rows(NamedTuple):
 def choices_of(
     frame: "pd.DataFrame",
     columns: tuple[Any, Any, Any, Any],
-    attributes: Iterable | None,
-    levels: Mapping | None,
+    attributes: Iterable[Any] | None,
+    levels: Mapping[Any, Any] | None,
     none: Any,
-    bins: Mapping | None,
+    bins: Mapping[Any, Any] | None,
     missing: Any,
     inside: bool,
 ) -> Choices:
@@ -93,7 +94,11 @@ def choices_of(
     if where and not is_none.any():
         raise DataError(_never_none(where, frame, alternative))
     if inside and where and INSIDE in names:
-        raise DataError(f"An attribute is called {INSIDE!r} already; rename the column, or pass inside=False.")
+        raise DataError(
+            f"An attribute is called {INSIDE!r} already; rename the column",
+            Clause(", or set ", Setting("inside", False)),
+            ".",
+        )
     found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
     if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
         found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
@@ -104,24 +109,25 @@ def choices_of(
     choices, constant = _without_constant(choices, asked, guessed=attributes is None)
     _refuse_single(choices.scheme.attributes)
     if constant:
-        warnings.warn(
-            f"{shorten(constant, 12)} {'is' if len(constant) == 1 else 'are'} constant within every task, which "
-            "explains no choice, and left out of the attributes.",
-            DataWarning,
-            stacklevel=3,
+        warn(
+            DataWarning(
+                f"{shorten(constant, 12)} {'is' if len(constant) == 1 else 'are'} constant within every task, which "
+                "explains no choice, and left out of the attributes."
+            )
         )
     for attribute in choices.scheme.attributes:
         if attribute.order == NUMBERS and len(attribute.levels) > _MANY_LEVELS:
-            warnings.warn(
-                f"Attribute {attribute.name!r} has {len(attribute.levels)} levels; group its values by "
-                f"bins={{{attribute.name!r}: 4}}, unless a model is to take it as a number.",
-                DataWarning,
-                stacklevel=3,
+            warn(
+                DataWarning(
+                    f"Attribute {attribute.name!r} has {len(attribute.levels)} levels; group its values by ",
+                    Setting("bins", {attribute.name: 4}),
+                    ", unless a model is to take it as a number.",
+                )
             )
     return choices
 
 
-def _columns(names: list[str], wanted: tuple) -> tuple[str, str, str | None, str]:
+def _columns(names: list[str], wanted: tuple[Any, ...]) -> tuple[str, str, str | None, str]:
     """The columns of respondent, task, alternative and choice, as named or recognised."""
     roles = (
         ("respondent", RESPONDENT, "who answered"),
@@ -140,9 +146,11 @@ def _columns(names: list[str], wanted: tuple) -> tuple[str, str, str | None, str
         plain = by_plain_name([n for n in names if n not in [str(w) for w in wanted if w is not None]])
         present = [plain[alias] for alias in aliases if alias in plain]
         if len(present) > 1:
-            raise DataError(f"Columns {shorten(present)} could all be the {role}; say which by {role}=.")
+            raise DataError(f"Columns {shorten(present)} could all be the {role}; say which by ", Argument(role), ".")
         if not present and role != "alternative":
-            raise DataError(f"No column says {meaning}; name it by {role}=. The columns are {shorten(names, 12)}.")
+            raise DataError(
+                f"No column says {meaning}; name it by ", Argument(role), f". The columns are {shorten(names, 12)}."
+            )
         found.append(present[0] if present else None)
     used = [name for name in found if name is not None]
     for name in used:
@@ -181,21 +189,31 @@ def _none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tu
         return ()
     if isinstance(none, Mapping):
         if not none:
-            raise ArgumentError("none is an empty mapping; give a column and its value, such as {'brand': 'none'}.")
+            raise ArgumentError(
+                Argument("none"), " is an empty mapping; give a column and its value, such as {'brand': 'none'}."
+            )
         return tuple((str(column(frame, str(name)).name), as_label(value)) for name, value in none.items())
     label = as_label(none)
     labels = [] if alternative is None else distinct_texts(column(frame, alternative))[1]
     if label in frame.columns and label not in labels:
         if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
-            raise DataError(f"Column {label!r}, named by none=, must hold 1 for the no-choice option and 0 elsewhere.")
+            raise DataError(
+                f"Column {label!r}, named by ",
+                Argument("none"),
+                ", must hold 1 for the no-choice option and 0 elsewhere.",
+            )
         return ((label, "1"),)
     if label in frame.columns:
         raise DataError(
-            f"none={label!r} is a column and also an alternative; rename one, or pass none={{column: value}}."
+            Setting("none", label),
+            " is a column and also an alternative; rename one, or name the column and its value.",
         )
     if alternative is None:
         raise DataError(
-            f"none={label!r} names no column, and there is no column of alternatives; name that by alternative=."
+            Setting("none", label),
+            " names no column, and there is no column of alternatives; name that by ",
+            Argument("alternative"),
+            ".",
         )
     return ((alternative, label),)
 
@@ -209,7 +227,7 @@ def _never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alter
     return f"No row has {said}, by which none= marks the no-choice option."
 
 
-def _attribute_names(frame, attributes, used: set, where, none) -> list[str]:
+def _attribute_names(frame: Any, attributes: Any, used: set[Any], where: Any, none: Any) -> list[str]:
     """The columns that describe products."""
     reserved = {name for name in used if name is not None}
     indicator = {name for name, _ in where} if not isinstance(none, Mapping) else set()
@@ -217,7 +235,7 @@ def _attribute_names(frame, attributes, used: set, where, none) -> list[str]:
         names = [name for name in frame.columns if name not in reserved | indicator]
     else:
         if isinstance(attributes, str):
-            raise ArgumentError(f"attributes must be a list of columns; got the text {attributes!r}.")
+            raise ArgumentError(Argument("attributes"), f" must be a list of columns; got the text {attributes!r}.")
         names = [str(name) for name in attributes]
     if not names:
         raise DataError("There is no attribute: no column is left to describe the products.")
@@ -232,19 +250,21 @@ def _attribute_names(frame, attributes, used: set, where, none) -> list[str]:
     return names
 
 
-def _texts(mapping: Mapping | None, what: str) -> dict[str, Any]:
+def _texts(mapping: Mapping[Any, Any] | None, what: str) -> dict[str, Any]:
     if mapping is None:
         return {}
     if not isinstance(mapping, Mapping):
-        raise ArgumentError(f"{what} must be a mapping from attribute; got {type(mapping).__name__}.")
+        raise ArgumentError(Argument(what), f" must be a mapping from attribute; got {type(mapping).__name__}.")
     return {str(name): value for name, value in mapping.items()}
 
 
-def _attributes(frame, names, is_none, levels: dict, bins: dict, missing: Any, where: Where) -> list[Attribute]:
+def _attributes(
+    frame: Any, names: Any, is_none: Any, levels: dict[Any, Any], bins: dict[Any, Any], missing: Any, where: Where
+) -> list[Attribute]:
     for what, mapping in (("levels", levels), ("bins", bins)):
         for name in mapping:
             if name not in names:
-                raise ArgumentError(f"{what} names {name!r}, which is no attribute.{suggest(name, names)}")
+                raise ArgumentError(Argument(what), f" names {name!r}, which is no attribute.{suggest(name, names)}")
     words = _missing_words(missing, names)
     return [_attribute(frame, name, is_none, levels, bins, words.get(name, ()), where) for name in names]
 
@@ -258,7 +278,7 @@ def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]
     words = {str(name): _words(value) for name, value in missing.items()}
     for name in words:
         if name not in names:
-            raise ArgumentError(f"missing names {name!r}, which is no attribute.{suggest(name, names)}")
+            raise ArgumentError(Argument("missing"), f" names {name!r}, which is no attribute.{suggest(name, names)}")
     return words
 
 
@@ -267,13 +287,15 @@ def _words(value: Any) -> tuple[str, ...]:
     return tuple(as_label(word) for word in value) if several else (as_label(value),)
 
 
-def _attribute(frame, name: str, is_none, levels: dict, bins: dict, missing, where: Where) -> Attribute:
+def _attribute(
+    frame: Any, name: str, is_none: Any, levels: dict[Any, Any], bins: dict[Any, Any], missing: Any, where: Where
+) -> Attribute:
     series = column(frame, name)
     codes, texts = distinct_texts(series)
     absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
     present = np.flatnonzero(~absent)
     if not len(present):
-        raise DataError(f"Attribute {name!r} is missing in every product; leave it out of attributes.")
+        raise DataError(f"Attribute {name!r} is missing in every product; leave it out of the attributes.")
     if name in bins:
         if name in levels:
             raise ArgumentError(f"Attribute {name!r} has both levels and bins; leave out one of them.")
@@ -324,7 +346,9 @@ def _refuse_single(attributes: Iterable[Attribute]) -> None:
         if len(attribute.levels) < 2:
             raise DataError(
                 f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and can explain no choice; "
-                "leave it out of attributes, or declare its other levels by levels=."
+                "leave it out of the attributes, or declare its other levels by ",
+                Argument("levels"),
+                ".",
             )
 
 
@@ -342,7 +366,7 @@ def _chosen(frame: "pd.DataFrame", name: str, rows: Rows) -> np.ndarray:
     return values.astype(bool)
 
 
-def _in_order(scheme: Scheme, rows: Rows, products, picked: np.ndarray, is_none: np.ndarray) -> Choices:
+def _in_order(scheme: Scheme, rows: Rows, products: Any, picked: np.ndarray, is_none: np.ndarray) -> Choices:
     """Rows sorted by respondent and task, each in order of first appearance, and checked task by task."""
     import pandas as pd
 
@@ -371,7 +395,7 @@ def _in_order(scheme: Scheme, rows: Rows, products, picked: np.ndarray, is_none:
     return Choices(scheme, respondents, *arrays)
 
 
-def _check_tasks(rows: Rows, order, starts, picked, is_none, sizes, products) -> None:
+def _check_tasks(rows: Rows, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any) -> None:
     choices, nones = np.add.reduceat(picked.astype(int), starts), np.add.reduceat(is_none.astype(int), starts)
 
     def place(wrong: np.ndarray) -> str:

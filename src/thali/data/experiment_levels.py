@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import as_label, checked_labels, shorten, suggest
-from thali.errors import ArgumentError, DataError
+from thali._labels import as_label, checked_labels, shorten, suggest
+from thali.errors import Argument, ArgumentError, Clause, DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,11 +87,13 @@ def by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
 def given_order(name: str, wanted: Any) -> tuple[str, ...]:
     """The levels that `levels=` lists for an attribute."""
     if isinstance(wanted, str) or not hasattr(wanted, "__iter__"):
-        raise ArgumentError(f"levels[{name!r}] must list the levels from worst to best; got {wanted!r}.")
+        raise ArgumentError(
+            Argument("levels"), f" of {name!r} must list the levels from worst to best; got {wanted!r}."
+        )
     return checked_labels(wanted, f"The levels of {name!r}")
 
 
-def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where) -> np.ndarray:
+def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where: Any) -> np.ndarray:
     """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one that is no level."""
     place = {label: number for number, label in enumerate(levels)}
     found = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
@@ -100,18 +102,21 @@ def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[st
         text = texts[codes[row]]
         if not text:
             raise DataError(
-                f"Attribute {name!r} {where(row)} is missing; fill it in, or write a word for it and declare that word "
-                "by missing=."
+                f"Attribute {name!r} {where(row)} is missing; fill it in",
+                Clause(", or write a word for it and declare that word by ", Argument("missing")),
+                ".",
             )
         raise DataError(
             f"Attribute {name!r} {where(row)} is {text!r}, which is not one of its levels {shorten(levels)}; declare "
-            f"it by levels=.{suggest(text, levels)}"
+            "it by ",
+            Argument("levels"),
+            f".{suggest(text, levels)}",
         )
     return found
 
 
 def numbers_of(
-    name: str, texts: list[str], codes: np.ndarray, where, reason: str = "only numbers can be binned"
+    name: str, texts: list[str], codes: np.ndarray, where: Any, reason: str = "only numbers can be binned"
 ) -> np.ndarray:
     """The number of every row of an attribute, for a reason; `where(row)` names the place of one that is none."""
     numbers = [as_number(text) for text in texts]
@@ -151,7 +156,7 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
     """
     if is_whole(wanted):
         if wanted < 2:
-            raise ArgumentError(f"bins[{name!r}] must be at least 2 bins; got {wanted}.")
+            raise ArgumentError(Argument("bins"), f" of {name!r} must be at least 2 bins; got {wanted}.")
         shares = np.arange(1, wanted) / wanted
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
         return tuple(float(cut) for cut in cuts if cut < values.max())
@@ -160,7 +165,9 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
     except (TypeError, ValueError):
         cuts = np.empty(0)
     if not len(cuts) or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():
-        raise ArgumentError(f"bins[{name!r}] must be a number of bins, or increasing cut points; got {wanted!r}.")
+        raise ArgumentError(
+            Argument("bins"), f" of {name!r} must be a number of bins, or increasing cut points; got {wanted!r}."
+        )
     return tuple(cuts.tolist())
 
 
@@ -180,7 +187,7 @@ def bin_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def bin_codes(
-    name: str, codes: np.ndarray, texts: list[str], cuts: tuple[float, ...], levels: tuple[str, ...], where
+    name: str, codes: np.ndarray, texts: list[str], cuts: tuple[float, ...], levels: tuple[str, ...], where: Any
 ) -> np.ndarray:
     """Numbers of the bins in which rows lie; a row may also name its bin."""
     place = {label: number for number, label in enumerate(levels)}

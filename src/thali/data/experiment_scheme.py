@@ -5,12 +5,14 @@ A model keeps the scheme of the data it was fitted to, and reads the tasks that 
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.columns import column
-from thali.data.experiment_levels import (
+from thali.errors import Argument, DataError
+
+from .columns import column
+from .experiment_levels import (
     ALPHABET,
     ANY_NUMBER,
     BINS,
@@ -21,12 +23,9 @@ from thali.data.experiment_levels import (
     numbers_of,
     row_texts,
 )
-from thali.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from thali.data.experiment import ChoiceExperiment
 
 INSIDE = "inside"
 INSIDE_LEVELS = ("none", "inside")
@@ -51,6 +50,17 @@ class Encoded(NamedTuple):
     task_of_row: np.ndarray  # (rows,) int64, 0, 1, ... in order of first appearance
     respondent_of_row: np.ndarray  # (rows,) int64 among the known respondents; -1: a new person
     products: np.ndarray  # (rows, attributes) int64 level numbers, -1: missing
+
+
+class Tasks:
+    """Tasks whose products are encoded by a scheme of their own, as a `ChoiceExperiment` holds them."""
+
+    scheme: "Scheme"
+    respondents: tuple[str, ...]
+    first_task: np.ndarray  # (respondents + 1,)
+    first_row: np.ndarray  # (tasks + 1,)
+    row_product: np.ndarray  # (rows,)
+    products: np.ndarray  # (products, attributes)
 
 
 @dataclass(frozen=True)
@@ -90,12 +100,12 @@ class Scheme:
         inside = {INSIDE: INSIDE_LEVELS} if self.has_inside else {}
         return inside | {attribute.name: attribute.levels for attribute in self.attributes}
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[Any, Any]:
         """The scheme as text, numbers, lists and mappings, as JSON holds them."""
         return asdict(self) | {"attributes": [attribute._asdict() for attribute in self.attributes]}
 
     @classmethod
-    def from_dict(cls, found: dict) -> "Scheme":
+    def from_dict(cls, found: dict[Any, Any]) -> "Scheme":
         """The scheme that `to_dict` wrote."""
         attributes = tuple(
             Attribute(a["name"], tuple(a["levels"]), a["order"], tuple(a["cuts"]), tuple(a["missing"]))
@@ -112,16 +122,14 @@ class Scheme:
             codes.append(codes_of(column(frame, attribute.name), attribute, is_none, where))
         return np.column_stack(codes).astype(np.int64) if codes else np.empty((len(frame), 0), np.int64)
 
-    def with_numbers(self, names: Sequence[str], new: "pd.DataFrame | ChoiceExperiment") -> "Scheme":
+    def with_numbers(self, names: Sequence[str], new: "pd.DataFrame | Tasks") -> "Scheme":
         """The scheme in which the numbers that new tasks hold in the named attributes are levels after its own."""
-        from thali.data.experiment import ChoiceExperiment
-
         wider = []
         for attribute in self.attributes:
             if attribute.name in names:
                 texts: Sequence[str] = ()
-                if isinstance(new, ChoiceExperiment):
-                    texts = new.levels.get(attribute.name, ())
+                if isinstance(new, Tasks):
+                    texts = new.scheme.levels.get(attribute.name, ())
                 elif places := [k for k, own in enumerate(getattr(new, "columns", ())) if str(own) == attribute.name]:
                     texts = distinct_texts(new.iloc[:, places[0]])[1]
                 known = {*attribute.levels, *attribute.missing}
@@ -130,12 +138,10 @@ class Scheme:
             wider.append(attribute)
         return replace(self, attributes=tuple(wider))
 
-    def encode(self, new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()) -> Encoded:
+    def encode(self, new: "pd.DataFrame | Tasks", respondents: Sequence[str] = ()) -> Encoded:
         """Rows of new tasks; see `ChoiceExperiment.encode`."""
-        from thali.data.experiment import ChoiceExperiment
-
-        if isinstance(new, ChoiceExperiment):
-            return self._encode_experiment(new, respondents)
+        if isinstance(new, Tasks):
+            return self._encode_tasks(new, respondents)
         if not (hasattr(new, "columns") and hasattr(new, "index")):
             raise DataError(f"New tasks must be a ChoiceExperiment or a pandas DataFrame; got {type(new).__name__}.")
         frame = new.set_axis([str(name) for name in new.columns], axis=1)
@@ -156,30 +162,32 @@ class Scheme:
         numbers = nobody - 1 if person is None else np.array([known.get(label, -1) for label in person], np.int64)
         return Encoded(task_of_row, numbers, self.products(frame, where))
 
-    def _encode_experiment(self, data: "ChoiceExperiment", respondents: Sequence[str]) -> Encoded:
-        tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
+    def _encode_tasks(self, data: Tasks, respondents: Sequence[str]) -> Encoded:
+        tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
         known = {label: number for number, label in enumerate(respondents)}
-        person = np.array([known.get(label, -1) for label in data.respondents], np.int64)[data.respondent_of_task]
+        person = np.array([known.get(label, -1) for label in data.respondents], np.int64)
+        person = np.repeat(person, np.diff(data.first_task))
         return Encoded(tasks, person[tasks], self._relabelled(data)[data.row_product])
 
-    def _relabelled(self, data: "ChoiceExperiment") -> np.ndarray:
+    def _relabelled(self, data: Tasks) -> np.ndarray:
         """The products of other data in the level numbers of this scheme."""
-        levels, theirs = self.levels, data.levels
-        if levels == theirs and self.names == data.attributes:
+        levels, theirs, names = self.levels, data.scheme.levels, data.scheme.names
+        if levels == theirs and self.names == names:
             return data.products
         result = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
         for place, name in enumerate(self.names):
             if name not in theirs:
                 raise DataError(f"The new tasks have no attribute {name!r}, which the model was fitted with.")
-            codes = data.products[:, data.attributes.index(name)]
+            codes = data.products[:, names.index(name)]
             own = {label: number for number, label in enumerate(levels[name])}
             numbers = np.array([*(own.get(label, -2) for label in theirs[name]), -1], dtype=np.int64)
             result[:, place] = numbers[codes]
             if (result[:, place] == -2).any():
                 label = theirs[name][codes[int((result[:, place] == -2).argmax())]]
                 raise DataError(
-                    f"Attribute {name!r} of the new tasks is {label!r}, which the model does not know; declare it by "
-                    "levels= before the fit."
+                    f"Attribute {name!r} of the new tasks is {label!r}, which the model does not know; declare it by ",
+                    Argument("levels"),
+                    " before the fit.",
                 )
         return result
 

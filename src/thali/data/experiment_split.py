@@ -4,17 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._random import root
-from thali.data.check import as_label, plural, suggest
-from thali.data.experiment_levels import is_whole
+from thali._arguments import whole
+from thali._labels import as_label, plural, suggest
 from thali.errors import ArgumentError, DataError
-from thali.models.arguments import whole
+from thali.inference.seeds import root
+
+from .experiment_levels import is_whole
 
 if TYPE_CHECKING:
-    from thali.data.experiment import ChoiceExperiment
+    from .experiment import ChoiceExperiment
 
 
-def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed) -> np.ndarray:
+def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
     """Whether each task is held out: the last ones of every respondent, random ones, or those marked."""
     marked = np.asarray(tasks)
     if marked.dtype == bool and marked.shape == (data.n_tasks,):
@@ -37,7 +38,7 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed) -> np.ndarray:
     return held
 
 
-def held_people(data: "ChoiceExperiment", respondents: Any, random_seed) -> np.ndarray:
+def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) -> np.ndarray:
     """Whether each task is held out: those of random respondents, or of those listed."""
     if is_whole(respondents):
         number = whole("respondents", respondents, 1)

@@ -1,16 +1,16 @@
 """A choice experiment written out as a long table."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.experiment_levels import ALPHABET
-from thali.data.experiment_scheme import INSIDE, Attribute
+from .experiment_levels import ALPHABET
+from .experiment_scheme import INSIDE, Attribute
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiment import ChoiceExperiment
+    from .experiment import ChoiceExperiment
 
 
 def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
@@ -30,7 +30,7 @@ def long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     chosen = np.zeros(data.n_alternatives, dtype=np.int64)
     chosen[data.first_row[:-1] + data.chosen] = 1
-    table: dict = {
+    table: dict[Any, Any] = {
         scheme.respondent: np.array(data.respondents, dtype=object)[data.respondent_of_task[task]],
         scheme.task: data.task_labels[task].astype(object),
     }

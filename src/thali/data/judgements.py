@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.check import MOST_COUNTED, checked_numbers
-from thali.data.squares import Words, cell, mismatch, square_table
 from thali.errors import DataError
+
+from .checks import MAX_COUNTED, checked_numbers
+from .squares import Words, cell, mismatch, square_table
 
 JUDGEMENTS = Words("judgements", "object", "It holds, for each cell of `matrix`, how many judgements that is of.")
 
@@ -29,7 +30,7 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
         np.fill_diagonal(table, None)
     table = checked_numbers(table, lambda k: cell(names, k // n, k % n), "number of judgements").reshape(n, n)
     np.fill_diagonal(table, np.nan)
-    wrong = (table < 0) | (table > MOST_COUNTED)
+    wrong = (table < 0) | (table > MAX_COUNTED)
     if wrong.any():
         k = int(wrong.argmax())
         raise DataError(

@@ -1,24 +1,26 @@
 """Paired comparisons: how often each option was chosen over each other one."""
 
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import as_label, checked_labels, plural, shorten, suggest
-from thali.data.columns import added_up, column, count_column, encode, square_cells
-from thali.data.connectivity import disconnected, group_numbers
-from thali.data.suspicious import alike_labels, dropped_columns, percentages, warn_of
+from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import DataError, DataWarning
+from thali.inference.warn import warn
+
+from .columns import added_up, column, count_column, encode, square_cells
+from .connectivity import disconnected, group_numbers
+from .frozen import Frozen
+from .suspicious import alike_labels, dropped_columns, percentages, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGEST_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
+MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
 
-class PairedComparisons:
+class PairedComparisons(Frozen):
     r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
 
     .. math:: x_{ij} = \text{times } i \text{ was chosen over } j, \qquad n_{ij} = x_{ij} + x_{ji}
@@ -64,13 +66,15 @@ class PairedComparisons:
     array([7., 9., 6.])
     """
 
+    _FIELDS = ("labels", "first", "second", "wins", "losses")
+
     labels: tuple[str, ...]
     first: np.ndarray
     second: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
 
-    def __init__(self, counts: Any, labels: Iterable | None = None, *, weights: bool = False) -> None:
+    def __init__(self, counts: Any, labels: Iterable[Any] | None = None, *, weights: bool = False) -> None:
         names, cells = square_cells(counts, labels, weights)
         self._fill(names, *cells)
         table = hasattr(counts, "columns")  # that somebody made, not the array of a program
@@ -84,7 +88,7 @@ class PairedComparisons:
         rejected: str = "rejected",
         count: str | None = None,
         *,
-        labels: Iterable | None = None,
+        labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> "PairedComparisons":
         """Comparisons from a long table: one row for each comparison, or for several alike with their count.
@@ -132,12 +136,12 @@ class PairedComparisons:
         def where(row: int, is_winner: bool) -> str:
             return f"in row {frame.index[row]}, column {chosen if is_winner else rejected!r}"
 
-        data = _empty()._fill(*encode(winners, losers, values, labels, where))
+        data = cls.__new__(cls)._fill(*encode(winners, losers, values, labels, where))
         warn_of(alike_labels(data.labels), dropped_columns(frame, {chosen, rejected, count}))
         return data
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable, *, labels: Iterable | None = None) -> "PairedComparisons":
+    def from_pairs(cls, pairs: Iterable[Any], *, labels: Iterable[Any] | None = None) -> "PairedComparisons":
         """Comparisons from (winner, loser) tuples, one for each comparison.
 
         Parameters
@@ -170,7 +174,7 @@ class PairedComparisons:
         winners = pd.Series([row[0] for row in rows], dtype=object)
         losers = pd.Series([row[1] for row in rows], dtype=object)
         ones = np.ones(len(rows))
-        data = _empty()._fill(*encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]"))
+        data = cls.__new__(cls)._fill(*encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]"))
         warn_of(alike_labels(data.labels))
         return data
 
@@ -182,31 +186,6 @@ class PairedComparisons:
         if not len(first):
             raise DataError(f"There is not a single comparison among the {len(labels):,} options; every count is 0.")
         return self._freeze(labels, first, second, wins, losses)
-
-    def _freeze(self, labels: tuple[str, ...], *arrays: np.ndarray) -> "PairedComparisons":
-        object.__setattr__(self, "labels", labels)
-        for name, array in zip(("first", "second", "wins", "losses"), arrays, strict=True):
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        return self
-
-    def __setattr__(self, name: str, value: Any = None) -> None:
-        raise AttributeError("PairedComparisons cannot be changed; build a new one.")
-
-    __delattr__ = __setattr__
-
-    def __reduce__(self):
-        # NumPy does not pickle the read-only flag, so the copy is frozen anew.
-        return _restore, (self.labels, self.first, self.second, self.wins, self.losses)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PairedComparisons):
-            return NotImplemented
-        return self.labels == other.labels and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("first", "second", "wins", "losses")
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -240,9 +219,9 @@ class PairedComparisons:
     @property
     def counts(self) -> np.ndarray:
         """The counts as a dense array, row over column, shape (options, options); up to 2,000 options."""
-        if self.n_options > LARGEST_DENSE:
+        if self.n_options > MAX_DENSE:
             raise DataError(
-                f"`counts` is dense and stops at {LARGEST_DENSE:,} options; these are {self.n_options:,}. "
+                f"`counts` is dense and stops at {MAX_DENSE:,} options; these are {self.n_options:,}. "
                 "Use `to_frame()`, or `first`, `second`, `wins` and `losses`."
             )
         counts = np.zeros((self.n_options, self.n_options))
@@ -287,12 +266,12 @@ class PairedComparisons:
             groups[number].append(label)
         return sorted(groups, key=len, reverse=True)
 
-    def warn_if_unusual(self, stacklevel: int = 2) -> None:
+    def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
         if message := disconnected(self.components(), self.never_compared):
-            warnings.warn(message, DataWarning, stacklevel=stacklevel)
+            warn(DataWarning(message))
 
-    def subset(self, labels: Iterable) -> "PairedComparisons":
+    def subset(self, labels: Iterable[Any]) -> "PairedComparisons":
         """The comparisons among some of the options, which take the order given.
 
         Parameters
@@ -323,11 +302,11 @@ class PairedComparisons:
         first, second = place[self.first[kept]], place[self.second[kept]]
         winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
         counts = np.concatenate([self.wins[kept], self.losses[kept]])
-        return _empty()._fill(names, winner, loser, counts)
+        return PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts)
 
     def with_counts(self, wins: np.ndarray, losses: np.ndarray) -> "PairedComparisons":
         """The same options and compared pairs with other counts, in the order of `first` and `second`."""
-        return _restore(self.labels, self.first, self.second, wins, losses)
+        return self._made_of(self.labels, self.first, self.second, wins, losses)
 
     def without_pair(self, a: Any, b: Any) -> "PairedComparisons":
         """The same options without the comparisons of one pair, as leave-one-pair-out needs.
@@ -359,7 +338,7 @@ class PairedComparisons:
         if not kept.any():
             raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left.")
         arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses))
-        return _restore(self.labels, *arrays)
+        return self._made_of(self.labels, *arrays)
 
     def _positions(self, names: Iterable[str]) -> list[int]:
         place = {label: k for k, label in enumerate(self.labels)}
@@ -426,11 +405,3 @@ class PairedComparisons:
                 "proportion": self.wins / total,
             }
         )
-
-
-def _empty() -> PairedComparisons:
-    return PairedComparisons.__new__(PairedComparisons)
-
-
-def _restore(labels: tuple[str, ...], *arrays: np.ndarray) -> PairedComparisons:
-    return _empty()._freeze(labels, *arrays)

@@ -1,24 +1,17 @@
 """Lists of pairs with their similarity: which columns hold them, and the mean of repeated rows."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.check import checked_numbers, shorten
-from thali.data.columns import column, count_column, encode
-from thali.data.names import (
-    COUNTS,
-    DISSIMILARITY,
-    OPTION,
-    ROW_COLUMN,
-    SIDES,
-    SIMILARITY,
-    VAGUE_SIMILARITY,
-    by_plain_name,
-)
-from thali.data.symmetric import Measured
-from thali.errors import DataError
+from thali._labels import shorten
+from thali.errors import DataError, InPython
+
+from .checks import checked_numbers
+from .column_names import COUNTS, DISSIMILARITY, OPTION, ROW_COLUMN, SIDES, SIMILARITY, VAGUE_SIMILARITY, by_plain_name
+from .columns import column, count_column, encode
+from .symmetric import Measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +51,7 @@ def pair_columns(
         pairs = [(a.format(side), a.format(other)) for side, other in SIDES for a in OPTION]
         found = [(own[a], own[b]) for a, b in (*pairs, *ROW_COLUMN) if a in own and b in own]
         if not found:
-            raise DataError(_not_similarities(names, own))
+            raise DataError(*_not_similarities(names, own))
         _only_one([f"{a!r} and {b!r}" for a, b in found], "the two objects")
         first, second = found[0]
     free = {short: name for short, name in own.items() if name not in (first, second, count)}
@@ -66,7 +59,7 @@ def pair_columns(
         found = [free[name] for name in SIMILARITY if name in free]
         found = found or [free[name] for name in VAGUE_SIMILARITY if name in free]
         if not found:
-            raise DataError(_not_similarities(names, free))
+            raise DataError(*_not_similarities(names, free))
         _only_one(list(map(repr, found)), "the similarity")
         similarity = found[0]
     if count is None:
@@ -88,13 +81,13 @@ def tells_similarities(names: list[str], vaguely: bool) -> bool:
     return True
 
 
-def listed_pairs(frame: "pd.DataFrame", columns: PairColumns, labels: Iterable | None) -> Measured:
+def listed_pairs(frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[Any] | None) -> Measured:
     """The pairs of a list; rows of the same two objects, in either order, are averaged."""
     if not len(frame):
         raise DataError("There is not a single similarity; the table has no rows.")
-    told = column(frame, columns.similarity)
+    messages = column(frame, columns.similarity)
     where = f"column {columns.similarity!r}"
-    raw = told.to_numpy(dtype=object) if told.hasnans else told.to_numpy()
+    raw = messages.to_numpy(dtype=object) if messages.hasnans else messages.to_numpy()
     values = checked_numbers(raw, lambda k: f"in row {frame.index[k]}, {where}", "similarity")
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
@@ -137,11 +130,12 @@ def _only_one(found: list[str], what: str) -> None:
         raise DataError(f"{', '.join(found)} could each tell {what}; say which, or rename those that are not meant.")
 
 
-def _not_similarities(names: list[str], own: dict[str, str]) -> str:
+def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
     for short in DISSIMILARITY:
         if short in own:
             return (
-                f"Column {own[short]!r} holds dissimilarities; make similarities of them first, as "
-                "Similarities.from_dissimilarities does of a square table."
+                f"Column {own[short]!r} holds dissimilarities; make similarities of them first",
+                InPython(", as Similarities.from_dissimilarities does of a square table"),
+                ".",
             )
-    return f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}."
+    return (f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}.",)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.check import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, plural, shorten
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Words(NamedTuple):
     elsewhere: str
 
 
-def square_table(values: Any, labels: Iterable | None, words: Words) -> tuple[tuple[str, ...], Any]:
+def square_table(values: Any, labels: Iterable[Any] | None, words: Words) -> tuple[tuple[str, ...], Any]:
     """Labels, and the values as a new array (a sparse matrix as it is), rows in the order of the columns."""
     if hasattr(values, "columns") and hasattr(values, "index"):
         values, labels = _square_frame(values, labels, words)
@@ -58,7 +58,9 @@ def _check_square(shape: tuple[int, ...], words: Words) -> None:
         )
 
 
-def _square_frame(frame: "pd.DataFrame", labels: Iterable | None, words: Words) -> tuple[np.ndarray, Iterable | None]:
+def _square_frame(
+    frame: "pd.DataFrame", labels: Iterable[Any] | None, words: Words
+) -> tuple[np.ndarray, Iterable[Any] | None]:
     """Values with the rows in the order of the columns, and the labels of the columns."""
     import pandas as pd
 

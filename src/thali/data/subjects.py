@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.check import shorten
-from thali.data.symmetric import ROUNDING, Measured, measured_pairs
+from thali._labels import shorten
 from thali.errors import DataError
+
+from .symmetric import ROUNDING, Measured, measured_pairs
 
 
 def mean_of_subjects(
-    matrices: Any, labels: Iterable | None, symmetrize: str | None, sigma: Any
+    matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
 ) -> tuple[Measured, float | None]:
     """The mean over those who judged a pair, and sigma of the kind named, None if it cannot be told.
 
@@ -44,7 +45,7 @@ def mean_of_subjects(
     return found, _sigma(pairs, mean, judges, sigma) if pairs.size else None
 
 
-def _listed(matrices: Any) -> list:
+def _listed(matrices: Any) -> list[Any]:
     if hasattr(matrices, "ndim") and (matrices.ndim != 3 or not len(matrices)):
         raise DataError(
             f"`matrices` must be a list of square tables, or an array people x objects x objects; got shape "
@@ -59,11 +60,11 @@ def _listed(matrices: Any) -> list:
     return people
 
 
-def _of_one(number: int, matrix: Any, labels: tuple | None, symmetrize: str | None) -> Measured:
+def _of_one(number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None) -> Measured:
     try:
         return measured_pairs(matrix, labels, symmetrize)
     except DataError as error:
-        raise DataError(f"Person {number}: {error}") from None
+        raise DataError(f"Person {number}: ", error) from None
 
 
 def _sigma(pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, kind: Any) -> float | None:

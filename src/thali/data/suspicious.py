@@ -1,21 +1,24 @@
-"""What in paired comparisons is surely no comparison, or probably not what was meant."""
+"""What in data is surely wrong, or probably not what was meant."""
 
 import unicodedata
-import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import as_label, shorten
-from thali.data.names import LOSSES, TIES, plain
-from thali.errors import DataError, DataWarning
+from thali._labels import as_label, shorten
+from thali.errors import DataError, DataWarning, InPython, Message
+from thali.inference.warn import warn
+
+from .column_names import LOSSES, TIES, plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .similarities import Similarities
+
 _ROUNDING = 1e-9
-_LEAST_PAIRS = 3  # that sum to 100 before it is worth a word
+_MIN_PAIRS = 3  # that sum to 100 before it is worth a word
 
 
 def tie_sentence(label: str) -> str:
@@ -77,7 +80,7 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
         raise DataError(f"{shorten(extra)}: these are the sums of the options, and none of them; remove them.")
 
 
-def dropped_columns(frame: "pd.DataFrame", used: set) -> str | None:
+def dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
     """A sentence if columns that are not read say how often an option lost, or that neither won."""
     dropped = [
         str(name)
@@ -99,7 +102,7 @@ def percentages(wins: np.ndarray, losses: np.ndarray) -> str | None:
     total = wins + losses
     mixed = ((wins > 0) & (losses > 0)).any()
     for whole, what in ((100.0, "percentages"), (1.0, "proportions")):
-        if mixed and len(total) >= _LEAST_PAIRS and np.allclose(total, whole, rtol=1e-6, atol=0.0):
+        if mixed and len(total) >= _MIN_PAIRS and np.allclose(total, whole, rtol=1e-6, atol=0.0):
             return (
                 f"The two numbers of every pair sum to {whole:g}; if they are {what}, give the counts instead, because "
                 "the number of comparisons decides how sure the answer is."
@@ -122,8 +125,39 @@ def alike_labels(labels: Sequence[str]) -> str | None:
     )
 
 
+def unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:
+    """A sentence for each thing that the default priors for similarities are not made for."""
+    values = data.values
+    found: list[str | Message] = []
+    if lowest_diagonal:
+        found.append(
+            Message(
+                "The diagonal is the smallest number of every row, as in a table of dissimilarities; if it is one, ",
+                InPython("use Similarities.from_dissimilarities.", "make similarities of them first."),
+            )
+        )
+    if np.all(values == values[0]):
+        which = f"All {len(values):,} similarities are" if len(values) > 1 else "The only similarity is"
+        found.append(f"{which} {values[0]:g}: variance accounted for is undefined.")
+    if (mean := values.mean()) < 0:
+        found.append(
+            Message(
+                f"The mean similarity is {mean:.3g}, but the additive constant and the weights cannot be negative; add "
+                "a constant to all similarities, or ",
+                InPython("use Similarities.from_dissimilarities", "make similarities of them first"),
+                " if these are dissimilarities.",
+            )
+        )
+    if alone := data.never_measured:
+        whose = "its" if len(alone) == 1 else "their"
+        found.append(f"{shorten(alone)}: no similarity was measured; {whose} features follow from the prior alone.")
+    if alike := alike_labels(data.labels):
+        found.append(alike)
+    return found
+
+
 def warn_of(*sentences: str | None) -> None:
     """Warn of what was found while data were made; None was not."""
     for sentence in sentences:
         if sentence is not None:
-            warnings.warn(sentence, DataWarning, stacklevel=3)
+            warn(DataWarning(sentence))

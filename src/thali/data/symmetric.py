@@ -1,14 +1,15 @@
 """From a square table of similarities, whole or one triangle of it, to the pairs that were measured."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.data.check import checked_numbers
-from thali.data.judgements import agreed, judgement_table, refuse_unknown
-from thali.data.squares import Words, cell, square_table
-from thali.errors import DataError
+from thali.errors import DataError, Setting
+
+from .checks import checked_numbers
+from .judgements import agreed, judgement_table, refuse_unknown
+from .squares import Words, cell, square_table
 
 MATRIX = Words("matrix", "object", "Long tables are read by Similarities.from_frame.")
 LARGEST = 1e100
@@ -29,7 +30,9 @@ class Measured(NamedTuple):
     lowest_diagonal: bool = False
 
 
-def measured_pairs(matrix: Any, labels: Iterable | None, symmetrize: str | None, judgements: Any = None) -> Measured:
+def measured_pairs(
+    matrix: Any, labels: Iterable[Any] | None, symmetrize: str | None, judgements: Any = None
+) -> Measured:
     """The pairs of a labelled square table; the diagonal is not read, whatever it holds."""
     if hasattr(matrix, "tocoo"):
         raise DataError(
@@ -73,6 +76,25 @@ def measured_pairs(matrix: Any, labels: Iterable | None, symmetrize: str | None,
     return Measured(names, first, second, values, numbers, layout, zeros, lowest)
 
 
+def from_dissimilarities(found: Measured, how: str | Callable[[np.ndarray], Any]) -> np.ndarray:
+    """The similarities of the measured pairs: "linear", "exponential" or what a function makes of the vector."""
+    distance = found.values
+    if (distance < 0).any():
+        k = int((distance < 0).argmax())
+        a, b = found.labels[found.first[k]], found.labels[found.second[k]]
+        raise DataError(
+            f"The dissimilarity of {a!r} and {b!r} is {distance[k]:g}, which is negative; dissimilarities must be 0 "
+            "or more."
+        )
+    if callable(how):
+        return _returned(how(distance.copy()), len(distance))
+    if how == "linear":
+        return (1.0 if distance.max() <= 1.0 else distance.max()) - distance
+    if not distance.any():
+        raise DataError('All dissimilarities are 0, so their mean gives no scale; how="exponential" needs one above 0.')
+    return np.exp(-distance / distance.mean())
+
+
 def refuse_extremes(values: np.ndarray) -> None:
     """Raise if the squares of similarities are beyond what floating-point numbers hold."""
     largest = float(np.abs(values).max())
@@ -111,8 +133,9 @@ def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
     if difference > _tolerance(table):
         raise DataError(
             f"Similarities must be symmetric; the largest difference is {difference:.6g}, between {table[i, j]:g} "
-            f"{cell(names, i, j)} and {table[j, i]:g} {cell(names, j, i)}. To take the mean of the two, pass "
-            'symmetrize="mean".'
+            f"{cell(names, i, j)} and {table[j, i]:g} {cell(names, j, i)}. To take the mean of the two, set ",
+            Setting("symmetrize", "mean"),
+            ".",
         )
 
 
@@ -125,8 +148,8 @@ def _largest_difference(table: np.ndarray) -> tuple[float, int, int]:
 
 
 def _tolerance(table: np.ndarray) -> float:
-    told = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
-    return ROUNDING * float(np.ptp(told)) if told.size else 0.0
+    messages = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
+    return ROUNDING * float(np.ptp(messages)) if messages.size else 0.0
 
 
 def _lenient(value: Any) -> float:
@@ -148,3 +171,16 @@ def _lowest(diagonal: np.ndarray, first: np.ndarray, second: np.ndarray, values:
     np.minimum.at(smallest, first, values)
     np.minimum.at(smallest, second, values)
     return bool(np.all(diagonal <= smallest) and 2 * np.sum(diagonal < smallest) > len(diagonal))
+
+
+def _returned(similarity: Any, pairs: int) -> np.ndarray:
+    try:
+        values = np.array(similarity, dtype=np.float64)
+        got = f"an array of shape {values.shape}" if values.shape != (pairs,) else "some that are not finite"
+    except (TypeError, ValueError):
+        values, got = np.empty(0), type(similarity).__name__
+    if values.shape != (pairs,) or not np.isfinite(values).all():
+        raise DataError(
+            f"`how` must return {pairs:,} finite numbers, one similarity for each dissimilarity; got {got}."
+        )
+    return values

@@ -1,18 +1,18 @@
-"""Paired comparisons as the tools of the chest read them."""
+"""Paired comparisons in the form that the tools read."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from thali.data.check import plural, shorten
+from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
 
 def as_pairs(data: Any) -> PairedComparisons:
-    """The data themselves, or as data choices between pairs, or a table of counts (row over column)."""
+    """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column)."""
     if isinstance(data, PairedComparisons):
         return data
     if isinstance(data, Choices):
@@ -52,7 +52,7 @@ def as_groups(groups: Any, what: str) -> list[PairedComparisons]:
 
 
 def names_of(groups: Any, count: int, what: str) -> list[str]:
-    """The names that a mapping gives, else "judge 1" and so on."""
+    """The names in a mapping, else "judge 1" and so on."""
     if hasattr(groups, "keys") and not hasattr(groups, "columns"):
         return [str(key) for key in groups.keys()]
     return [f"{what} {number + 1}" for number in range(count)]

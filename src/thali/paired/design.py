@@ -1,4 +1,4 @@
-"""All pairs of options, in an order and orientation that favours none."""
+"""All pairs of options, in a balanced order and orientation."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.check import as_label, checked_labels, plural
+from thali._labels import as_label, checked_labels, plural
+from thali._printed import Printed
 from thali.errors import ArgumentError
-from thali.paired.printed import Printed
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -23,8 +23,8 @@ def pair_design(options: Any) -> PairDesign:
     """Lay out all pairs so that every option is shown first as often as second.
 
     With an odd number of options the balance is exact, with an even one the two numbers differ by one. In each round
-    no option occurs twice. Give half the subjects `list_a`, the others `list_b`, and each an order of pairs of their
-    own.
+    no option occurs twice. Give half the subjects `list_a`, the others `list_b`, and each a different order of
+    pairs.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def pair_design(options: Any) -> PairDesign:
         raise ArgumentError(f"A design needs a number of options or their labels; got {options!r}.")
     if len(labels) < 3:
         raise ArgumentError(f"A design of pairs needs three options or more; got {len(labels)}.")
-    # On a circle of an odd number, round r pairs the two neighbours of r, and theirs; with one option more, r itself
-    # meets that one.
+    # On a circle of an odd number, round r pairs the two neighbours of r, then theirs; an additional option is paired
+    # with r itself.
     m = len(labels) - (len(labels) % 2 == 0)
     rows = []
     for r in range(m):

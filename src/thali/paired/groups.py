@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import plural
+from thali._labels import plural
+from thali._printed import Printed
 from thali.errors import DataError
-from thali.maximum_likelihood.fit import estimate, warn_of_vanishing
-from thali.maximum_likelihood.goodness import FitTest, equal_means_test, fit_test
-from thali.paired.counted import as_groups, names_of, pooled
-from thali.paired.printed import Printed
-from thali.paired.tests_of_models import log_binomial_half, log_poisson, notes, tests_table
+from thali.inference.warn import warn
+from thali.model.elimination_ml.fit import estimate, vanishing
+from thali.model.elimination_ml.goodness import FitTest, equal_means_test, fit_test
+
+from .counted import as_groups, names_of, pooled
+from .tests_of_models import log_binomial_half, log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +33,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
     """Test whether groups have different weights, by likelihood ratios.
 
     - overall: are all frequencies of all cells equal (one Poisson mean)?
-    - model: does elimination by aspects with weights of each group's own fit?
+    - model: does elimination by aspects with separate weights for each group fit?
     - group: are the weights the same in all groups?
     - effect: is every probability one half, given that the weights are the same?
     - imbalance: were all pairs compared equally often in all groups?
@@ -54,7 +56,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
     Raises
     ------
     DataError
-        If the groups have different options, or one of them does not tell the weights.
+        If the groups have different options, or the data of one do not determine the weights.
 
     References
     ----------
@@ -78,10 +80,11 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
             fits.append(estimate(data, aspects, unique))
         except DataError as error:
             raise DataError(f"In {name}: {error}") from None
-        warn_of_vanishing(fits[-1], stacklevel=3)
+        for warning in vanishing(fits[-1]):
+            warn(warning)
     wins, losses = (np.concatenate([getattr(data, side) for data in each]) for side in ("wins", "losses"))
     n, cells = wins + losses, np.concatenate([wins, losses])
-    # What the pooled model says of the choices of each group, with the coefficients of the groups.
+    # The prediction of the pooled model for the choices of each group, with the coefficients of the groups.
     coefficients = sum(fit.coefficient for fit in fits)
     pooled_value = together.maximum.value + coefficients
     by_group = sum(fit.log_likelihood for fit in fits)
@@ -97,14 +100,14 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
     df = rows["model"][1] - rows["model"][0]
 
     def model_test(statistic: float) -> FitTest:
-        chances = np.concatenate([np.column_stack(fit.fitted()) for fit in fits])
+        probabilities = np.concatenate([np.column_stack(fit.fitted()) for fit in fits])
         is_whole = all(fit.is_whole for fit in fits)
         free = len(together.weights) * len(fits)
 
         def replicate(rng: np.random.Generator) -> float:
             return sum(fit.replicate(rng) for fit in fits)
 
-        return fit_test(statistic, df, n, chances, is_whole, replicate, free)
+        return fit_test(statistic, df, n, probabilities, is_whole, replicate, free)
 
     test = model_test(max(2.0 * (saturated - by_group), 0.0))
     table = tests_table(

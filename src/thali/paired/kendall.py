@@ -5,17 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from thali._arguments import one_of
+from thali._printed import Printed
 from thali.errors import DataError
-from thali.models.arguments import one_of
-from thali.paired.counted import as_pairs, whole
-from thali.paired.printed import Printed
 
-_MOST_EXACT = 200_000  # agreeing pairs of judges, in all
+from .counted import as_pairs, whole
+
+_MAX_EXACT = 200_000  # agreeing pairs of judges, in all
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Agreement(Printed):
-    """Agreement of judges: `u`, the least possible `u_min`, and a test of chance: `statistic`, `df`, `p_value`."""
+    """Agreement of judges: `u`, the least possible `u_min`, and a test against chance: `statistic`, `df`, `p_value`."""
 
     u: float
     u_min: float
@@ -30,7 +31,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     .. math:: u = \frac{2 \Sigma}{\sum_{i<j} \binom{n_{ij}}2} - 1, \qquad
         \Sigma = \sum_{i<j} \binom{x_{ij}}2 + \binom{x_{ji}}2
 
-    1 is complete agreement; 0 is expected of chance. If every pair has the same number of judges, this is Kendall's
+    1 is complete agreement; 0 is expected by chance. If every pair has the same number of judges, this is Kendall's
     coefficient; pairs may have different numbers.
 
     Parameters
@@ -101,13 +102,13 @@ def _pairs(count: np.ndarray) -> np.ndarray:
 
 
 def _exact(judges: np.ndarray, agreeing: float, possible: float) -> float:
-    """P(Sigma >= what was found) if all choices are fair coins."""
+    """P(Sigma >= the observed one) if all choices are fair coins."""
     from scipy.signal import fftconvolve
     from scipy.stats import binom
 
-    if possible > _MOST_EXACT:
+    if possible > _MAX_EXACT:
         raise DataError(
-            f"The exact test goes up to {_MOST_EXACT:,} pairs of judges in all, and these are {possible:,.0f}; "
+            f"The exact test goes up to {_MAX_EXACT:,} pairs of judges in all, and these are {possible:,.0f}; "
             "use test='asymptotic'."
         )
     total = np.ones(1)

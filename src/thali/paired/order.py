@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._printed import Printed
 from thali.errors import DataError
-from thali.maximum_likelihood.estimates import Estimates
-from thali.maximum_likelihood.fit import STARTS, checked_aspects, estimate, warn_of_vanishing
-from thali.maximum_likelihood.goodness import equal_means_test
-from thali.maximum_likelihood.identify import check_identified
-from thali.maximum_likelihood.maximum import maximise, starting_points
-from thali.maximum_likelihood.problem import Problem, patterns
-from thali.paired.counted import as_groups, pooled
-from thali.paired.printed import Printed
-from thali.paired.tests_of_models import log_poisson, notes, tests_table
-from thali.posterior.binomial import log_binomial
+from thali.inference.warn import warn
+from thali.model.elimination_ml.estimates import Estimates
+from thali.model.elimination_ml.fit import STARTS, checked_aspects, estimate, vanishing
+from thali.model.elimination_ml.goodness import equal_means_test
+from thali.model.elimination_ml.identify import check_identified
+from thali.model.elimination_ml.maximum import maximise, starting_points
+from thali.model.elimination_ml.problem import Problem, patterns
+from thali.model.latent_features.answers.binomial import log_binomial
+
+from .counted import as_groups, pooled
+from .tests_of_models import log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
     import pandas
@@ -33,12 +35,12 @@ class OrderEffect(Printed):
 
 
 def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: bool = True) -> OrderEffect:
-    r"""Estimate by how much being shown second multiplies what speaks for an option.
+    r"""Estimate the factor by which being shown second multiplies the odds of an option.
 
     .. math:: P(i \text{ over } j \mid i \text{ first}) = \frac{A_{ij}}{A_{ij} + \vartheta A_{ji}}
 
-    so that an effect below 1 favours what is shown first, one above 1 what is shown second. With unique aspects alone
-    this is Davidson and Beaver's model.
+    so that an effect below 1 favours the option shown first, one above 1 the option shown second. With unique aspects
+    only this is Davidson and Beaver's model.
 
     Parameters
     ----------
@@ -55,12 +57,12 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
         of the model against the saturated one, of the order effect, of the effect of the options (all weights equal,
         order effect free), and of the balance of the numbers of comparisons; `weights` with standard errors. The column
         `test` says where a p-value comes from, as `EliminationByAspects.fit_test` does: with one game in each cell the
-        test of the model says nothing, and those of order and effect hold.
+        test of the model is uninformative, and those of order and effect are valid.
 
     Raises
     ------
     DataError
-        If the two have different options, or the choices do not tell the weights or the order effect.
+        If the two have different options, or the choices do not determine the weights or the order effect.
 
     References
     ----------
@@ -93,7 +95,8 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
     column = np.where(shown_first, -1.0, 1.0)[:, None]
     pose = Problem(wins, losses, *patterns(known.owners, first, second), column, 0.0)
     found = Estimates(both, known, 0.0, pose, maximise(pose, starting_points(pose, STARTS, np.random.default_rng(0))))
-    warn_of_vanishing(found, stacklevel=3)
+    for warning in vanishing(found):
+        warn(warning)
     without = estimate(both, aspects, unique)
     order = float(np.exp(found.maximum.beta[0]))
     error = order * float(np.sqrt(found.joint_covariance[-1, -1]))

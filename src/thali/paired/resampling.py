@@ -1,18 +1,20 @@
-"""Standard errors and intervals by drawing subjects, or choices, anew."""
+"""Standard errors and intervals by the bootstrap of subjects or of choices."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._random import streams
-from thali.data.check import plural
+from thali._arguments import whole
+from thali._labels import plural
+from thali._printed import Printed
 from thali.errors import DataError
-from thali.maximum_likelihood.estimates import LEVEL, Estimates, estimates_of
-from thali.maximum_likelihood.fit import estimate
-from thali.models.arguments import whole
-from thali.paired.counted import as_groups, pooled
-from thali.paired.printed import Printed
+from thali.inference.seeds import streams
+from thali.model.elimination_ml.estimates import LEVEL, Estimates
+from thali.model.elimination_ml.fit import estimate
+from thali.model.elimination_ml.model import estimates_of
+
+from .counted import as_groups, pooled
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +29,7 @@ class Bootstrap(Printed):
 
 
 def bootstrap(
-    subjects: Any, aspects: Any = "unique", unique: bool = True, samples: int = 1000, random_seed=None
+    subjects: Any, aspects: Any = "unique", unique: bool = True, samples: int = 1000, random_seed: Any = None
 ) -> Bootstrap:
     """Draw subjects with replacement, and fit the choices of each sample.
 
@@ -50,7 +52,7 @@ def bootstrap(
     Raises
     ------
     DataError
-        If subjects have different options, are fewer than two, or do not tell the weights.
+        If subjects have different options, are fewer than two, or do not determine the weights.
 
     References
     ----------
@@ -78,7 +80,7 @@ def bootstrap(
     return _refitted(found, times @ wins, times @ losses, f"Bootstrap of {plural(len(each), 'subject')}")
 
 
-def parametric_bootstrap(model: Any, samples: int = 1000, random_seed=None) -> Bootstrap:
+def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = None) -> Bootstrap:
     """Draw choices from a model fitted by maximum likelihood, and fit each sample.
 
     Parameters
@@ -122,7 +124,7 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed=None) -> B
 
 
 def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str) -> Bootstrap:
-    """Fit every row of counts; the climbs start at the estimate of the data."""
+    """Fit every row of counts; the maximisations start at the estimate of the data."""
     import pandas as pd
 
     weights, at_infinity = np.empty((len(wins), len(found.weights))), 0

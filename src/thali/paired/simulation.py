@@ -4,13 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from thali._random import streams
+from thali._arguments import whole
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
-from thali.models.arguments import whole
+from thali.inference.seeds import streams
+from thali.model.elimination_ml.model import MaximumLikelihoodElimination, estimates_of
 
 
-def simulate(source: Any, comparisons: int | None = None, random_seed=None) -> PairedComparisons:
+def simulate(source: Any, comparisons: int | None = None, random_seed: Any = None) -> PairedComparisons:
     r"""Draw new choices, x ~ Binomial(n, p) for each pair.
 
     Parameters
@@ -43,8 +44,8 @@ def simulate(source: Any, comparisons: int | None = None, random_seed=None) -> P
 
     if comparisons is not None:
         comparisons = whole("comparisons", comparisons, 1)
-    if hasattr(source, "_maximum"):
-        found = source._maximum()
+    if isinstance(source, MaximumLikelihoodElimination):
+        found = estimates_of(source, "simulate")
         data, p = found.data, found.fitted()[0]
         labels, first, second = data.labels, data.first, data.second
         n = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._printed import Printed
 from thali.errors import DataError
-from thali.paired.counted import as_pairs, proportions
-from thali.paired.printed import Printed
+
+from .counted import as_pairs, proportions
 
 if TYPE_CHECKING:
     import pandas
@@ -30,13 +31,13 @@ class Transitivity(Printed):
 def transitivity(data: Any) -> Transitivity:
     r"""Count the triples whose choice proportions violate stochastic transitivity.
 
-    Where :math:`p_{ij} \ge 1/2` and :math:`p_{jk} \ge 1/2`, transitivity asks of :math:`p_{ik}` to be at least
+    If :math:`p_{ij} \ge 1/2` and :math:`p_{jk} \ge 1/2`, transitivity requires :math:`p_{ik}` to be at least
 
     .. math:: \tfrac12 \text{ (weak)}, \qquad \min(p_{ij}, p_{jk}) \text{ (moderate)}, \qquad \max(p_{ij}, p_{jk})
         \text{ (strong)}.
 
-    Each triple is one test. Of several orders that meet the premise (proportions of exactly one half, or a cycle)
-    that one counts which violates least. Triples with a pair that was never compared are left out.
+    Each triple is one test. If several orders meet the premise (proportions of exactly one half, or a cycle), the one
+    with the least violation counts. Triples with a pair that was never compared are left out.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def transitivity(data: Any) -> Transitivity:
     -------
     Transitivity
         weak, moderate, strong, n_tests; `table` with violations, tests, error_ratio, mean_deviation and max_deviation
-        (how far p_ik lies below what is asked, over the violations); `violations` with a row for each: kind, a, b, c
+        (of p_ik below the required value, over the violations); `violations` with a row for each: kind, a, b, c
         (in the order i, j, k), deviation.
 
     Raises
@@ -74,7 +75,7 @@ def transitivity(data: Any) -> Transitivity:
 
     data = as_pairs(data)
     p, n = proportions(data), data.n_options
-    found: list[list[tuple]] = [[], [], []]
+    found: list[list[tuple[Any, ...]]] = [[], [], []]
     tests = 0
     for i in range(n - 2):  # one option at a time keeps the arrays small
         j, k = np.triu_indices(n - i - 1, 1)
@@ -114,15 +115,15 @@ def transitivity(data: Any) -> Transitivity:
     )
 
 
-def _violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple]]:
-    """For each kind the violating triples in the order that violates least, with what they lack."""
+def _violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any, ...]]]:
+    """For each kind the violating triples in the order of least violation, with their deviations."""
     if not len(triples):
         return [[], [], []]
     orders = triples[:, _ORDERS]  # (triples, 6, 3)
     ij, jk, ik = (p[orders[..., a], orders[..., b]] for a, b in ((0, 1), (1, 2), (0, 2)))
     asked = [np.full(ij.shape, 0.5), np.minimum(ij, jk), np.maximum(ij, jk)]
     kept = sum((ik >= least).astype(float) for least in asked)
-    merit = np.where((ij >= 0.5) & (jk >= 0.5), kept + ik / 2, -1.0)  # of equal ones, that with the largest p_ik
+    merit = np.where((ij >= 0.5) & (jk >= 0.5), kept + ik / 2, -1.0)  # among equal ones, the one with the largest p_ik
     best = merit.argmax(axis=1)
     rows = np.arange(len(triples))
     chosen, reached = orders[rows, best], ik[rows, best]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.maximum_likelihood.goodness import FitTest, chi_square_tail, rough
+from thali.model.elimination_ml.goodness import FitTest, chi_square_tail, rough
 
 if TYPE_CHECKING:
     import pandas
@@ -15,7 +15,7 @@ Row = tuple[int, int, float, float]  # parameters of a smaller and a larger mode
 
 
 def tests_table(rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest]]) -> "pandas.DataFrame":
-    """A row a likelihood-ratio test: by chi-square, or by that of its name, which gets the statistic."""
+    """One row a likelihood-ratio test: by chi-square, or by the test of that name, which receives the statistic."""
     import pandas as pd
 
     full = []
@@ -27,7 +27,7 @@ def tests_table(rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest
 
 
 def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> str:
-    """What must be said of the test of a model against the saturated one, and of tests of nested models."""
+    """The caveats of a test of a model against the saturated one, and of tests of nested models."""
     said = []
     if model.kind == "none":
         said.append(f"The test of the model says nothing here: {model.why}.")
@@ -44,6 +44,6 @@ def log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:
 
 def log_binomial_half(wins: np.ndarray, losses: np.ndarray) -> float:
     """Sum of ln Binomial(wins | wins + losses, 1/2)."""
-    from thali.posterior.binomial import log_binomial
+    from thali.model.latent_features.answers.binomial import log_binomial
 
     return float(np.sum(log_binomial(wins, losses, 0.5)))

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.maximum_likelihood.estimates import saturated
-from thali.maximum_likelihood.goodness import fit_test
-from thali.paired.concave import ROUGH, check_finite, climb_concave
-from thali.paired.counted import as_pairs
-from thali.paired.printed import Printed
-from thali.posterior.binomial import log_coefficient
+from thali._printed import Printed
+from thali.inference.optimise.newton_concave import ROUGH, ascend_concave, check_finite
+from thali.model.elimination_ml.estimates import saturated
+from thali.model.elimination_ml.goodness import fit_test
+from thali.model.latent_features.answers.binomial import log_coefficient
+
+from .counted import as_pairs
 
 if TYPE_CHECKING:
     import pandas
@@ -29,7 +30,7 @@ class Thurstone(Printed):
     pearson: float
 
 
-def thurstone(data: Any, samples: int | None = None, random_seed=0) -> Thurstone:
+def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Thurstone:
     r"""Fit Thurstone's Case V by maximum likelihood.
 
     .. math:: p_{ij} = \Phi(\mu_i - \mu_j)
@@ -44,8 +45,8 @@ def thurstone(data: Any, samples: int | None = None, random_seed=0) -> Thurstone
     -------
     Thurstone
         scale (the first option has 0; a unit is the standard deviation of a difference), covariance, log_likelihood
-        (binomial coefficients included), deviance against the saturated model, df, p_value (NaN where the test says
-        nothing), pearson; `table` with scale and std_error of each option.
+        (binomial coefficients included), deviance against the saturated model, df, p_value (NaN where the test is
+        uninformative), pearson; `table` with scale and std_error of each option.
 
     Raises
     ------
@@ -75,8 +76,8 @@ def thurstone(data: Any, samples: int | None = None, random_seed=0) -> Thurstone
     design[rows, data.first], design[rows, data.second] = 1.0, -1.0
     design = design[:, 1:]
 
-    def at_counts(wins: np.ndarray, losses: np.ndarray):
-        def at(scale: np.ndarray):
+    def at_counts(wins: np.ndarray, losses: np.ndarray) -> Any:
+        def at(scale: np.ndarray) -> Any:
             eta = design @ scale
             low, high = log_ndtr(-eta), log_ndtr(eta)
             density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
@@ -88,22 +89,22 @@ def thurstone(data: Any, samples: int | None = None, random_seed=0) -> Thurstone
         return at
 
     at = at_counts(data.wins, data.losses)
-    scale = climb_concave(at, np.zeros(n - 1))
+    scale = ascend_concave(at, np.zeros(n - 1))
     value, _, information = at(scale)
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
     total = data.wins + data.losses
     deviance, df = max(2 * (saturated(data.wins, data.losses) - value), 0.0), data.n_pairs - n + 1
     p = ndtr(design @ scale)
-    chances = np.column_stack([p, ndtr(-design @ scale)])
+    probabilities = np.column_stack([p, ndtr(-design @ scale)])
 
     def replicate(rng: np.random.Generator) -> float:
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
         refit = at_counts(wins, total - wins)
-        return 2 * (saturated(wins, total - wins) - refit(climb_concave(refit, scale, ROUGH))[0])
+        return 2 * (saturated(wins, total - wins) - refit(ascend_concave(refit, scale, ROUGH))[0])
 
     is_whole = all(np.array_equal(side, np.floor(side)) for side in (data.wins, data.losses))
-    test = fit_test(deviance, df, total, chances, is_whole, replicate, n, samples, random_seed)
+    test = fit_test(deviance, df, total, probabilities, is_whole, replicate, n, samples, random_seed)
     pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
     labels = pd.Index(data.labels, name="option")
     values = pd.Series(np.r_[0.0, scale], labels, name="scale")

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
-from thali.maximum_likelihood.goodness import fit_test
-from thali.paired.concave import ROUGH, check_finite, climb_concave
-from thali.paired.counted import as_pairs
-from thali.paired.printed import Printed
+from thali.inference.optimise.newton_concave import ROUGH, ascend_concave, check_finite
+from thali.model.elimination_ml.goodness import fit_test
+
+from .counted import as_pairs
 
 if TYPE_CHECKING:
     import pandas
@@ -59,7 +60,7 @@ class Davidson(Printed):
     p_value: float
 
 
-def davidson(data: Any, ties: Any, samples: int | None = None, random_seed=0) -> Davidson:
+def davidson(data: Any, ties: Any, samples: int | None = None, random_seed: Any = 0) -> Davidson:
     r"""Fit Davidson's extension of the Bradley-Terry-Luce model to ties.
 
     .. math::
@@ -79,7 +80,7 @@ def davidson(data: Any, ties: Any, samples: int | None = None, random_seed=0) ->
     -------
     Davidson
         weights (sum 1), tie (nu), tie_std_error, log_likelihood (multinomial coefficients included), deviance against
-        the saturated model, df, p_value (NaN where the test says nothing); `table` with weight and std_error of each
+        the saturated model, df, p_value (NaN if uninformative); `table` with weight and std_error of each
         option.
 
     Raises
@@ -117,13 +118,13 @@ def davidson(data: Any, ties: Any, samples: int | None = None, random_seed=0) ->
     design = design[:, :, 1:]
     total = outcome.sum(axis=1)
 
-    def log_chances(point: np.ndarray) -> np.ndarray:
+    def log_probabilities(point: np.ndarray) -> np.ndarray:
         utility = design @ point
         return utility - logsumexp(utility, axis=1, keepdims=True)
 
-    def at_counts(outcome: np.ndarray):
-        def at(point: np.ndarray):
-            log_p = log_chances(point)
+    def at_counts(outcome: np.ndarray) -> Any:
+        def at(point: np.ndarray) -> Any:
+            log_p = log_probabilities(point)
             p = np.exp(log_p)
             mean = np.einsum("pc,pck->pk", p, design)
             gradient = np.einsum("pc,pck->k", outcome - total[:, None] * p, design)
@@ -133,7 +134,7 @@ def davidson(data: Any, ties: Any, samples: int | None = None, random_seed=0) ->
         return at
 
     at = at_counts(outcome)
-    point = climb_concave(at, np.zeros(n))
+    point = ascend_concave(at, np.zeros(n))
     value, _, information = at(point)
     covariance = np.linalg.inv(information)
     w = np.exp(np.r_[0.0, point[:-1]])
@@ -147,14 +148,14 @@ def davidson(data: Any, ties: Any, samples: int | None = None, random_seed=0) ->
         return float(np.sum(xlogy(outcome, outcome / total[:, None])))
 
     def replicate(rng: np.random.Generator) -> float:
-        drawn = rng.multinomial(total.astype(np.int64), chances).astype(float)
+        drawn = rng.multinomial(total.astype(np.int64), probabilities).astype(float)
         refit = at_counts(drawn)
-        return 2 * (saturated(drawn) - refit(climb_concave(refit, point, ROUGH))[0])
+        return 2 * (saturated(drawn) - refit(ascend_concave(refit, point, ROUGH))[0])
 
     coefficients = float(np.sum(gammaln(total + 1)) - np.sum(gammaln(outcome + 1)))
     deviance, df = max(2 * (saturated(outcome) - value), 0.0), 2 * len(i) - n
-    chances, is_whole = np.exp(log_chances(point)), bool((outcome == np.floor(outcome)).all())
-    test = fit_test(deviance, df, total, chances, is_whole, replicate, n, samples, random_seed)
+    probabilities, is_whole = np.exp(log_probabilities(point)), bool((outcome == np.floor(outcome)).all())
+    test = fit_test(deviance, df, total, probabilities, is_whole, replicate, n, samples, random_seed)
     weights = pd.Series(w, pd.Index(data.labels, name="option"), name="weight")
     return Davidson(
         title="Bradley-Terry-Luce model with ties (Davidson)",

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.check import plural
+from thali._arguments import one_of
+from thali._labels import plural
+from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
-from thali.models.arguments import one_of
-from thali.paired.counted import as_groups, complete, names_of
-from thali.paired.printed import Printed
+
+from .counted import as_groups, complete, names_of
 
 if TYPE_CHECKING:
     import pandas
 
-_EXACT = 9  # options up to which all tournaments are counted unasked
-_MOST_EXACT = 11
+_EXACT = 9  # options up to which all tournaments are counted by default
+_MAX_EXACT = 11
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -45,7 +46,7 @@ class CircularTriads(Printed):
 
     @property
     def p_value(self) -> "float | pandas.Series":
-        """Probability of so few circular triads by chance."""
+        """Probability of this few circular triads by chance."""
         return self._column("p_value")
 
 
@@ -64,21 +65,21 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     data : PairedComparisons, square table of counts, or a list or mapping of them
         Of one judge each, every pair compared; three options or more.
     test : {None, "exact", "asymptotic"}
-        "exact": by counting all tournaments of so many options; "asymptotic": Kendall's chi-square, for 5 options or
+        "exact": by counting all tournaments of this many options; "asymptotic": Kendall's chi-square, for 5 options or
         more. None: exact up to 9 options.
 
     Returns
     -------
     CircularTriads
         `table` has one row a judge: circular (T), maximum, consistency (zeta), statistic and df (of the chi-square;
-        missing if the test is exact), p_value (that T would be so small by chance).
+        missing if the test is exact), p_value (of a T this small by chance).
 
     Raises
     ------
     DataError
         If a pair was never compared, or there are fewer than three options.
     ArgumentError
-        If the test does not exist for so many options.
+        If the test does not exist for this number of options.
 
     References
     ----------
@@ -99,8 +100,8 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     if n < 3:
         raise DataError(f"Circular triads need three options or more; there are {n}.")
     exact = test == "exact" or (test is None and n <= _EXACT)
-    if exact and n > _MOST_EXACT:
-        raise ArgumentError(f"The exact test goes up to {_MOST_EXACT} options; these are {n}; use test='asymptotic'.")
+    if exact and n > _MAX_EXACT:
+        raise ArgumentError(f"The exact test goes up to {_MAX_EXACT} options; these are {n}; use test='asymptotic'.")
     if not exact and n < 5:
         raise ArgumentError(f"The asymptotic test needs 5 options or more; these are {n}; use test='exact'.")
     rows = [_row(judge, exact) for judge in judges]
@@ -115,7 +116,7 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
 
 
-def _row(judge: PairedComparisons, exact: bool) -> tuple:
+def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
     complete(judge, "Counting circular triads")
     n = judge.n_options
     dominance = np.zeros((n, n))
@@ -139,14 +140,10 @@ def _row(judge: PairedComparisons, exact: bool) -> tuple:
 
 @lru_cache
 def triad_counts(n: int) -> dict[int, int]:
-    """How many of the tournaments of n options have how many circular triads.
+    """The number of tournaments of n options with each number of circular triads.
 
-    Options join one by one. Only the multiset of scores matters: of those with equal scores the newcomer loses to some.
-
-    Example
-    -------
-    >>> triad_counts(4)
-    {0: 24, 1: 16, 2: 24}
+    Options are added one by one. Only the multiset of scores matters: a new option loses to some of those with equal
+    scores.
     """
     tournaments: Counter[tuple[int, ...]] = Counter({(0,): 1})
     for size in range(1, n):

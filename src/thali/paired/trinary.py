@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._printed import Printed
 from thali.errors import DataError
-from thali.maximum_likelihood.aspects import known_aspects
-from thali.paired.counted import as_pairs, proportions
-from thali.paired.printed import Printed
+from thali.model.elimination_ml.aspects import known_aspects
+
+from .counted import as_pairs, proportions
 
 if TYPE_CHECKING:
     import pandas
@@ -34,7 +35,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     ----------
     data : PairedComparisons, or square table of counts
     aspects : mapping from label to list of aspects, or 0/1 matrix or table
-        The shared aspects; those of one option do not matter.
+        The shared aspects; aspects of one option have no effect.
 
     Returns
     -------

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from thali.data.check import shorten, suggest
+from thali._arguments import one_of
+from thali._labels import shorten, suggest
+from thali._printed import Printed
 from thali.errors import ArgumentError
-from thali.maximum_likelihood.estimates import estimates_of
-from thali.maximum_likelihood.goodness import chi_square_tail
-from thali.models.arguments import one_of
-from thali.paired.printed import Printed
+from thali.model.elimination_ml.goodness import chi_square_tail
+from thali.model.elimination_ml.model import estimates_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -27,15 +27,15 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
 
     .. math:: W = (C u)' [C \operatorname{cov}(u) C']^- (C u)
 
-    has about a chi-square distribution whose degrees of freedom are the rank of C.
+    has approximately a chi-square distribution whose degrees of freedom are the rank of C.
 
     Parameters
     ----------
     model : EliminationByAspects
         Fitted by maximum likelihood.
     contrasts : array of shape (contrasts, options or aspects), data frame with these as columns, or list of mappings
-        A mapping such as ``{"JU": 1, "CY": -1}`` names those that matter. Each contrast must sum to 0: only ratios
-        of weights mean anything, and any other sum depends on what the weights add up to.
+        A mapping such as ``{"JU": 1, "CY": -1}`` names the non-zero ones. Each contrast must sum to 0: only ratios of
+        weights are identified, and any other sum depends on the scale of the weights.
     scale : {"utility", "weights"}
         Whether C applies to the options (the sum of the weights of each one's aspects) or to the aspects.
 

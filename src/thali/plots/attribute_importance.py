@@ -1,17 +1,18 @@
-"""How much each attribute matters for choices."""
+"""The importance of each attribute for choices."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.interval import INTERVAL
+
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def attribute_importance(model: Any, axes: "Axes | None" = None) -> "Axes":
+def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw how far choices change when all alternatives of a task are alike in an attribute.
 
     A bar is the mean over tasks, with a standard error over groups to either side; the thin line holds 89 % of people.
@@ -20,7 +21,7 @@ def attribute_importance(model: Any, axes: "Axes | None" = None) -> "Axes":
     ----------
     model : ProductClasses
         Fitted; or the table that its `attribute_importance()` returned.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
     Returns
@@ -29,7 +30,7 @@ def attribute_importance(model: Any, axes: "Axes | None" = None) -> "Axes":
     """
     table = model.attribute_importance() if hasattr(model, "attribute_importance") else model
     names = short(table["attribute"].tolist())
-    ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if axes is None else axes
+    ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if ax is None else ax
     at = np.arange(len(names))
     values, errors = table["importance"].to_numpy(), np.nan_to_num(table["se"].to_numpy(float))
     ax.barh(at, values, height=0.6, color=COLOURS[0], zorder=2, label="mean and standard error")

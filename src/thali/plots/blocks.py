@@ -1,11 +1,11 @@
-"""Features with weights, and choice probabilities, as matrices: a truth beside what was inferred of it."""
+"""Features with weights, and choice probabilities, as matrices: the truth beside its estimate."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali.plots._style import COLOURS, SHADES, label_width, new_axes, short
+from ._style import COLOURS, SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # Columns to the left of the first feature: the aspects that options have alone, and a gap.
 _LEFT = 1.6
-_BALANCED = "PuOr_r"  # pale in the middle, two hues that all can tell apart
-_NARROWEST = 4  # features that there is room for at least, lest cells be huge
+_BALANCED = "PuOr_r"  # pale in the middle, two hues that everybody can distinguish
+_NARROWEST = 4  # least number of features with room, so that cells are not huge
 
 Weighted = tuple[np.ndarray, np.ndarray, np.ndarray]  # features (n, K), their weights (K,), unique weights (n,)
 
@@ -31,39 +31,7 @@ def weighted_features(
 ) -> "Axes":
     """Draw which options own which features, shaded by weight.
 
-    Rows are options, columns features, the weight of each above it; the aspect that each option has alone stands apart
-    on the left.
-
-    Parameters
-    ----------
-    features : bool array (n, K)
-    weights : array (K,), at least 0
-    unique_weights : array (n,), at least 0
-    labels : sequence of str
-        Names of the options.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
-    width : int, optional
-        Room for so many features, so that cells of several pictures are equally large; None means K.
-    heaviest : float, optional
-        Weight of the darkest shade; None means the largest here.
-    colorbar : bool
-        Whether to say beside it which shade means what.
-
-    Returns
-    -------
-    matplotlib axes
-
-    References
-    ----------
-    Miller, Griffiths & Jordan (2008), Figs. 3(a) and 5(a).
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> ax = weighted_features(np.array([[1], [1], [0]], bool), np.array([2.0]), np.ones(3), ["a1", "a2", "b1"])
-    >>> [tick.get_text() for tick in ax.get_xticklabels()]
-    ['own', '2.0']
+    Rows are options, columns features, the weight of each above it; unique aspects are separate on the left.
     """
     from matplotlib import colormaps
 
@@ -94,34 +62,7 @@ def weighted_features(
 def choice_matrix(
     probabilities: np.ndarray, labels: Sequence[str], ax: "Axes | None" = None, colorbar: bool = True
 ) -> "Axes":
-    """Draw how probably each option is chosen over each other one.
-
-    Parameters
-    ----------
-    probabilities : array (n, n), in [0, 1]
-        Row over column.
-    labels : sequence of str
-        Names of the options.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure if None.
-    colorbar : bool
-        Whether to say beside it which colour means what.
-
-    Returns
-    -------
-    matplotlib axes
-
-    References
-    ----------
-    Miller, Griffiths & Jordan (2008), Figs. 3(b), 3(c) and 5(b).
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> ax = choice_matrix(np.array([[0.5, 0.9], [0.1, 0.5]]), ["tea", "milk"])
-    >>> [tick.get_text() for tick in ax.get_yticklabels()]
-    ['tea', 'milk']
-    """
+    """Draw the probability that each option is chosen over each other one."""
     n = len(labels)
     shown = short(list(labels))
     if ax is None:

@@ -1,20 +1,22 @@
-"""Observed proportions against what the fitted model would draw in their place."""
+"""Observed proportions against replicates of the fitted model."""
 
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
-from thali.plots._style import COLOURS, label_width, new_axes, short, short_set
-from thali.posterior.check import check_table, what_was_chosen
-from thali.posterior.kind import of_choices
+from thali.model.latent_features.answers.check import what_was_chosen
+from thali.model.latent_features.answers.kind import of_choices
+from thali.model.latent_features.answers.posterior_check import check_table
+
+from ._style import COLOURS, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed=0) -> "Axes":
+def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed: Any = 0) -> "Axes":
     """Draw each observed proportion over the interval of its replicates, the worst predicted pair first.
 
-    A row is a compared pair. The bar holds 89 % of the proportions that the model draws itself, the stroke is the
+    A row is a compared pair. The bar holds 89 % of the replicated proportions, the stroke is the
     posterior mean of the probability that the first option is chosen, the point is the observed proportion.
 
     Parameters
@@ -70,7 +72,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
 
     interval = f"{everything.attrs['interval']:.0%} of replicates"
     bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}
-    # The edge is what is left of the bar where all replicates are the same.
+    # If all replicates are equal, only the edge of the bar is visible.
     handles = [ax.barh(rows, table["high"] - table["low"], edgecolor="0.82", **bar)]
     handles += ax.plot(table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2)
     missed = table["missed"].to_numpy()

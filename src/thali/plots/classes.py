@@ -1,13 +1,14 @@
-"""The classes of products that people care about: how many share each, and how much it weighs."""
+"""The classes of products that people care about: the share of owners and the importance of each."""
 
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._arguments import whole
 from thali.errors import ArgumentError
-from thali.models.arguments import whole
-from thali.plots._style import COLOURS, label_width, new_axes
+
+from ._style import COLOURS, label_width, new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,21 +16,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINE = 46  # letters of a line of a name
-_MOST_LINES = 3
+_MAX_LINES = 3
 _LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
 
 
-def classes(model: Any, most: int = 15, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
+def classes(model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the most important classes of products: the share of people who own each, and its importance.
 
-    Lines are a standard error over groups to either side. The label below says how much of all
-    importance the classes that are drawn have.
+    Lines are a standard error over groups to either side. The label below gives the share of the
+    total importance that the drawn classes have.
 
     Parameters
     ----------
     model : ProductClasses
         Fitted.
-    most : int
+    max_classes : int
         Classes that are drawn.
     axes : sequence of two matplotlib axes, optional
         Where to draw: shares, importance; a new figure if None.
@@ -43,7 +44,7 @@ def classes(model: Any, most: int = 15, axes: "Sequence[Axes] | None" = None) ->
     ArgumentError
         If no class is owned by anybody, or `most` is no whole number above 0.
     """
-    table = model.classes(cover=1.0).head(whole("most", most, 1))
+    table = model.classes(cover=1.0).head(whole("max_classes", max_classes, 1))
     if not len(table):
         raise ArgumentError("No draw has a class that anybody owns, so there is nothing to draw.")
     names = [_wrapped(name) for name in table["class"]]
@@ -52,7 +53,7 @@ def classes(model: Any, most: int = 15, axes: "Sequence[Axes] | None" = None) ->
         width = 5.2 + label_width([line for name in names for line in name.split("\n")])
         axes = new_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
     shares, importance = axes
-    # Names of several lines take more room.
+    # Names of several lines need more room.
     height = np.array(lines) + 0.9
     at = np.cumsum(height) - height / 2
     liked = table["liked"].to_numpy(float)
@@ -79,13 +80,13 @@ def classes(model: Any, most: int = 15, axes: "Sequence[Axes] | None" = None) ->
 def _wrapped(name: str) -> str:
     """A name on up to three lines."""
     lines = textwrap.wrap(name, _LINE, break_long_words=True)
-    if len(lines) > _MOST_LINES:
-        lines = [*lines[: _MOST_LINES - 1], f"{lines[_MOST_LINES - 1][: _LINE - 1]}…"]
+    if len(lines) > _MAX_LINES:
+        lines = [*lines[: _MAX_LINES - 1], f"{lines[_MAX_LINES - 1][: _LINE - 1]}…"]
     return "\n".join(lines)
 
 
 def _legend(ax: "Axes", colours: list[str]) -> None:
-    """What the colours mean, above the bars, if there are several."""
+    """A legend of the colours above the bars, if there are several."""
     from matplotlib.patches import Patch
 
     meaning = {_LIKED: "liked", _DISLIKED: "disliked", _EITHER: "liked by some, disliked by others"}

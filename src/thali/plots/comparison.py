@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.comparison.score_pairs import EMP
+from thali.comparison.scorer import BASE
 from thali.errors import ArgumentError
-from thali.leave_out.table import REFERENCES
-from thali.plots._style import COLOURS, label_width, new_axes, short
+
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 _FURTHEST = 3
 # A largest score of more than so many medians would leave the bulk of the pairs in a corner.
-_MOST_MEDIANS = 30
+_MAX_MEDIANS = 30
 # What a name costs where it stands, in points of distance from its pair.
 _ON_A_NAME, _ON_A_LINE, _ON_A_POINT, _NEAR_A_POINT, _ON_THE_DIAGONAL = 10_000.0, 300.0, 80.0, 3.0, 2.0
 _THROUGH_A_POINT = 10.0
@@ -111,13 +113,15 @@ def _new_axes(number: int, side: float) -> "list[Axes]":
     return axes[:number]
 
 
-def _panels(table: "pandas.DataFrame", scores: "pandas.DataFrame", max_models: int) -> tuple[list, list[tuple]]:
+def _panels(
+    table: "pandas.DataFrame", scores: "pandas.DataFrame", max_models: int
+) -> tuple[list[Any], list[tuple[Any, ...]]]:
     """The models to draw, and which two of them, across and up, stand in each panel."""
-    models = [row for row in table.index if row not in REFERENCES and row in scores]
+    models = [row for row in table.index if row not in (BASE, EMP) and row in scores]
     if not models:
         raise ArgumentError("`table` must have the row of a model besides those of BASE and EMP; got none.")
     if len(models) == 1:
-        models = [REFERENCES[0], *models]
+        models = [BASE, *models]
     if len(models) <= max(max_models, 2):
         return models, list(combinations(models, 2))
     mean = table["nll"].reindex(models).fillna(np.inf).to_numpy()
@@ -174,7 +178,7 @@ def _scale(ax: "Axes", scores: np.ndarray) -> float:
     """Give both axes the same scale and limits, so that all finite scores are inside; returned is the upper limit."""
     values = scores[np.isfinite(scores)] if np.isfinite(scores).any() else np.array([0.0, 1.0])
     median, largest = float(np.median(values)), float(values.max())
-    logarithmic = largest > _MOST_MEDIANS * median
+    logarithmic = largest > _MAX_MEDIANS * median
     if logarithmic:
         # Linear up to the median, or over all but three powers of ten.
         linear = max(median, largest / 1000)
@@ -247,7 +251,7 @@ def _name_points(ax: "Axes", at: np.ndarray, pairs: list[str]) -> None:
 class _Paper:
     """What names should not cover, in points on the paper."""
 
-    def __init__(self, ax: "Axes", at: np.ndarray):
+    def __init__(self, ax: "Axes", at: np.ndarray) -> None:
         self.ax = ax
         self.low, self.high = self.place(np.transpose([ax.get_xlim(), ax.get_ylim()]))
         # Thousands of points weigh no more than the paper they cover.
@@ -262,7 +266,7 @@ class _Paper:
 class _Name:
     """One name: where it may stand, what each of these places costs, and the place that it has."""
 
-    def __init__(self, paper: _Paper, name: str, at: np.ndarray):
+    def __init__(self, paper: _Paper, name: str, at: np.ndarray) -> None:
         self.paper, self.name, self.at = paper, name, at
         measured = paper.ax.text(0, 0, name, fontsize=_SIZE, parse_math=False)
         extent = measured.get_window_extent()

@@ -1,28 +1,29 @@
-"""Which class is the most probable one where, for a classifier of two covariates."""
+"""The most probable class over the plane of two covariates."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.errors import ArgumentError, DataError
-from thali.plots._style import COLOURS, new_axes, short
+
+from ._style import COLOURS, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ASKED = 101  # points along each axis that the model predicts ...
 _DRAWN = 4  # ... and drawn between each two of them
-_MOST_POINTS = 2000
+_MAX_POINTS = 2000
 _MARKERS = "osD^vP*X"
 _MARGIN = 0.06
-_LONGEST_NAME = 16  # of a region; longer ones stand in the legend alone
+_MAX_NAME_LENGTH = 16  # of a region; longer names appear only in the legend
 
 
-def decision(model: Any, X, y=None, *, axes: "Axes | None" = None) -> "Axes":
+def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> "Axes":
     """Colour the plane of two covariates by the most probable class, paler where it is less probable.
 
-    Black lines are the boundaries between the regions; each region bears the name of its class, if that is short.
-    Points are the rows of X, of which at most 2,000 are drawn, with a colour and a marker for each class.
+    Black lines are the boundaries between the regions; each region has the name of its class, if that is short.
+    Points are the rows of X (at most 2,000 of them), with a colour and a marker for each class.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def decision(model: Any, X, y=None, *, axes: "Axes | None" = None) -> "Axes":
         Rows that the plane should hold, for instance the training data.
     y : sequence (n,), optional
         Their classes; without them no points are drawn.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
     Returns
@@ -69,7 +70,7 @@ def decision(model: Any, X, y=None, *, axes: "Axes | None" = None) -> "Axes":
     labels = None if y is None else np.asarray(y).ravel()
     if labels is not None and len(labels) != len(matrix):
         raise DataError(f"X has {len(matrix)} rows and y has {len(labels)} labels; each row of X needs one label.")
-    ax = new_axes(6.4, 4.8)[0] if axes is None else axes
+    ax = new_axes(6.4, 4.8)[0] if ax is None else ax
     classes = [str(label) for label in model.classes_]
     shown = short(classes)
     colours = [COLOURS[number % len(COLOURS)] for number in range(len(classes))]
@@ -97,13 +98,13 @@ def _predicted(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     across, up = np.meshgrid(*asked)
     found = model._probabilities(np.ascontiguousarray(np.column_stack([across.ravel(), up.ravel()])))
     found = found.reshape(_ASKED, _ASKED, -1)
-    # Probabilities change smoothly, so between the places that were asked for they are interpolated.
+    # Probabilities are smooth, so they are interpolated between the computed places.
     steps = np.arange(_DRAWN * (_ASKED - 1) + 1) / _DRAWN
     between = np.stack([np.interp(steps, np.arange(_ASKED), unit) for unit in np.eye(_ASKED)], axis=1)
     return drawn[0], drawn[1], np.einsum("ia,jb,abk->ijk", between, between, found, optimize=True)
 
 
-def _paint(ax: "Axes", horizontal, vertical, probabilities: np.ndarray, colours: list[str]) -> None:
+def _paint(ax: "Axes", horizontal: Any, vertical: Any, probabilities: np.ndarray, colours: list[str]) -> None:
     """The regions and their boundaries."""
     from matplotlib.colors import to_rgb
 
@@ -122,15 +123,17 @@ def _paint(ax: "Axes", horizontal, vertical, probabilities: np.ndarray, colours:
             ax.contour(horizontal, vertical, lead, levels=[0.0], colors="black", linewidths=0.9, zorder=1)
 
 
-def _name_regions(ax: "Axes", horizontal, vertical, probabilities: np.ndarray, shown: list[str], points) -> None:
-    """Write the name of each class where its region has most room for it, off the points if it can be."""
+def _name_regions(
+    ax: "Axes", horizontal: Any, vertical: Any, probabilities: np.ndarray, shown: list[str], points: Any
+) -> None:
+    """Write the name of each class where its region has most room, away from the points if possible."""
     from matplotlib.patheffects import withStroke
 
     best = probabilities.argmax(axis=2)
     free = np.ones(best.shape, bool)
     free[np.searchsorted(vertical, points[:, 1]), np.searchsorted(horizontal, points[:, 0])] = False
     for k in np.unique(best):
-        if len(shown[k]) > _LONGEST_NAME:
+        if len(shown[k]) > _MAX_NAME_LENGTH:
             continue
         size = _size_of_name(ax, shown[k], best.shape)
         place = _widest(free & (best == k), size) or _widest(best == k, size)
@@ -142,7 +145,7 @@ def _name_regions(ax: "Axes", horizontal, vertical, probabilities: np.ndarray, s
 
 
 def _size_of_name(ax: "Axes", name: str, shape: tuple[int, ...]) -> tuple[int, int]:
-    """Rows and columns of the painted grid that a name takes, roughly and rather too many."""
+    """An upper estimate of the rows and columns of the painted grid that a name covers."""
     extent = ax.get_window_extent()
     dots = ax.figure.dpi
     height, width = 0.2 * dots / extent.height, 0.11 * dots * max(len(name), 2) / extent.width
@@ -150,7 +153,7 @@ def _size_of_name(ax: "Axes", name: str, shape: tuple[int, ...]) -> tuple[int, i
 
 
 def _widest(region: np.ndarray, size: tuple[int, int]) -> tuple[int, int] | None:
-    """The place furthest from the edge of a region at which a box of that size is all inside; None if there is none."""
+    """The place furthest from the edge of a region at which a box of this size fits; None if there is none."""
     from scipy.ndimage import distance_transform_edt, minimum_filter
 
     fits = minimum_filter(region, size=size, mode="constant", cval=0)
@@ -161,11 +164,13 @@ def _widest(region: np.ndarray, size: tuple[int, int]) -> tuple[int, int] | None
     return int(row), int(column)
 
 
-def _draw_points(ax: "Axes", matrix: np.ndarray, labels: np.ndarray, classes: np.ndarray, shown, colours) -> None:
+def _draw_points(
+    ax: "Axes", matrix: np.ndarray, labels: np.ndarray, classes: np.ndarray, shown: Any, colours: Any
+) -> None:
     """The rows, those of a class the model does not know left out."""
     chosen = np.arange(len(matrix))
-    if len(chosen) > _MOST_POINTS:
-        chosen = np.sort(np.random.default_rng(0).choice(chosen, _MOST_POINTS, replace=False))
+    if len(chosen) > _MAX_POINTS:
+        chosen = np.sort(np.random.default_rng(0).choice(chosen, _MAX_POINTS, replace=False))
     for number, (label, name) in enumerate(zip(classes, shown, strict=True)):
         points = matrix[chosen[labels[chosen] == label]]
         if len(points):

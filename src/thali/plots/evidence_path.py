@@ -5,23 +5,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.plots._style import COLOURS, new_axes
+
+from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def evidence_path(model: Any, axes: "Axes | None" = None) -> "Axes":
+def evidence_path(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the log evidence so far against the steps of tempering, one line a group, and their mean.
 
-    Lines that spread tell that the evidence is not established. Where the lapse, which falls from 1, was followed,
-    marks above the picture say how far it had come.
+    Lines that spread show that the evidence is not established. If the lapse, which falls from 1, was recorded, marks
+    above the picture give its value.
 
     Parameters
     ----------
     model : ProductClasses
         Fitted.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
     Returns
@@ -33,7 +34,7 @@ def evidence_path(model: Any, axes: "Axes | None" = None) -> "Axes":
     ArgumentError
         If the fit did not follow the evidence.
     """
-    from thali.product_classes.posterior import trace_of
+    from thali.model.product_classes.posterior import trace_of
 
     model._fitted()
     trace = trace_of(model.posterior_)
@@ -43,7 +44,7 @@ def evidence_path(model: Any, axes: "Axes | None" = None) -> "Axes":
         )
     paths = np.atleast_2d(trace["log_evidence"])
     steps = np.arange(1, paths.shape[1] + 1)
-    ax = new_axes(6.4, 3.8)[0] if axes is None else axes
+    ax = new_axes(6.4, 3.8)[0] if ax is None else ax
     for number, path in enumerate(paths):
         label = "" if number else ("each group" if len(paths) > 1 else "the group")
         ax.plot(steps, path, color=COLOURS[5], linewidth=1.1, alpha=0.9, zorder=1, label=label)

@@ -4,9 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import SHADES, label_width, new_axes, short
-from thali.posterior.features import features_table
-from thali.posterior.presence import add_convergence
+from thali.data.kinds import SIMILARITIES
+from thali.model.latent_features.answers.features import features_table
+from thali.model.latent_features.answers.kind import kind_of
+from thali.model.latent_features.answers.presence import add_convergence
+
+from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -15,19 +18,19 @@ if TYPE_CHECKING:
 # Columns to the left of the first feature: the unique aspects and a gap.
 _LEFT = 1.6
 # More rows than this have no room for a label each.
-_MOST_LABELS = 120
+_MAX_LABELS = 120
 
 
 def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "Axes":
     """Draw which options own the most probable features, shaded by weight.
 
     Rows are options. Columns are distinct sets of owners, the most probable first, with the probability
-    of each above it; a coloured cell means that the option owns the feature, and the darker it is, the
-    larger the posterior mean of the weight, given that the feature is there. The aspect that each option
-    has alone stands apart on the left: the papers' diagonal block, folded into one column.
+    of each above it; a coloured cell means that the option owns the feature, and a darker cell means a
+    larger posterior mean of the weight, given that the feature is present. Unique aspects are separate on
+    the left: the papers' diagonal block, folded into one column.
 
-    Of a fit to similarities features of a single object are left out, for similarities tell nothing of them, and a
-    probability bears an asterisk if the chains do not agree on it (R-hat above 1.05).
+    For a fit to similarities, features of a single object are left out, because similarities do not depend on them,
+    and a probability has an asterisk if the chains do not agree on it (R-hat above 1.05).
 
     Parameters
     ----------
@@ -61,7 +64,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     posterior = model.posterior_["posterior"]
     labels = posterior["option"].values.tolist()
     table = _shown(model.posterior_, max_features)
-    unsettled = ~table["settled"].to_numpy(bool) if "settled" in table else np.zeros(len(table), bool)
+    not_converged = ~table["converged"].to_numpy(bool) if "converged" in table else np.zeros(len(table), bool)
     unique = bool(model.posterior_["constant_data"]["unique"])
     n, k = len(labels), len(table)
 
@@ -78,7 +81,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
         (ax,) = new_axes(label_width(shown) + max(2.0, 0.36 * (k + _LEFT)) + 1.6, max(2.4, cell * n + 0.9))
     rows = np.arange(n + 1)
     shades = colormaps[SHADES].with_extremes(bad="0.94")
-    outline = 0.8 if n <= _MOST_LABELS else 0.0
+    outline = 0.8 if n <= _MAX_LABELS else 0.0
     style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": "white", "linewidth": outline}
     left = _LEFT if unique else 0.0
     mesh = ax.pcolormesh(left + np.arange(k + 1), rows, weights, **style) if k else None
@@ -86,14 +89,14 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
         mesh = ax.pcolormesh([0.0, 1.0], rows, own, **style)
         ax.axvline((1 + _LEFT) / 2, color="0.6", linewidth=0.8)
     ax.set(xlim=(0, left + max(k, 1)), ylim=(n, 0))
-    step = -(-n // _MOST_LABELS)
+    step = -(-n // _MAX_LABELS)
     ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=9 if n <= 100 else 5)
     centres = ([0.5] if unique else []) + [left + column + 0.5 for column in range(k)]
     names = ["own"] if unique else []
-    for probability, is_unsettled in zip(table["probability"], unsettled, strict=True):
-        names.append(f"{probability:.2f}" + "*" * bool(is_unsettled))
+    for probability, is_not_converged in zip(table["probability"], not_converged, strict=True):
+        names.append(f"{probability:.2f}" + "*" * bool(is_not_converged))
     ax.set_xticks(centres, names, fontsize=8)
-    ax.set_xlabel(_heading(k, bool(unsettled.any()), unique))
+    ax.set_xlabel(_heading(k, bool(not_converged.any()), unique))
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
@@ -104,15 +107,15 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
 
 
 def _shown(posterior: Any, max_features: int) -> "pandas.DataFrame":
-    """The features to draw; of similarities those that objects share, with `settled`."""
+    """The features to draw; for similarities the shared ones, with `converged`."""
     table = features_table(posterior)
-    if "learned_sigma" not in posterior["constant_data"]:
+    if kind_of(posterior) != SIMILARITIES:
         return table.head(max_features)
     shared = table.loc[table["members"].map(len) > 1]
     return add_convergence(shared.head(max_features), posterior)
 
 
-def _heading(number: int, any_unsettled: bool, unique: bool) -> str:
+def _heading(number: int, any_not_converged: bool, unique: bool) -> str:
     if not number:
         return "no other feature is probable" if unique else "no feature is probable"
-    return "probability of the feature" + "\n(* the chains do not agree on it)" * any_unsettled
+    return "probability of the feature" + "\n(* the chains do not agree on it)" * any_not_converged

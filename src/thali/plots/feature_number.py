@@ -1,13 +1,14 @@
-"""How many features there are, and the concentration of their prior."""
+"""The number of features, and the concentration of their prior."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import COLOURS, new_axes
+from thali.model.latent_features.answers.quantities import quantities_of
 from thali.posterior.interval import INTERVAL, TAILS
-from thali.posterior.summary import label_free
+
+from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +19,8 @@ _LEGEND = {"loc": "upper left", "frameon": False, "fontsize": 8}
 def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the posterior of the number of features, and beside it that of alpha if it was learned.
 
-    Of a fit to similarities the bars count the features with two owners or more, which alone touch the similarities;
-    points count those of a single object as well.
+    For a fit to similarities the bars count the features with two owners or more, on which alone the similarities
+    depend; points count those of a single object as well.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     >>> [ax.get_xlabel() for ax in n_features(model)]
     ['number of features']
     """
-    quantities = label_free(model.posterior_)
+    quantities = quantities_of(model.posterior_)
     every, alpha = quantities["n_features"].ravel(), quantities.get("alpha")
     posterior = model.posterior_["posterior"].to_dataset()
     of_similarities = "n_shared_features" in posterior

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._random import streams
+from thali.data.kinds import SIMILARITIES
 from thali.errors import ArgumentError
-from thali.plots._style import SHADES, label_width, new_axes, short
-from thali.posterior.columns import Columns, columns_of
+from thali.inference.seeds import streams
+from thali.model.latent_features.answers.columns import Columns, columns_of
+from thali.model.latent_features.answers.kind import kind_of
+
+from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 # Room between the unique aspects and the first feature, in columns.
 _GAP = 1.0
 # With more options than this there is no room for a label each, nor for a column each.
-_MOST_OPTIONS = 40
+_MAX_OPTIONS = 40
 
 
 def feature_samples(
@@ -24,20 +27,20 @@ def feature_samples(
 ) -> "list[Axes]":
     """Draw the feature matrices of randomly chosen draws from the posterior, shaded by weight.
 
-    Rows are options. On the left stands the aspect that each option has alone, a column each (above 40 options,
-    one for all); then come the features of the draw, the heaviest first. Only ratios of weights matter, so they are
-    given as shares of the largest weight of the draw; the darker, the larger. Many different matrices predict the
-    same choices: see how much the draws differ before you read anything into one of them.
+    Rows are options. On the left are the unique aspects, a column each (above 40 options, one for all); then the
+    features of the draw, the heaviest first. Only ratios of weights are identified, so they are shares of the largest
+    weight of the draw; darker is larger. Many different matrices predict the same choices: compare the draws before
+    you interpret one of them.
 
-    Of a fit to similarities weights are those of similarity, on one scale for all draws, and features of a single
-    object, of which similarities tell nothing, are left out.
+    For a fit to similarities weights are those of similarity, on one scale for all draws, and features of a single
+    object, on which similarities do not depend, are left out.
 
     Parameters
     ----------
     model : fitted model
         Anything with `posterior_`.
     axes : sequence of matplotlib axes, optional
-        Where to draw, one a draw, whatever `draws` says; a new figure if None.
+        Where to draw, one a draw (`draws` is then ignored); a new figure if None.
     draws : int >= 1
         How many draws to show; all of them if the posterior has fewer.
     random_seed : None, int, SeedSequence or Generator
@@ -72,7 +75,7 @@ def feature_samples(
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
     posterior = model.posterior_["posterior"].to_dataset()
     unique = bool(model.posterior_["constant_data"]["unique"])
-    of_similarities = "learned_sigma" in model.posterior_["constant_data"]
+    of_similarities = kind_of(model.posterior_) == SIMILARITIES
     columns = columns_of(model.posterior_)
     (rng,) = streams(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))
@@ -81,7 +84,7 @@ def feature_samples(
     ]
 
     n = columns.n_options
-    own_columns = 0 if not unique else n if n <= _MOST_OPTIONS else 1
+    own_columns = 0 if not unique else n if n <= _MAX_OPTIONS else 1
     matrices = [_matrix(columns, draw, 2 if of_similarities else 1) for draw in chosen.tolist()]
     width = own_columns + _GAP * unique + max(1, *(len(weights) for _, weights in matrices))
     heaviest = [
@@ -93,12 +96,12 @@ def feature_samples(
     if given is None:
         given = _new_axes(len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, label_width(labels))
     drawn = given[: len(chosen)]
-    step = -(-n // _MOST_OPTIONS)
+    step = -(-n // _MAX_OPTIONS)
     noun = "shared feature" if of_similarities else "feature"
     for ax, draw, (owns, weights), scale in zip(drawn, chosen.tolist(), matrices, scales, strict=True):
         own = columns.unique_weights[draw] if unique else np.empty(0)
         ax.set(xlim=(0, width), ylim=(n, 0))
-        _draw_matrix(ax, owns, weights, own, scale, folded=n > _MOST_OPTIONS)
+        _draw_matrix(ax, owns, weights, own, scale, folded=n > _MAX_OPTIONS)
         count = len(weights)
         ax.set_title(f"{names[draw]}: {count} {noun}{'s' * (count != 1)}", fontsize=8, loc="left")
         ax.set_xticks([own_columns / 2] if unique else [], ["own"] if unique else [], fontsize=8)
@@ -111,7 +114,7 @@ def feature_samples(
 
 
 def _matrix(columns: Columns, draw: int, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """The features (option, feature) of a draw that so many options own at least, and their weights."""
+    """The features (option, feature) of a draw with at least this many owners, and their weights."""
     features, weights = columns.dense(draw, draw + 1)
     kept = features[0].sum(axis=1) >= least
     return features[0][kept].T, weights[0][kept]
@@ -134,7 +137,7 @@ def _new_axes(number: int, width: float, height: float, for_labels: float) -> "l
 def _draw_matrix(
     ax: "Axes", owns: np.ndarray, weights: np.ndarray, own: np.ndarray, scale: float, folded: bool
 ) -> None:
-    """Draw the own aspects, in one column if folded, and the features (option, feature) in the order of weight."""
+    """Draw the unique aspects, in one column if folded, and the features (option, feature) in the order of weight."""
     from matplotlib import colormaps
 
     n, order = len(owns), np.argsort(-weights, kind="stable")
@@ -155,7 +158,7 @@ def _draw_matrix(
 
 
 def _is_leftmost(ax: "Axes", axes: "list[Axes]") -> bool:
-    """Whether none of the axes stands left of this one."""
+    """Whether no other axes are to the left of these."""
     box = ax.get_position()
     boxes = [other.get_position() for other in axes]
     return not any(other.x1 <= box.x0 and other.y0 < box.y1 and box.y0 < other.y1 for other in boxes)

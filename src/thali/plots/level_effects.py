@@ -1,32 +1,33 @@
-"""How often one level of an attribute is preferred to another."""
+"""Preferences between the levels of an attribute."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import COLOURS, label_width, new_axes, short
 from thali.posterior.interval import INTERVAL, INTERVAL_COLUMNS
+
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
-_FEW = 3  # pairs of an attribute that are all drawn; of more, every level against the least one
+_FEW = 3  # up to this many pairs of an attribute all are drawn; else every level against the worst one
 _ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
 
 
-def level_effects(model: Any, axes: "Axes | None" = None) -> "Axes":
+def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the probability that one level of an attribute is preferred to another, all else being equal.
 
     A point is the mean over people, its thick line the interval over draws; the thin line holds 89 % of people. The
-    dashed line is indifference. Of an attribute with four levels or more each is compared with the worst one, or with
-    the first where there is no direction.
+    dashed line is indifference. For an attribute with four levels or more each is compared with the worst one, or with
+    the first if there is no direction.
 
     Parameters
     ----------
     model : ProductClasses
         Fitted; or the table that its `level_effects()` returned.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
     Returns
@@ -39,7 +40,7 @@ def level_effects(model: Any, axes: "Axes | None" = None) -> "Axes":
     places, head_places, labels = _places(table)
     width = label_width([*labels, *(f"{head} " for head in heads)])
     deepest = places[-1] + 0.16
-    ax = new_axes(4.0 + width, 0.75 + deepest)[0] if axes is None else axes
+    ax = new_axes(4.0 + width, 0.75 + deepest)[0] if ax is None else ax
     middle, ends = table["effect"].to_numpy(), table[list(INTERVAL_COLUMNS)].to_numpy()
     people = table[["people_lb", "people_ub"]].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
@@ -65,7 +66,7 @@ def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
     for _, rows in table.groupby("attribute", sort=False):
         base = [level for level in rows["over"].unique() if level not in set(rows["level"])]
         versus = np.isin(rows["over"], base)
-        # Of very many levels neighbours are compared, and the two ends.
+        # For very many levels, neighbours are compared, and the two ends.
         kept.append(rows if len(rows) <= _FEW or versus.sum() < 3 else rows[versus])
     import pandas as pd
 
@@ -73,7 +74,7 @@ def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def _places(table: "pandas.DataFrame") -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Where rows and names of attributes stand, in inches from the top, and what the rows are called."""
+    """Positions of rows and names of attributes, in inches from the top, and the labels of the rows."""
     at, places, heads = 0.06, [], []
     last = None
     for attribute in table["attribute"]:

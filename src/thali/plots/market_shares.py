@@ -1,25 +1,26 @@
-"""Shares of a simulated market, before a change and after it."""
+"""Shares in a simulated market, before and after a change."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.plots._style import COLOURS, label_width, new_axes, short
+
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
-def market_shares(table: "pandas.DataFrame", axes: "Axes | None" = None) -> "Axes":
+def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of every product with its interval; with a change, the share after it below, and the difference.
 
     Parameters
     ----------
     table : data frame
         What `ProductClasses.market_shares` returned.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
     Returns
@@ -45,7 +46,7 @@ def market_shares(table: "pandas.DataFrame", axes: "Axes | None" = None) -> "Axe
     names = short([str(label) for label in table.index])
     height = 0.36 if changed else 0.62
     size = 4.4 + label_width(names) + 1.4 * changed, 0.9 + (0.5 if changed else 0.34) * len(names)
-    ax = new_axes(*size)[0] if axes is None else axes
+    ax = new_axes(*size)[0] if ax is None else ax
     at = np.arange(len(names), dtype=float)
     bars = [("share", -0.2 if changed else 0.0, COLOURS[5] if changed else COLOURS[0], "now")]
     if changed:
@@ -69,7 +70,7 @@ def market_shares(table: "pandas.DataFrame", axes: "Axes | None" = None) -> "Axe
 
 
 def _write_changes(ax: "Axes", at: np.ndarray, table: "pandas.DataFrame") -> None:
-    """The difference of every share in points of a hundred, with its interval, to the right of the bars."""
+    """The difference of every share in percentage points, with its interval, to the right of the bars."""
     across = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change, points", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, row in zip(at, table.to_dict("records"), strict=True):

@@ -1,4 +1,4 @@
-"""Objects on a plane, the features that they share drawn around them."""
+"""Objects on a plane, with outlines around those that share a feature."""
 
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.plots._style import COLOURS, label_width, new_axes, short
+
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_OBJECTS = 30
+MAX_OBJECTS = 30
 _WIDTH, _HEIGHT = 6.2, 5.2  # inches that the objects are spread over
 _LETTER, _LINE = 0.09, 0.15  # inches of a letter across, and of a line up
 _FIRST, _STEP = 0.07, 0.075  # inches from a label to its innermost outline, and from one outline to the next
@@ -21,17 +22,17 @@ _PUSHES = 400
 
 
 def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axes":
-    """Draw the objects on a plane, the more similar the nearer, and around those that share a feature its outline.
+    """Draw the objects on a plane, similar objects close together, with an outline around those that share a feature.
 
     The plane is that of classical scaling of 1 - fitted similarity (of the largest similarity if that is above 1),
-    names pushed apart where they would overlap. An outline is the hull of its members, the larger features outside
-    the smaller; the heavier the feature, the wider the line. A hull may close in an object that lacks the feature: the
-    legend names the members, after the weight and (of the expectation) the probability of the feature.
+    names moved apart where they would overlap. An outline is the hull of its members, larger features outside smaller
+    ones; heavier features have wider lines. A hull may enclose an object that lacks the feature: the legend gives the
+    weight, (for the expectation) the probability, and the members of each feature.
 
     Parameters
     ----------
     model : fitted model, or Estimate
-        Of a model its expectation is drawn.
+        For a model, its expectation is drawn.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     max_features : int, 1 or more
@@ -54,8 +55,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     -------
     >>> import numpy as np
     >>> from types import SimpleNamespace
-    >>> from thali.posterior.columns import Columns
-    >>> from thali.posterior.estimators import estimate
+    >>> from thali.model.latent_features.answers.columns import Columns
+    >>> from thali.model.latent_features.answers.estimators import estimate
     >>> from thali.priors import IndianBuffet
     >>> pairs = {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.8, 0.3, 0.45])}
     >>> draws = Columns(np.array([1]), np.array([0.4]), np.array([2]), np.array([0, 1]), np.zeros((1, 3)))
@@ -77,9 +78,9 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
             f"plots.overlap needs an AdditiveClustering or one of its estimates; got {type(model).__name__}."
         )
     labels = estimate.similarity.index.tolist()
-    if len(labels) > MOST_OBJECTS:
+    if len(labels) > MAX_OBJECTS:
         raise ArgumentError(
-            f"{len(labels)} objects are too many for outlines, which stay legible up to {MOST_OBJECTS}; "
+            f"{len(labels)} objects are too many for outlines, which stay legible up to {MAX_OBJECTS}; "
             "thali.plots.features shows who owns which feature as a matrix."
         )
     table = estimate.features.head(max_features)
@@ -97,7 +98,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     corners = np.concatenate([places - half, places + half, *hulls])
     low, high = corners.min(axis=0) - 0.08, corners.max(axis=0) + 0.08
 
-    if ax is None:  # of a size at which an inch of the plan is one on paper, and labels fit their outlines
+    if ax is None:  # of a size at which an inch of the layout is an inch on paper, and labels fit their outlines
         longest = max((line for key in keys for line in key.split("\n")), key=len, default="")
         width, height = high - low
         (ax,) = new_axes(width + 1.4 + 0.8 * label_width([longest]), max(height + 0.2, 0.6 + 0.2 * len(keys)))
@@ -126,7 +127,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     return ax
 
 
-def _keys(table, members: list[list[str]]) -> list[str]:
+def _keys(table: Any, members: list[list[str]]) -> list[str]:
     """One line or several for each feature."""
     largest = float(table["weight"].max()) if len(table) else 0.0
     places = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
@@ -154,10 +155,10 @@ def _plane(similarity: np.ndarray) -> np.ndarray:
 
 
 def _spread(plane: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """The places of the labels in inches, no two labels closer than the room for two outlines; half their sizes."""
+    """The positions of the labels in inches, with room for two outlines between any two; and half their sizes."""
     span = np.maximum(np.ptp(plane, axis=0), 1e-9)
     n = len(plane)
-    # a regular turn in place of none, should several objects have one place
+    # a regular rotation, for several objects at one place
     turn = 2 * np.pi * np.arange(n) / n
     places = plane * np.array([_WIDTH, _HEIGHT]) / span + 0.01 * np.column_stack([np.cos(turn), np.sin(turn)])
     first, second = np.triu_indices(n, 1)
@@ -179,7 +180,7 @@ def _spread(plane: np.ndarray, half: np.ndarray) -> np.ndarray:
 
 
 def _levels(members: list[np.ndarray]) -> list[int]:
-    """How many outlines lie inside each, so that none is drawn upon another; the smaller features innermost."""
+    """The number of outlines inside each, so that none is drawn over another; smaller features are innermost."""
     levels = [0] * len(members)
     done: list[int] = []
     for number in sorted(range(len(members)), key=lambda number: len(members[number])):

@@ -1,4 +1,4 @@
-"""The weights of Plackett-Luce regression as the shape of their prior falls, and more and more of them vanish."""
+"""The weights of Plackett-Luce regression against the shape of their prior: more of them vanish as it falls."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,23 +6,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError, DataError
-from thali.plots._style import COLOURS, new_axes, short
+
+from ._style import COLOURS, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 0.95, 1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0)
-_NAMED = len(COLOURS)  # lines with a colour and a name of their own
+_NAMED = len(COLOURS)  # lines with a separate colour and a name
 
 
 def path(
-    model: Any, X, y, a: "Sequence[float] | None" = None, *, method: str = "map", axes: "Axes | None" = None
+    model: Any, X: Any, y: Any, a: "Sequence[float] | None" = None, *, method: str = "map", ax: "Axes | None" = None
 ) -> "Axes":
     """Draw every relative weight against the shape a of the prior, one line a weight.
 
     The weights that become largest have colours and names, all others are grey. For a > 1 all most probable weights are
-    above zero, at a = 1 most are exactly zero. For a < 1 the published rule is followed from there, and weights that
-    have vanished do not come back; where it ends with no weight at all, the lines end at a = 1.
+    above zero, at a = 1 most are exactly zero. For a < 1 the published rule is followed from there, and vanished
+    weights stay zero; if it ends without any weight, the lines end at a = 1.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def path(
         Two or more; from 0.1 to 3 if None.
     method : {"map", "variational", "gibbs"}
         Most probable weights, or posterior means.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
     Returns
@@ -70,7 +71,7 @@ def path(
         weights, names = _means(model, X, y, shapes, method)
     shapes = shapes[-len(weights) :]
 
-    ax = new_axes(8.0, 4.5)[0] if axes is None else axes
+    ax = new_axes(8.0, 4.5)[0] if ax is None else ax
     order = np.argsort(-weights.max(axis=0), kind="stable")
     shown = short([names[line] for line in order[:_NAMED]])
     styles = ("-", "--", ":", "-.")
@@ -91,15 +92,15 @@ def path(
     return ax
 
 
-def _most_probable(model: Any, X, y, shapes: np.ndarray, cut: bool) -> tuple[np.ndarray, list[str]]:
+def _most_probable(model: Any, X: Any, y: Any, shapes: np.ndarray, cut: bool) -> tuple[np.ndarray, list[str]]:
     """Weights (a, line) at the maximum for each a, and a name for each line; `cut`: without those that do not exist."""
-    from thali.regression.design import Design
-    from thali.regression.input import codes_of, matrix_of, names_of
-    from thali.regression.pl_map import map_path
+    from thali.model.classifiers.input import codes_of, matrix_of, names_of
+    from thali.model.plackett_luce.design import Design
+    from thali.model.plackett_luce.map_estimate import map_path
 
     names = names_of(X)
     matrix = matrix_of(X, names)
-    classes, codes = codes_of(y, type(model).__name__, len(matrix), stacklevel=3)
+    classes, codes = codes_of(y, type(model).__name__, len(matrix))
     columns = [f"x{j}" for j in range(matrix.shape[1])] if names is None else [str(name) for name in names]
     design = Design.fit(matrix, columns, model.get_params()["transform"], model.standardize)
     W = design.apply(matrix)
@@ -113,7 +114,7 @@ def _most_probable(model: Any, X, y, shapes: np.ndarray, cut: bool) -> tuple[np.
     return weights, [f"{label}: {column}" for label in classes for column in design.columns]
 
 
-def _means(model: Any, X, y, shapes: np.ndarray, method: str) -> tuple[np.ndarray, list[str]]:
+def _means(model: Any, X: Any, y: Any, shapes: np.ndarray, method: str) -> tuple[np.ndarray, list[str]]:
     """Weights (a, line) of a fit for each a, and a name for each line."""
     fits = [type(model)(**(model.get_params() | {"method": method, "a": float(shape)})).fit(X, y) for shape in shapes]
     weights = np.stack([np.asarray(fit.weights_).ravel() for fit in fits])

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.plots._style import COLOURS, label_width, new_axes, short, short_set
-from thali.posterior.columns import columns_of
+from thali.data.kinds import PAIRS
+from thali.model.latent_features.answers.columns import columns_of
+from thali.model.latent_features.answers.kind import kind_of, of_choices
+from thali.model.latent_features.answers.probabilities import probability_draws
+from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
-from thali.posterior.kind import of_choices
-from thali.posterior.probabilities import probability_draws
-from thali.posterior.store import MOST_PAIRS
+
+from ._style import COLOURS, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
     import xarray
@@ -24,9 +26,9 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 
     A point is a pair: across, the posterior mean of the probability that its first option is chosen, with its
-    interval; up, how often it was chosen. Of `Choices` it is a member of a set that was offered. Points far from the
+    interval; up, how often it was chosen. For `Choices` it is a member of an offered set. Points far from the
     diagonal are badly predicted; the five with the largest abs(observed - predicted) / sqrt(predicted (1 - predicted) /
-    comparisons) are named. Of more than 2,000 points those with the most choices are shown.
+    comparisons) are named. If there are more than 2,000 points, those with the most choices are shown.
 
     Parameters
     ----------
@@ -49,7 +51,7 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     'observed proportion'
     """
     tree = of_choices(model.posterior_, "plots.choice_probabilities")
-    points = (_pairs if "wins" in tree["observed_data"].dataset else _places)(tree)
+    points = (_pairs if kind_of(tree) == PAIRS else _places)(tree)
     observed, predicted, low, high = points.observed, points.predicted, points.low, points.high
     error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / points.n)
     worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_WORST]
@@ -106,7 +108,7 @@ def _pairs(tree: "xarray.DataTree") -> _Points:
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
     wins = observed["wins"].values
     n = wins + observed["losses"].values
-    drawn = np.sort(np.argsort(-n, kind="stable")[:MOST_PAIRS])
+    drawn = np.sort(np.argsort(-n, kind="stable")[:MAX_PAIRS])
     first, second = constant["first"].values[drawn], constant["second"].values[drawn]
     predicted = _mean_and_interval(probability_draws(columns_of(tree), first, second, float(constant["lapse"])))
     labels = short(constant["option"].values.tolist())
@@ -120,14 +122,14 @@ def _pairs(tree: "xarray.DataTree") -> _Points:
 
 def _places(tree: "xarray.DataTree") -> _Points:
     """Of each set its members."""
-    from thali.likelihoods.set_draws import set_probability_draws
+    from thali.model.latent_features.likelihoods.set_draws import set_probability_draws
 
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
     counts, sizes, members = observed["chosen"].values, constant["set_size"].values, constant["member"].values
     which = np.repeat(np.arange(len(sizes)), sizes)
     n = np.bincount(which, weights=counts)
     order = np.argsort(-n, kind="stable")
-    sets = np.sort(order[: max(1, int((np.cumsum(sizes[order]) <= MOST_PAIRS).sum()))])
+    sets = np.sort(order[: max(1, int((np.cumsum(sizes[order]) <= MAX_PAIRS).sum()))])
     drawn = np.flatnonzero(np.isin(which, sets))
     start = np.concatenate([[0], np.cumsum(sizes[sets])])
     lapse = float(constant["lapse"])

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.plots.tree import draw
+
+from .tree import draw
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from thali.maximum_likelihood.aspects import KnownAspects
+    from thali.model.elimination_ml.aspects import KnownAspects
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class _Branches:
 def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw a model fitted by maximum likelihood as a preference tree.
 
-    Each aspect is a branch, as long as its weight; an option stands at the end of its own, at the sum of the weights of
-    all its aspects. A choice between two options goes up to where their branches part.
+    Each aspect is a branch whose length is its weight; an option is at the end of its unique branch, at the sum of the
+    weights of all its aspects. The choice between two options depends on their branches up to the common node.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ax.get_xlabel()
     'sum of weights'
     """
-    from thali.maximum_likelihood.estimates import estimates_of
+    from thali.model.elimination_ml.model import estimates_of
 
     found = estimates_of(model, "preference_tree")
     branches = _branches(found.known, found.weights)
@@ -75,7 +76,7 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax, heights = draw(branches, depths, ax)
     n = branches.n_leaves
     deepest = float(depths.max())
-    # Leaves end at different depths: a dotted line leads the eye to the label.
+    # Leaves end at different depths: a dotted line leads to the label.
     ax.hlines(heights[:n], depths[:n], 1.005 * deepest, colors="0.7", linestyles=":", linewidth=0.8)
     ax.set_xlabel("sum of weights")
     return ax

@@ -4,24 +4,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import SHADES, label_width, new_axes, short
+from thali.model.latent_features.answers.kind import of_choices
+from thali.model.latent_features.answers.ranks import ranks_table
 from thali.posterior.interval import INTERVAL
-from thali.posterior.kind import of_choices
-from thali.posterior.ranks import ranks_table
+
+from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-LEAST_DRAWN = 0.005  # less probable ranks stay white
+MIN_DRAWN = 0.005  # less probable ranks stay white
 
 
 def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the probability of each rank of each option, the best option at the top.
 
-    The darker a cell, the more probable; white is below .005. Dot and line are the posterior mean of the rank and its
-    interval. The rank is that of the utility, the weight of all aspects of an option: of two options the one with the
-    higher utility is the one that is chosen over the other more often.
+    Darker cells are more probable; white is below .005. Dot and line are the posterior mean of the rank and its
+    interval. The rank is that of the utility, the weight of all aspects of an option: of two options, the one with the
+    higher utility is chosen more often.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
         cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
         (ax,) = new_axes(1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
-    drawn = np.ma.masked_less(probability, LEAST_DRAWN)
+    drawn = np.ma.masked_less(probability, MIN_DRAWN)
     image = ax.imshow(
         drawn,
         cmap=SHADES,

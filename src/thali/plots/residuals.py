@@ -1,10 +1,10 @@
-"""Residuals of a maximum-likelihood fit against what it predicts."""
+"""Residuals of a maximum-likelihood fit against its predictions."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     >>> residuals(model).get_ylabel()
     'deviance residual'
     """
-    from thali.maximum_likelihood.estimates import estimates_of
+    from thali.model.elimination_ml.model import estimates_of
 
     found = estimates_of(model, "residuals")
     table = model.residuals(kind)

@@ -1,4 +1,4 @@
-"""Observed similarities against those that the model fits."""
+"""Observed similarities against fitted ones."""
 
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError, DataWarning
-from thali.plots._style import COLOURS, label_width, new_axes, short
-from thali.posterior.columns import columns_of
+from thali.model.latent_features.answers.columns import columns_of
+from thali.model.latent_features.answers.kind import of_similarities
+from thali.model.latent_features.answers.pair_coordinates import pair_index
+from thali.model.latent_features.answers.similarities import similarity_draws
+from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
-from thali.posterior.kind import of_similarities
-from thali.posterior.pairs import pair_index
-from thali.posterior.similarities import similarity_draws
-from thali.posterior.store import MOST_PAIRS
+
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,9 +26,9 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed similarity of each measured pair against the fitted one.
 
     A point is a pair: across, the posterior mean of its similarity, with its interval; up, what was observed. The
-    observations scatter about the line by the standard deviation of a similarity, so that most bars, which hold the
-    fitted value alone, need not reach it. The five pairs farthest from the line are named. Of more than 2,000 pairs
-    2,000 are shown, evenly through the data. The title has the variance that the posterior mean accounts for.
+    observations scatter about the line by the standard deviation of a similarity; bars are intervals of the fitted
+    value only and need not reach the line. The five pairs farthest from the line are named. If there are more
+    than 2,000 pairs, 2,000 evenly spaced ones are shown. The title gives the variance that the posterior mean explains.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     estimate = model.estimate("expectation")
     labels = posterior["option"].values.tolist()
     row_of = {label: row for row, label in enumerate(labels)}
-    shown = np.unique(np.linspace(0, data.size - 1, min(data.size, MOST_PAIRS)).astype(int))
+    shown = np.unique(np.linspace(0, data.size - 1, min(data.size, MAX_PAIRS)).astype(int))
     first, second = (np.array([row_of[label] for label in data[name].values[shown]]) for name in _ENDS)
     observed = data.values[shown]
     if "similarity" in posterior:

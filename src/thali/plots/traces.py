@@ -1,12 +1,11 @@
-"""How the chains moved through the quantities that do not depend on the labels of features."""
+"""The paths of the chains in quantities that do not depend on the labels of features."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import COLOURS, new_axes
-from thali.posterior.summary import label_free
+from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,14 +18,16 @@ _NAMES = {
     "constant": "additive\nconstant",
 }
 
+_MAX_LINES = 8  # quantities that are drawn
+
 
 def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the log-likelihood, the number of features and alpha over the draws, each chain in its colour.
 
-    Chains that have converged lie on top of each other and look alike. Quantities that never change are left
-    out, but for the log-likelihood, which includes the binomial coefficients. Of a fit to similarities sigma and the
-    additive constant follow; chains may agree in all of these and yet stay in different families of features, so
-    look at `features` as well.
+    Chains that have converged overlap and look alike. Quantities that never change are left out, except the
+    log-likelihood, which includes the binomial coefficients. For a fit to similarities sigma and the additive constant
+    follow; chains may agree in all of these and still be in different families of features, so look at `features` as
+    well.
 
     Parameters
     ----------
@@ -48,21 +49,21 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     >>> len(trace(model))
     1
     """
-    quantities = label_free(model.posterior_)
-    names = [
-        name for name in _NAMES if name in quantities and (name == "log_likelihood" or np.ptp(quantities[name]) > 0)
-    ]
+    quantities = model.quantities()
+    own = [name for name in quantities if name not in _NAMES] if "n_features" not in quantities else []
+    moving = [name for name, draws in quantities.items() if name == "log_likelihood" or np.ptp(draws.astype(float)) > 0]
+    names = [name for name in (*_NAMES, *own) if name in moving][:_MAX_LINES]
     if axes is None:
         axes = new_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names))
     for ax, name in zip(axes, names, strict=True):
         for number, draws in enumerate(quantities[name]):
             colour = COLOURS[number % len(COLOURS)]
             ax.plot(draws, color=colour, linewidth=0.6, alpha=0.8, label=f"chain {number}")
-        ax.set(ylabel=_NAMES[name], xlim=(0, quantities[name].shape[1]))
+        ax.set(ylabel=_NAMES.get(name, name), xlim=(0, quantities[name].shape[1]))
         ax.ticklabel_format(useOffset=False)
         ax.spines[["top", "right"]].set_visible(False)
     axes[-1].set_xlabel("draw")
-    chains = len(quantities["n_features"])
+    chains = len(quantities["log_likelihood"])
     if chains <= len(COLOURS):  # more of them share colours
         legend = axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=chains, frameon=False, fontsize=8)
         for line in legend.get_lines():

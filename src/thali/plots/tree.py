@@ -5,23 +5,24 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from thali._tree_nodes import children, postorder
-from thali.plots._style import label_width, new_axes, short
+from thali.trees.nodes import children, postorder
+
+from ._style import label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from thali.tree import Tree
+    from thali.trees.tree import Tree
 
 _LARGEST, _SMALLEST, _NAME = 9, 5, 8  # points of a label, and of the name of an inner node
 _GAP = 2.0  # points between a name and a line
 
 
 def tree(tree: "Tree", ax: "Axes | None" = None) -> "Axes":
-    """Draw a tree, its root at the left, its leaves at the right, edges as long as they are.
+    """Draw a tree, the root at the left, the leaves at the right, with edges of their lengths.
 
-    Names of inner nodes stand at the edges that lead to them, where there is room. Where leaves are too many for
-    labels of a size to read, only some have theirs.
+    Names of inner nodes are at the edges that lead to them, if there is room. If there are too many leaves for
+    readable labels, only some are labelled.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def tree(tree: "Tree", ax: "Axes | None" = None) -> "Axes":
 
     Example
     -------
-    >>> from thali.tree import Tree
+    >>> from thali.trees.tree import Tree
     >>> ax = tree(Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}))
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['tea', 'coffee', 'milk', 'juice']
@@ -94,7 +95,7 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
 
     if any(tree.names[node] for node in range(n, len(order) - 1)):
         if own:
-            ax.figure.canvas.figure.draw_without_rendering()  # only now is it known how long an edge is on paper
+            ax.figure.canvas.figure.draw_without_rendering()  # only now the length of an edge on paper is known
         _name_nodes(ax, tree, x, y, lines)
     return ax, y
 

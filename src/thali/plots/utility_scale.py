@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.plots._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     sort : bool
-        Whether the highest utility stands first, or options in the order of the data.
+        Whether options are sorted by utility, the highest first; else they are in the order of the data.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     >>> utility_scale(model).get_yticklabels()[0].get_text()
     'LBJ'
     """
-    from thali.maximum_likelihood.estimates import estimates_of
+    from thali.model.elimination_ml.model import estimates_of
 
     found = estimates_of(model, "utility_scale")
     utility = model.utility_scale_.to_numpy()

@@ -1,6 +1,6 @@
 """Published tables and figures, recomputed, with the papers' figures beside ours.
 
-entry.py                 what an entry is, and what it gives back
+entry.py                 what an entry is, and what it returns
 elimination_2006.py      Görür, Jäkel & Rasmussen (2006): paris-rome, celebrities, scan-order
 additive_2007.py         Navarro & Griffiths (2007): additive-numbers, additive-countries, additive-letters
 additive_2007_simulation.py   their section 5: additive-simulation
@@ -15,9 +15,10 @@ product_classes_2017.py  Daviet & McCausland (2017), a draft: product-classes
 
 from importlib import import_module
 
-from thali.data.check import shorten, suggest
+from thali._labels import shorten, suggest
 from thali.errors import ArgumentError
-from thali.reproduce.entry import Entry, Reproduction, Settings
+
+from .entry import Entry, Reproduction, Settings
 
 __all__ = ["Entry", "Reproduction", "Settings", "catalogue", "find"]
 
@@ -34,42 +35,12 @@ _PAPERS = (
 
 
 def catalogue() -> list[Entry]:
-    """Every entry, paper by paper.
-
-    Example
-    -------
-    >>> print(*(entry.name for entry in catalogue()), sep="\\n")
-    paris-rome
-    celebrities
-    scan-order
-    additive-numbers
-    additive-countries
-    additive-letters
-    additive-simulation
-    pibp-blocks
-    plackett-luce-table2
-    plackett-luce-colon
-    plackett-luce-table3
-    plackett-luce-fig2
-    plackett-luce-fig4
-    product-classes
-    """
+    """Every entry, paper by paper."""
     return [entry for paper in _PAPERS for entry in import_module(f"thali.reproduce.{paper}").ENTRIES]
 
 
 def find(name: str) -> Entry:
-    """The entry of that name; capitals, hyphens and underscores do not matter.
-
-    Raises
-    ------
-    ArgumentError
-        If there is none.
-
-    Example
-    -------
-    >>> find("paris_rome").name
-    'paris-rome'
-    """
+    """The entry of that name; capitals, hyphens and underscores do not matter."""
     entries = {entry.name: entry for entry in catalogue()}
     wanted = name.lower().replace("_", "-")
     if wanted not in entries:

@@ -13,29 +13,21 @@ from typing import Any
 import numpy as np
 
 from thali import datasets
-from thali.data.check import shorten
-from thali.data.similarity import Similarities
+from thali._labels import shorten
+from thali.data.similarities import Similarities
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning
-from thali.models.additive_clustering import AdditiveClustering
-from thali.posterior.presence import presence_of
+from thali.inference.progress import Progress
+from thali.model.latent_features.additive import AdditiveClustering
+from thali.model.latent_features.answers.presence import presence_of
 from thali.posterior.summary import convergence
-from thali.progress import Progress
-from thali.reproduce import additive_2007_tables as tables
-from thali.reproduce.additive_2007_studies import (
-    ALPHA,
-    COUNTRIES,
-    LETTERS,
-    LETTERS_CONSTANT,
-    NUMBERS,
-    PAPER,
-    RATE,
-    Study,
-)
-from thali.reproduce.entry import Entry, Reproduction, Settings
+
+from . import additive_2007_tables as tables
+from .additive_2007_studies import ALPHA, COUNTRIES, LETTERS, LETTERS_CONSTANT, NUMBERS, PAPER, RATE, Design
+from .entry import Entry, Reproduction, Settings
 
 
 def numbers(settings: Settings) -> Reproduction:
-    """Table 1(b) and Fig. 4(a): how similar the digits are as concepts."""
+    """Table 1(b) and Fig. 4(a): similarities of the digits as concepts."""
     return recomputed(settings, NUMBERS, datasets.numbers())
 
 
@@ -59,14 +51,14 @@ def letters(settings: Settings) -> Reproduction:
     return found
 
 
-def _from_file(settings: Settings, study: Study) -> Reproduction:
-    data, told = read(settings.data, study)
-    found = recomputed(settings, study, data)
-    found.remarks.append(f"The data were read from {Path(str(settings.data)).name}: {told}.")
+def _from_file(settings: Settings, design: Design) -> Reproduction:
+    data, messages = read(settings.data, design)
+    found = recomputed(settings, design, data)
+    found.remarks.append(f"The data were read from {Path(str(settings.data)).name}: {messages}.")
     return found
 
 
-def read(path: Any, study: Study) -> tuple[Similarities, str]:
+def read(path: Any, design: Design) -> tuple[Similarities, str]:
     """The similarities in a file, objects named as in the paper, and how the file was read.
 
     Raises
@@ -74,46 +66,48 @@ def read(path: Any, study: Study) -> tuple[Similarities, str]:
     DataError
         If the file cannot be read, has other objects than the paper, or lacks a similarity.
     """
-    from thali.data.tables import read_similarities
+    from thali.data.kinds import SIMILARITIES
+    from thali.reading import recognise
 
-    data, told = read_similarities(path)
-    named = {label.casefold(): label for label in study.labels}
+    data, messages = recognise.read(path, SIMILARITIES)
+    named = {label.casefold(): label for label in design.labels}
     given = [label.strip().casefold() for label in data.labels]
     wrong = {
         "missing": [label for key, label in named.items() if key not in given],
         "unknown": [label for key, label in zip(given, data.labels, strict=True) if key not in named],
     }
     if any(wrong.values()):
-        told = "; ".join(f"{what}: {shorten(labels)}" for what, labels in wrong.items() if labels)
+        messages = "; ".join(f"{what}: {shorten(labels)}" for what, labels in wrong.items() if labels)
         raise DataError(
-            f"{Path(path).name}: The objects must be the {len(named)} of the paper, {', '.join(study.labels)}; {told}. "
+            f"{Path(path).name}: The objects must be the {len(named)} of the paper, {', '.join(design.labels)}; "
+            f"{messages}. "
             "Label the rows and columns with them."
         )
     pairs = len(given) * (len(given) - 1) // 2
     if data.values.size < pairs:
         raise DataError(f"{Path(path).name}: The file must hold all {pairs} similarities; got {data.values.size}.")
-    return Similarities(data.to_frame().to_numpy(), [named[key] for key in given]), told
+    return Similarities(data.to_frame().to_numpy(), [named[key] for key in given]), messages
 
 
-def recomputed(settings: Settings, study: Study, data: Similarities) -> Reproduction:
-    """Features, how many there are, the four estimators, and what the paper's own protocol gives."""
+def recomputed(settings: Settings, design: Design, data: Similarities) -> Reproduction:
+    """Features, their number, the four estimators, and the result of the paper's protocol."""
     from thali import plots
 
-    model, draws = _model(study), settings.pick(*study.draws)
+    model, draws = _model(design), settings.pick(*design.draws)
     model.fit(
         data,
         draws,
         tune=max(draws // 4, 50),
         chains=settings.pick(2, 4, 8),
-        thin=study.thin,
+        thin=design.thin,
         cores=settings.cores,
         random_seed=settings.random_seed,
         progressbar=settings.progressbar,
     )
-    features, quantities = tables.feature_table(study, model), tables.quantity_table(study, model)
+    features, quantities = tables.feature_table(design, model), tables.quantity_table(design, model)
     found = Reproduction(
         tables={
-            f"{study.table}: features, their probability, and their mean weight where present": features.drop(
+            f"{design.table}: features, their probability, and their mean weight where present": features.drop(
                 columns="members"
             ),
             "Section 6: the paper's other figures": quantities,
@@ -121,7 +115,7 @@ def recomputed(settings: Settings, study: Study, data: Similarities) -> Reproduc
             "Section 4: the four estimators": tables.estimator_table(model),
             "Section 4: their features and weights": tables.weight_table(model),
         },
-        remarks=tables.remarks(study, model, features),
+        remarks=tables.remarks(design, model, features),
         pictures={
             "figure-4": lambda: plots.n_features(model),
             "features": lambda: plots.features(model),
@@ -132,7 +126,7 @@ def recomputed(settings: Settings, study: Study, data: Similarities) -> Reproduc
     )
     if not found.interrupted:
         protocol = {"draws": settings.pick(100, 1000, 1000), "tune": settings.pick(10, 100, 100)}
-        repeats, found.interrupted = _repeats(settings, study, data, [*features["members"]][:-1], protocol)
+        repeats, found.interrupted = _repeats(settings, design, data, [*features["members"]][:-1], protocol)
         if repeats:
             title = (
                 f"The paper's sampler, run {len(repeats)} times: 10 chains, burn-in {10 * protocol['tune']}, "
@@ -143,37 +137,37 @@ def recomputed(settings: Settings, study: Study, data: Similarities) -> Reproduc
     return found
 
 
-def _model(study: Study, sampler: str | None = None) -> AdditiveClustering:
-    return AdditiveClustering(sigma=study.sigma, alpha=ALPHA, weight_prior=(1.0, RATE), sampler=sampler)
+def _model(design: Design, sampler: str | None = None) -> AdditiveClustering:
+    return AdditiveClustering(sigma=design.sigma, alpha=ALPHA, weight_prior=(1.0, RATE), sampler=sampler)
 
 
-def _repeats(settings, study, data, members, protocol) -> tuple[list[dict], bool]:
-    """What several runs of the paper's sampler say of these features, and whether Ctrl-C came."""
+def _repeats(settings: Any, design: Any, data: Any, members: Any, protocol: Any) -> tuple[list[dict[Any, Any]], bool]:
+    """Results of several runs of the paper's sampler for these features, and whether Ctrl-C came."""
     number, runs = settings.pick(2, 3, 10), []
     progress = Progress(settings.progressbar, "the paper's sampler", number, "runs")
     with progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # this is what the runs are to show
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the runs are to show this
         warnings.simplefilter("ignore", InterruptedWarning)
         try:
             for run in range(number):
-                model = _model(study, sampler="paper")
+                model = _model(design, sampler="paper")
                 seed = np.random.SeedSequence(settings.random_seed, spawn_key=(1, run))
                 budget = protocol | {"thin": 10, "chains": 10, "cores": settings.cores}
                 model.fit(data, **budget, random_seed=seed, progressbar=False)
                 if model.interrupted_:
                     return runs, True
-                runs.append(_summary(study, model, members))
+                runs.append(_summary(design, model, members))
                 progress.update(run + 1)
         except KeyboardInterrupt:  # before the first draw
             return runs, True
     return runs, False
 
 
-def _summary(study: Study, model: AdditiveClustering, members: list) -> dict:
+def _summary(design: Design, model: AdditiveClustering, members: list[Any]) -> dict[Any, Any]:
     present = presence_of(model.posterior_, members).astype(float)
     posterior = model.posterior_["posterior"].dataset
     whole = np.stack([posterior[name].values.astype(float) for name in ("n_features", "log_likelihood")])
-    quantities = tables.quantity_table(study, model)
+    quantities = tables.quantity_table(design, model)
     return {
         "probability": present.mean(axis=(1, 2)),
         "r_hat": convergence(present)[1],
@@ -182,8 +176,8 @@ def _summary(study: Study, model: AdditiveClustering, members: list) -> dict:
     }
 
 
-def _needs(study: Study, what: str, source: str) -> dict[str, Any]:
-    reader: Callable[[Path], Any] = partial(read, study=study)
+def _needs(design: Design, what: str, source: str) -> dict[str, Any]:
+    reader: Callable[[Path], Any] = partial(read, design=design)
     return {"needs": f"a table of the similarities of {what} ({source})", "reads": reader}
 
 

@@ -1,7 +1,7 @@
 """Pictures like Figs. 2 and 3 of Navarro & Griffiths (2007)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def explained(values: Mapping[int, np.ndarray], targets: Sequence[str], estimato
     return axes
 
 
-def reconstructed(firsts: Mapping[int, dict]) -> "Sequence[Axes]":
+def reconstructed(firsts: Mapping[int, dict[Any, Any]]) -> "Sequence[Axes]":
     """Observed and true similarities of the first data set of each n against those of the expectation."""
     axes = new_axes(3.4 * len(firsts), 3.6, 1, len(firsts))
     for ax, (n, first) in zip(axes, firsts.items(), strict=True):

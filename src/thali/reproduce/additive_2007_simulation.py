@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
+from thali.comparison.checkpoint import FinishedFits, fit_key
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
-from thali.leave_out.kept import Kept, fit_key
-from thali.models.additive_clustering import AdditiveClustering
-from thali.models.engine import compile_ahead
-from thali.posterior.columns import columns_of
-from thali.posterior.feature_sets import feature_sets
-from thali.priors.ibp import IndianBuffet
-from thali.progress import Progress
-from thali.reproduce.additive_2007_studies import ESTIMATORS, PAPER
-from thali.reproduce.entry import Entry, Reproduction, Settings
+from thali.inference.progress import Progress
+from thali.model.latent_features.additive import AdditiveClustering
+from thali.model.latent_features.answers.columns import columns_of
+from thali.model.latent_features.answers.feature_sets import feature_sets
+from thali.model.latent_features.priors.ibp import IndianBuffet
+
+from .additive_2007_studies import ESTIMATORS, PAPER
+from .entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas
@@ -26,7 +26,7 @@ RATE, BROAD = 1.0, 0.1  # of the weight prior, shape 1, which the paper does not
 TARGETS = {"observed": "S_o", "again": "S_n", "true": "S_t"}
 FAR = (5.0, 15.0)  # nats below the best
 BLOCK = 20  # draws that are averaged in the picture of the chains
-SCHEMA = 1  # raised when a record of an older thali can no longer stand for one of this
+SCHEMA = 1  # increased when records of older versions are no longer valid
 # What is kept of a finished part.
 RECORD = {
     "n": int,
@@ -77,22 +77,21 @@ def simulation(settings: Settings) -> Reproduction:
 # one data set ---------------------------------------------------------------------------------------------
 
 
-def _all_records(settings: Settings, size: Size) -> tuple[list[dict], bool]:
-    """What was found of each data set and prior that was finished."""
+def _all_records(settings: Settings, size: Size) -> tuple[list[dict[Any, Any]], bool]:
+    """The results of each finished data set and prior."""
     cells = [(rate, n, number) for rate in size.rates for n, count in size.data_sets.items() for number in range(count)]
     path = settings.folder and settings.folder / "additive-simulation-fits.jsonl"
-    records: list[dict] = []
+    records: list[dict[Any, Any]] = []
     with (
-        Kept(path, settings.random_seed, RECORD) as kept,
+        FinishedFits(path, settings.random_seed, RECORD) as kept,
         Progress(settings.progressbar, "fitting", len(cells), "data sets") as progress,
         warnings.catch_warnings(),
     ):
-        for warning in (ConvergenceWarning, InterruptedWarning, EstimateWarning):  # the tables tell of them
+        for warning in (ConvergenceWarning, InterruptedWarning, EstimateWarning):  # the tables show them
             warnings.simplefilter("ignore", warning)
         try:
             for sampler, budget in ((None, size.tempered), ("paper", size.single)):
-                task = _model(RATE, sampler)._task(datasets.additive(8, 0).data, 1, 1, budget["thin"])
-                compile_ahead(task, progress)
+                _model(RATE, sampler).prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
             for done, cell in enumerate(cells, start=1):
                 key = fit_key(SCHEMA, settings.random_seed, cell, dict(size.tempered), dict(size.single))
                 record = kept.find(key)
@@ -112,8 +111,8 @@ def _model(rate: float, sampler: str | None = None) -> AdditiveClustering:
     return AdditiveClustering(alpha=ALPHA, weight_prior=(1.0, rate), sampler=sampler)  # sigma is that of the data
 
 
-def _record(settings: Settings, size: Size, rate: float, n: int, number: int) -> dict | None:
-    """What is shown of one data set; None if Ctrl-C came. The same data whatever the prior."""
+def _record(settings: Settings, size: Size, rate: float, n: int, number: int) -> dict[Any, Any] | None:
+    """The results for one data set; None if Ctrl-C came. The data do not depend on the prior."""
     seeds = np.random.SeedSequence(settings.random_seed, spawn_key=(n, number)).spawn(3)
     made = datasets.additive(n, seeds[0])
     shared = {"cores": settings.cores, "progressbar": False}
@@ -170,20 +169,20 @@ def log_posterior(model: AdditiveClustering, rate: float) -> np.ndarray:
 # tables and remarks ---------------------------------------------------------------------------------------
 
 
-def _groups(records: list[dict]) -> Iterator[tuple[float, int, list[dict]]]:
+def _groups(records: list[dict[Any, Any]]) -> Iterator[tuple[float, int, list[dict[Any, Any]]]]:
     """The records of each prior and number of objects."""
     for rate, n in dict.fromkeys((record["rate"], record["n"]) for record in records):
         yield rate, n, [record for record in records if (record["rate"], record["n"]) == (rate, n)]
 
 
-def _explained(group: list[dict]) -> np.ndarray:
+def _explained(group: list[dict[Any, Any]]) -> np.ndarray:
     """Variance accounted for, %: data sets, estimators, targets."""
     return np.array(
         [[[of_kind[name] for name in TARGETS] for of_kind in record["explained"].values()] for record in group]
     )
 
 
-def _tables(records: list[dict]) -> "dict[str, pandas.DataFrame]":
+def _tables(records: list[dict[Any, Any]]) -> "dict[str, pandas.DataFrame]":
     import pandas as pd
 
     of_numbers = [_number_row(rate, n, group) for rate, n, group in _groups(records)]
@@ -221,11 +220,11 @@ def _error(values: np.ndarray) -> float:
     return _sd(values) / np.sqrt(len(values))
 
 
-def _modal(record: dict) -> int:
+def _modal(record: dict[Any, Any]) -> int:
     return int(np.argmax(record["numbers"]))
 
 
-def _number_row(rate: float, n: int, group: list[dict]) -> dict:
+def _number_row(rate: float, n: int, group: list[dict[Any, Any]]) -> dict[Any, Any]:
     modal, counts = np.unique([_modal(record) for record in group], return_counts=True)
     return {
         "rate of weights": rate,
@@ -242,7 +241,7 @@ def _number_row(rate: float, n: int, group: list[dict]) -> dict:
     }
 
 
-def _chain_row(n: int, group: list[dict]) -> dict:
+def _chain_row(n: int, group: list[dict[Any, Any]]) -> dict[Any, Any]:
     below = np.array([record["below"] for record in group])
     row: dict[str, Any] = {"objects": n, "chains": below.size}
     for far in FAR:
@@ -251,7 +250,7 @@ def _chain_row(n: int, group: list[dict]) -> dict:
     return row | {"failed, paper": PAPER_FAILED.get(n, np.nan), "median, nats below": float(np.median(below))}
 
 
-def _remarks(records: list[dict]) -> list[str]:
+def _remarks(records: list[dict[Any, Any]]) -> list[str]:
     groups = [(n, group) for rate, n, group in _groups(records) if rate == RATE]
     return [
         f"sigma = .3 and alpha = {ALPHA:g} as in the paper, which does not state its prior of the weights; it is "
@@ -268,7 +267,7 @@ def _remarks(records: list[dict]) -> list[str]:
     ]
 
 
-def _on_numbers(records: list[dict]) -> str:
+def _on_numbers(records: list[dict[Any, Any]]) -> str:
     said = []
     for rate in dict.fromkeys(record["rate"] for record in records):
         of_rate = [(n, group) for other, n, group in _groups(records) if other == rate]
@@ -281,7 +280,7 @@ def _on_numbers(records: list[dict]) -> str:
     return f"{sentence} The number hangs on the prior of the weights: --full fits with a broader one too, Gamma(1, .1)."
 
 
-def _on_estimators(groups: list[tuple[int, list[dict]]]) -> list[str]:
+def _on_estimators(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
     """Where the expectation is better beyond the 95 % interval over data sets."""
     from scipy.stats import t as student
 
@@ -307,7 +306,7 @@ def _on_estimators(groups: list[tuple[int, list[dict]]]) -> list[str]:
     return said
 
 
-def _on_fewest(groups: list[tuple[int, list[dict]]]) -> list[str]:
+def _on_fewest(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
     return [
         f"n = 8: by the paper 3 features account for 79 % of its S_o; here the MAP features account for "
         f"{_explained(group)[:, list(ESTIMATORS).index('map-features'), 0].mean():.0f} % on average."
@@ -316,7 +315,7 @@ def _on_fewest(groups: list[tuple[int, list[dict]]]) -> list[str]:
     ]
 
 
-def _on_chains(groups: list[tuple[int, list[dict]]]) -> list[str]:
+def _on_chains(groups: list[tuple[int, list[dict[Any, Any]]]]) -> list[str]:
     share = {n: np.mean([np.array(record["below"]) > FAR[0] for record in group]) for n, group in groups}
     said = []
     if 16 in share:
@@ -335,8 +334,8 @@ def _on_chains(groups: list[tuple[int, list[dict]]]) -> list[str]:
 # pictures -------------------------------------------------------------------------------------------------
 
 
-def _pictures(records: list[dict]) -> dict[str, Callable[[], Any]]:
-    from thali.reproduce import additive_2007_pictures as pictures
+def _pictures(records: list[dict[Any, Any]]) -> dict[str, Callable[[], Any]]:
+    from . import additive_2007_pictures as pictures
 
     groups = {n: group for rate, n, group in _groups(records) if rate == RATE}
     firsts = {n: group[0] for n, group in groups.items()}

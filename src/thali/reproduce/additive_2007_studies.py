@@ -1,11 +1,11 @@
-"""What Navarro & Griffiths (2007, section 6) print of numbers, countries and letters, and how long each is run here."""
+"""Figures of Navarro & Griffiths (2007, section 6): numbers, countries and letters, and the length of each run here."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 PAPER = "Navarro & Griffiths (2007)"
-ALPHA, RATE = 0.5, 10.0  # the paper states alpha for the numbers alone, and the prior of weights nowhere
+ALPHA, RATE = 0.5, 10.0  # the paper states alpha only for the numbers, and does not state the prior of weights
 ESTIMATORS = {
     "conditional-map": "conditional MAP",
     "map-features": "MAP features",
@@ -23,7 +23,7 @@ class Printed(NamedTuple):
     long_run_error: float
 
 
-class Study(NamedTuple):
+class Design(NamedTuple):
     """One data set."""
 
     name: str
@@ -34,7 +34,7 @@ class Study(NamedTuple):
     explained: float  # variance accounted for, %
     above: float  # features more probable than this are listed, the paper's aside
     modal: float  # number of features; NaN: not given
-    shares: dict[tuple[int, int], float]  # probability that there are between so many and so many features
+    shares: dict[tuple[int, int], float]  # probability that the number of features is in this range
     more_probable: tuple[float, int] | None  # a probability, and how many features have a larger one
     draws: tuple[int, int, int]  # small, standard, full
     thin: int
@@ -47,7 +47,7 @@ class Study(NamedTuple):
         return sorted({label for members in self.features for label in members})
 
 
-NUMBERS = Study(
+NUMBERS = Design(
     name="additive-numbers",
     table="Table 1(b)",
     features={
@@ -72,7 +72,7 @@ NUMBERS = Study(
     draws=(100, 5_000, 20_000),
     thin=100,
 )
-COUNTRIES = Study(
+COUNTRIES = Design(
     name="additive-countries",
     table="Table 2",
     features={
@@ -95,7 +95,7 @@ COUNTRIES = Study(
     draws=(100, 4_000, 20_000),
     thin=50,
 )
-LETTERS = Study(
+LETTERS = Design(
     name="additive-letters",
     table="Table 3",
     features={

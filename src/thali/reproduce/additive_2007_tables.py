@@ -5,35 +5,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.similarity import Similarities
-from thali.leave_out.scores import mcse
-from thali.models.additive_clustering import AdditiveClustering
+from thali.comparison.scores import mcse
+from thali.data.similarities import Similarities
+from thali.model.latent_features.additive import AdditiveClustering
 from thali.posterior.summary import convergence
-from thali.reproduce.additive_2007_studies import ALPHA, ESTIMATORS, RATE, Study
+
+from .additive_2007_studies import ALPHA, ESTIMATORS, RATE, Design
 
 if TYPE_CHECKING:
     import pandas
 
 CONSTANT = "additive constant"
-BEYOND = 8  # so many features of a single object, Poisson(alpha), are as good as impossible
+BEYOND = 8  # this many features of a single object, Poisson(alpha), are practically impossible
 
 
-def feature_table(study: Study, model: AdditiveClustering) -> "pandas.DataFrame":
+def feature_table(design: Design, model: AdditiveClustering) -> "pandas.DataFrame":
     """The paper's features and whatever else is probable here, the additive constant last.
 
     `members` are the labels of each; the rest is to be shown.
     """
     import pandas as pd
 
-    found = model.features(min_probability=study.above)
+    found = model.features(min_probability=design.above)
     further = [tuple(sorted(members)) for members in found["members"]]
-    listed = [*study.features, *(members for members in further if members not in study.features)]
+    listed = [*design.features, *(members for members in further if members not in design.features)]
     posterior = model.posterior_["posterior"].dataset
     weights = weight_draws(posterior, listed)
     present = (weights > 0).astype(float)
     rows = []
     for members, weight, there, r_hat in zip(listed, weights, present, convergence(present)[1], strict=True):
-        paper = study.features.get(members)
+        paper = design.features.get(members)
         probability = there.mean()
         mean = weight.sum() / there.sum() if probability else np.nan
         rows.append(
@@ -50,11 +51,11 @@ def feature_table(study: Study, model: AdditiveClustering) -> "pandas.DataFrame"
             }
         )
     constant = posterior["constant"].values
-    last = {"members": (), "feature": CONSTANT, "prob., paper": 1.0, "prob.": 1.0, "weight, paper": study.constant}
+    last = {"members": (), "feature": CONSTANT, "prob., paper": 1.0, "prob.": 1.0, "weight, paper": design.constant}
     return pd.DataFrame([*rows, last | {"weight": constant.mean(), "error of weight": mcse(constant)}])
 
 
-def weight_draws(posterior, features: list[tuple[str, ...]]) -> np.ndarray:
+def weight_draws(posterior: Any, features: list[tuple[str, ...]]) -> np.ndarray:
     """Weight of each feature in each draw, of copies their sum, 0 where it is absent: (features, chain, draw)."""
     options, owners, weights = posterior["option"].values, posterior["features"].values, posterior["weights"].values
     return np.stack(
@@ -62,24 +63,26 @@ def weight_draws(posterior, features: list[tuple[str, ...]]) -> np.ndarray:
     )
 
 
-def quantity_table(study: Study, model: AdditiveClustering) -> "pandas.DataFrame":
+def quantity_table(design: Design, model: AdditiveClustering) -> "pandas.DataFrame":
     """What the paper says in words."""
     import pandas as pd
 
     posterior = model.posterior_["posterior"].dataset
     shared = posterior["n_shared_features"].values
     of_number = probabilities_of_numbers(shared)
-    rows: list[tuple] = [("most probable number of features", study.modal, float(most_probable(of_number)), np.nan)]
-    for (low, high), paper in study.shares.items():
+    rows: list[tuple[Any, ...]] = [
+        ("most probable number of features", design.modal, float(most_probable(of_number)), np.nan)
+    ]
+    for (low, high), paper in design.shares.items():
         what = f"probability of {low} features" if low == high else f"probability of {low} to {high} features"
         share = of_number[..., low : high + 1].sum(axis=-1)
         rows.append((what, paper, share.mean(), mcse(share)))
     rows.append(("mean number of features of two objects or more", np.nan, shared.mean(), mcse(shared.astype(float))))
-    if study.more_probable:
-        least, count = study.more_probable
+    if design.more_probable:
+        least, count = design.more_probable
         number = len(model.features(least))
         rows.append((f"features with a probability above {least}", count, float(number), np.nan))
-    rows.append(("variance that the expectation accounts for, %", study.explained, *variance_explained(model)))
+    rows.append(("variance that the expectation accounts for, %", design.explained, *variance_explained(model)))
     return pd.DataFrame(rows, columns=["quantity", "paper", "here", "error"])
 
 
@@ -160,8 +163,8 @@ def weight_table(model: AdditiveClustering) -> "pandas.DataFrame":
     return pd.DataFrame(rows, columns=["feature", *ESTIMATORS.values()])
 
 
-def repeats_table(features, quantities, repeats: list[dict]) -> "pandas.DataFrame":
-    """What the paper's protocol gives when it is repeated, beside the paper and the long run."""
+def repeats_table(features: Any, quantities: Any, repeats: list[dict[Any, Any]]) -> "pandas.DataFrame":
+    """Results of repetitions of the paper's protocol, beside the paper and the long run."""
     import pandas as pd
 
     found = np.array([run["probability"] for run in repeats])
@@ -179,36 +182,36 @@ def repeats_table(features, quantities, repeats: list[dict]) -> "pandas.DataFram
 # remarks --------------------------------------------------------------------------------------------------
 
 
-def remarks(study: Study, model: AdditiveClustering, table: Any) -> list[str]:
-    """Where the tables differ from the paper's."""
-    unstated = "" if study.name == "additive-numbers" else " and, for these data, alpha"
+def remarks(design: Design, model: AdditiveClustering, table: Any) -> list[str]:
+    """Differences between the tables and the paper's."""
+    unstated = "" if design.name == "additive-numbers" else " and, for these data, alpha"
     said = [
         f"The paper does not state its Gamma prior of the weights{unstated}; shape 1, rate {RATE:g} and alpha {ALPHA} "
-        f"come nearest to its tables. sigma = {study.sigma} as printed. Each pair is counted once (by eq. 1 it would "
+        f"come nearest to its tables. sigma = {design.sigma} as printed. Each pair is counted once (by eq. 1 it would "
         "count twice), and the constant has the prior of the weights.",
-        _on_features(study, table),
-        _on_number(study, model),
+        _on_features(design, table),
+        _on_number(design, model),
         _on_listed(model),
         _on_convergence(model),
     ]
-    if sentence := _on_long_run(study, table):
+    if sentence := _on_long_run(design, table):
         said.append(sentence)
     return said
 
 
-def _on_features(study: Study, table: Any) -> str:
+def _on_features(design: Design, table: Any) -> str:
     printed = table[table["weight, paper"].notna() & (table["feature"] != CONSTANT)]
     off = (printed["prob."] - printed["prob., paper"]).abs()
     agree = int((off <= 0.005 + 2 * printed["error of prob."]).sum())  # the paper's figures are rounded
     heavier = (printed["weight"] - printed["weight, paper"]).abs()
     constant = table.iloc[-1]
     sentence = (
-        f"{study.table}: {agree} of {len(printed)} probabilities agree with the paper's within rounding and two Monte "
+        f"{design.table}: {agree} of {len(printed)} probabilities agree with the paper's within rounding and two Monte "
         f"Carlo errors, the largest difference being {off.max():.2f} ({printed.loc[off.idxmax(), 'feature']}); weights "
         f"differ by {heavier.max():.3f} at most ({printed.loc[heavier.idxmax(), 'feature']}), the constant is "
-        f"{constant['weight']:.3f} (paper: {study.constant})."
+        f"{constant['weight']:.3f} (paper: {design.constant})."
     )
-    least = min(feature.probability for feature in study.features.values())
+    least = min(feature.probability for feature in design.features.values())
     omitted = table[table["prob., paper"].isna() & (table["prob."] - 2 * table["error of prob."] > least)]
     if len(omitted):
         listed = ", ".join(f"{row['feature']} ({row['prob.']:.2f})" for row in omitted.to_dict("records"))
@@ -216,11 +219,11 @@ def _on_features(study: Study, table: Any) -> str:
     return sentence
 
 
-def _on_number(study: Study, model: AdditiveClustering) -> str:
+def _on_number(design: Design, model: AdditiveClustering) -> str:
     of_number = probabilities_of_numbers(model.posterior_["posterior"].dataset["n_shared_features"].values)
     share = of_number.mean(axis=(0, 1))
     first, second = np.argsort(-share)[:2]
-    paper = "" if np.isnan(study.modal) else f" The paper has {study.modal:g} as the most probable."
+    paper = "" if np.isnan(design.modal) else f" The paper has {design.modal:g} as the most probable."
     return (
         f"Fig. 4: {first} features have probability {share[first]:.3f}, {second} have {share[second]:.3f} (errors "
         f"{mcse(of_number[..., first]):.3f} and {mcse(of_number[..., second]):.3f}), those of a single object counted, "
@@ -229,7 +232,7 @@ def _on_number(study: Study, model: AdditiveClustering) -> str:
 
 
 def _on_listed(model: AdditiveClustering) -> str:
-    """How much of the fit the listed features carry."""
+    """The share of the fit due to the listed features."""
     estimate = model.estimate("expectation")
     table = estimate.features
     owners = np.array([np.isin(estimate.similarity.index, members) for members in table["members"]], float)
@@ -242,7 +245,7 @@ def _on_listed(model: AdditiveClustering) -> str:
 
 
 def _on_convergence(model: AdditiveClustering) -> str:
-    """How well the chains agree, in the worst respect."""
+    """The agreement of the chains, in the worst quantity."""
     summary: Any = model.summary()
     if not summary["r_hat"].notna().any():
         return "There are too few draws to tell whether the chains agree."
@@ -255,9 +258,9 @@ def _on_convergence(model: AdditiveClustering) -> str:
     )
 
 
-def _on_long_run(study: Study, table: Any) -> str:
+def _on_long_run(design: Design, table: Any) -> str:
     """Empty where there are too few draws for errors."""
-    known = np.array([(feature.long_run, feature.long_run_error) for feature in study.features.values()])
+    known = np.array([(feature.long_run, feature.long_run_error) for feature in design.features.values()])
     here = table.iloc[: len(known)]
     off = np.abs(here["prob."].to_numpy() - known[:, 0])
     errors = off / np.hypot(np.maximum(here["error of prob."].to_numpy(), 5e-4), known[:, 1])
@@ -269,7 +272,7 @@ def _on_long_run(study: Study, table: Any) -> str:
     )
 
 
-def on_repeats(table: Any, repeats: list[dict]) -> str:
+def on_repeats(table: Any, repeats: list[dict[Any, Any]]) -> str:
     """Whether the paper's protocol gives the same answer twice."""
     found = np.array([run["probability"] for run in repeats])
     spread = np.ptp(found, axis=0)
@@ -290,10 +293,10 @@ def on_repeats(table: Any, repeats: list[dict]) -> str:
     )
 
 
-def explained_by_print(study: Study, data: Similarities, constant: float) -> float:
+def explained_by_print(design: Design, data: Similarities, constant: float) -> float:
     """Variance, in %, that the printed features and weights account for with that constant."""
     fitted = np.full(len(data.values), constant)
-    for members, printed in study.features.items():
+    for members, printed in design.features.items():
         owners = np.isin(data.labels, members)
         fitted += printed.probability * printed.weight * (owners[data.first] & owners[data.second])
     left, total = np.sum((data.values - fitted) ** 2), np.sum((data.values - data.values.mean()) ** 2)

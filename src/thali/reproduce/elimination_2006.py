@@ -2,20 +2,22 @@
 
 import dataclasses
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali import datasets
-from thali.leave_out.compare import compare
-from thali.leave_out.scores import mcse
-from thali.leave_out.table import sentences, unconverged
-from thali.likelihoods.elimination import Elimination
-from thali.models.elimination_by_aspects import EliminationByAspects
-from thali.models.engine import build_task, run
-from thali.priors.ibp import IndianBuffet
-from thali.reproduce.entry import Entry, Reproduction, Settings
-from thali.tree import Tree
+from thali.comparison.compare import compare
+from thali.comparison.scores import mcse
+from thali.comparison.sentences import sentences, unconverged
+from thali.inference.chains import checked_run
+from thali.model.latent_features.elimination import EliminationByAspects
+from thali.model.latent_features.engine import build_task, run
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.model.latent_features.priors.ibp import IndianBuffet
+from thali.trees.tree import Tree
+
+from .entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas
@@ -84,7 +86,7 @@ def paris_rome(settings: Settings) -> Reproduction:
     scalars = [
         {"quantity": name, "mean": draws.mean(), "error": mcse(draws), "sd": draws.std()}
         for name, draws in (
-            ("number of aspects besides the unique ones", posterior["n_features"].values.astype(float)),
+            ("number of aspects without the unique ones", posterior["n_features"].values.astype(float)),
             ("alpha", posterior["alpha"].values),
             ("log-likelihood, coefficients included", posterior["log_likelihood"].values),
         )
@@ -132,7 +134,7 @@ def _exact_paris_rome(a: str, b: str) -> float:
     return ahead / (ahead + behind)
 
 
-def _copies(posterior, members) -> np.ndarray:
+def _copies(posterior: Any, members: Any) -> np.ndarray:
     """In each draw, the number of features that exactly these options own."""
     wanted = np.isin(posterior["option"].values, members)
     return (posterior["features"].values == wanted).all(axis=-1).sum(axis=-1).astype(float)
@@ -156,7 +158,7 @@ def celebrities(settings: Settings) -> Reproduction:
         "tree .1": EliminationByAspects(Tree.from_groups(PROFESSIONS, 0.1)),
         "tree .5": EliminationByAspects(Tree.from_groups(PROFESSIONS, 0.5)),
     }
-    if settings.size == "full":  # the paper does not say what prior its finite models have
+    if settings.size == "full":  # the paper does not state the prior of its finite models
         models |= {
             f"{name}, alpha = {a}": EliminationByAspects(k, alpha=a)
             for name, k in (("EBA12", 3), ("EBA15", 6))
@@ -177,7 +179,7 @@ def celebrities(settings: Settings) -> Reproduction:
     number = np.asarray(infinite.posterior_["posterior"]["n_features"], float)
     remarks.append(
         "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA has "
-        f"{number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) besides the nine. That is the scan in storage "
+        f"{number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) beyond the nine. That is the scan in storage "
         "order: see `thali reproduce scan-order`."
     )
     pictures = {
@@ -210,7 +212,7 @@ def _table_2(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def _remarks_on_table_2(table: "pandas.DataFrame") -> list[str]:
-    """Which rows agree with the paper, which do not, and why."""
+    """Rows that agree with the paper, rows that do not, and why."""
     pairs = table.attrs["pairs"].dropna()
     if len(pairs) < len(table.attrs["pairs"]):
         return ["Not all pairs are finished, so nothing is said of the paper's figures."]
@@ -245,11 +247,11 @@ def _remarks_on_table_2(table: "pandas.DataFrame") -> list[str]:
 
 
 def scan_order(settings: Settings) -> Reproduction:
-    """What visiting columns in the order of storage does to the number of features."""
+    """The effect of visiting columns in storage order on the number of features."""
     import pandas as pd
 
     from thali.data.pairs import PairedComparisons
-    from thali.mcmc import paper, recommended
+    from thali.model.latent_features.samplers import paper, recommended
 
     samplers = {
         "recommended": recommended.infinite,
@@ -260,7 +262,7 @@ def scan_order(settings: Settings) -> Reproduction:
     long, longer = settings.pick(500, 3_000, 30_000), settings.pick(2_000, 20_000, 200_000)
     cases = {
         "two options, 30 : 30, alpha = 5: aspects that both own": (two, 5.0, 2.5, longer, 10, _shared_by_both),
-        "celebrities: aspects besides the unique ones": (nine, None, np.nan, long, 25, lambda chain: chain.n_features),
+        "celebrities: aspects without the unique ones": (nine, None, np.nan, long, 25, lambda chain: chain.n_features),
     }
     rows, interrupted = [], False
     for (what, (data, alpha, exact, draws, thin, count)), (name, kernel) in product(cases.items(), samplers.items()):
@@ -270,7 +272,8 @@ def scan_order(settings: Settings) -> Reproduction:
             IndianBuffet(), Elimination(), data, weight_prior=(1.0, 1.0), alpha=alpha, sampler=published, **budget
         )
         task = dataclasses.replace(task, kernel=kernel)
-        chains, interrupted = run(task, 4, settings.cores, settings.random_seed, settings.progressbar)
+        how = 4, thin, settings.cores, settings.random_seed, settings.progressbar
+        chains, interrupted = run(task, checked_run(draws, draws // 2, *how, thin))
         if interrupted:
             break
         found = np.stack([np.asarray(count(chain), float) for chain in chains])
@@ -288,7 +291,7 @@ def scan_order(settings: Settings) -> Reproduction:
         )
     remarks = [
         "Two errors pull in opposite directions. Cutting new aspects off at 5 an option, as published, loses some. The "
-        "scan in storage order adds many: new columns are appended last, so a column's place tells the next row's "
+        "scan in storage order adds many: new columns are appended last, so a column's place shows the next row's "
         "update who did not own it, and the posterior is not left invariant."
     ]
     if not interrupted:
@@ -302,7 +305,7 @@ def scan_order(settings: Settings) -> Reproduction:
     )
 
 
-def _shared_by_both(chain) -> np.ndarray:
+def _shared_by_both(chain: Any) -> np.ndarray:
     """Of two options: the number of columns in each draw that both own."""
     draw = np.repeat(np.arange(len(chain.alpha)), chain.n_features)
     return np.bincount(draw, chain.sizes == 2, minlength=len(chain.alpha))

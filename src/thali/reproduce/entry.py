@@ -1,4 +1,4 @@
-"""What can be reproduced, how long it shall run, and what comes out."""
+"""Entries that can be reproduced, the settings of a run, and its results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,30 +15,15 @@ SIZES = ("small", "standard", "full")
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run an entry.
+    """How to run an entry."""
 
-    Parameters
-    ----------
-    size : {"small", "standard", "full"}
-    random_seed : int
-    cores : int, optional
-        None means all.
-    progressbar : bool
-    folder : Path, optional
-        Where finished parts of a long run are kept, so that the same run goes on from them.
-    data : Path, optional
-        The file of data, for an entry whose data do not come with thali.
-    sushi : Path, optional
-        The file of the sushi data, for the entry that can tell of them, too.
-    """
-
-    size: str = "standard"
+    size: str = "standard"  # "small", "standard" or "full"
     random_seed: int = 1
-    cores: int | None = None
+    cores: int | None = None  # None: all
     progressbar: bool = True
-    folder: Path | None = None
-    data: Path | None = None
-    sushi: Path | None = None
+    folder: Path | None = None  # holds the finished parts of a long run; the same run resumes from them
+    data: Path | None = None  # the file of data of an entry whose data do not come with thali
+    sushi: Path | None = None  # the file of the sushi data, for the entry that can use them in addition
 
     def pick(self, small: int, standard: int, full: int) -> int:
         """The number that belongs to the size."""
@@ -47,24 +32,13 @@ class Settings:
 
 @dataclass
 class Reproduction:
-    """What an entry found.
+    """The result of an entry."""
 
-    Parameters
-    ----------
-    tables : dict from title to pandas.DataFrame
-        The papers' figures beside ours; a column that begins with "error" is the Monte Carlo error of the one before.
-    remarks : list of str
-        Where ours and the papers' differ, and why.
-    pictures : dict from name to function
-        Each draws, when called, and gives back matplotlib axes.
-    interrupted : bool
-        Whether Ctrl-C ended the run before all was finished.
-    """
-
+    # by title: the papers' figures beside ours; a column named "error..." is the Monte Carlo error of the one before
     tables: "dict[str, pandas.DataFrame]" = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
-    pictures: dict[str, Callable[[], Any]] = field(default_factory=dict)
-    interrupted: bool = False
+    remarks: list[str] = field(default_factory=list)  # where ours and the papers' differ, and why
+    pictures: dict[str, Callable[[], Any]] = field(default_factory=dict)  # by name: each draws and returns axes
+    interrupted: bool = False  # Ctrl-C ended the run before all was finished
 
 
 @dataclass(frozen=True)
@@ -78,16 +52,10 @@ class Entry:
     function: Callable[[Settings], Reproduction]
     needs: str = ""  # what the user's file of data must hold; empty: all data come with thali
     reads: Callable[[Path], Any] | None = None  # raises an error if it does not
-    reads_sushi: Callable[[Path], Any] | None = None  # likewise, if it can tell of the sushi data
+    reads_sushi: Callable[[Path], Any] | None = None  # likewise, if it can use the sushi data
 
     def check(self, settings: Settings) -> None:
-        """See to it that the data are there, before anything is run or written.
-
-        Raises
-        ------
-        ThaliError
-            A file of data is missing, cannot be used, or was given to an entry that takes none.
-        """
+        """Check that the data are there, before anything is run or written."""
         if self.reads is None:
             if settings.data is not None:
                 raise ArgumentError(f"{self.name} takes no data of the user's; leave out `--data`.")
@@ -97,7 +65,7 @@ class Entry:
             self.reads(settings.data)
         if settings.sushi is not None:
             if self.reads_sushi is None:
-                raise ArgumentError(f"{self.name} does not tell of sushi; leave out `--sushi`.")
+                raise ArgumentError(f"{self.name} takes no sushi data; leave out `--sushi`.")
             self.reads_sushi(settings.sushi)
 
     def run(self, settings: Settings) -> Reproduction:

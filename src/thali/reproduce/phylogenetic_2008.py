@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
+from thali.comparison.compare import compare
 from thali.errors import ConvergenceWarning, InterruptedWarning
-from thali.leave_out.compare import compare
-from thali.models.elimination_by_aspects import EliminationByAspects
-from thali.models.engine import compile_ahead
-from thali.posterior.features import features_table
-from thali.posterior.summary import HIGHEST_R_HAT
-from thali.progress import Progress
-from thali.reproduce.entry import Entry, Reproduction, Settings
-from thali.tree import Tree
+from thali.inference.progress import Progress
+from thali.model.latent_features.answers.features import features_table
+from thali.model.latent_features.elimination import EliminationByAspects
+from thali.posterior.verdict import HIGHEST_R_HAT
+from thali.trees.tree import Tree
+
+from .entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas
@@ -38,8 +38,8 @@ class Size(NamedTuple):
     thin: int = 10
 
     @property
-    def budget(self) -> dict:
-        """What a fit is told."""
+    def budget(self) -> dict[Any, Any]:
+        """The arguments of a fit."""
         return {"draws": self.draws, "tune": self.tune, "chains": self.chains, "thin": self.thin}
 
 
@@ -66,7 +66,7 @@ def models(truth: datasets.BlockChoices) -> dict[str, EliminationByAspects]:
 
 
 def blocks(settings: Settings) -> Reproduction:
-    """Figs. 3 to 5: what a tree that is known, roughly known or unknown is worth."""
+    """Figs. 3 to 5: the value of a tree that is known, roughly known or unknown."""
     size = SIZES[settings.size]
     scores, interrupted = _all_scores(settings, size)
     if scores is None:
@@ -91,12 +91,12 @@ def _all_scores(settings: Settings, size: Size) -> "tuple[pandas.DataFrame | Non
     cells = [(number, comparisons) for number in range(size.data_sets) for comparisons in size.levels]
     first = made(settings, *cells[0])
     fits = len(MODELS) * first.data.n_pairs
-    finished: list[dict] = []
+    finished: list[dict[Any, Any]] = []
     interrupted = False
     with Progress(settings.progressbar, "leaving out", fits * len(cells), "fits") as progress:
         try:
             for model in models(first).values():
-                compile_ahead(model._task(first.data, size.draws, size.tune, size.thin), progress)
+                model.prepare(first.data, size.draws, size.tune, size.thin).compile(progress)
             for done, (number, comparisons) in enumerate(cells, start=1):
                 rows = _scores(settings, size, number, comparisons)
                 if rows is None:
@@ -109,10 +109,10 @@ def _all_scores(settings: Settings, size: Size) -> "tuple[pandas.DataFrame | Non
     return (pd.DataFrame(finished) if finished else None), interrupted
 
 
-def _scores(settings: Settings, size: Size, number: int, comparisons: int) -> list[dict] | None:
+def _scores(settings: Settings, size: Size, number: int, comparisons: int) -> list[dict[Any, Any]] | None:
     """The scores of the models, and of the truth, on one data set; None if Ctrl-C came before the last fit."""
     truth = made(settings, number, comparisons)
-    with warnings.catch_warnings():  # both are told of once for all cells
+    with warnings.catch_warnings():  # both are reported once for all cells
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", InterruptedWarning)
         table = compare(
@@ -165,7 +165,7 @@ def _wide(scores: "pandas.DataFrame", value: str) -> Any:
 
 
 def _gains(scores: "pandas.DataFrame", value: str) -> Any:
-    """What the priors with a tree score above the IBP on the same data."""
+    """The gain in score of the priors with a tree over the IBP on the same data."""
     wide = _wide(scores, value)
     return wide[[TREE, LOOSE]].sub(wide[IBP], axis=0)
 
@@ -173,7 +173,7 @@ def _gains(scores: "pandas.DataFrame", value: str) -> Any:
 def _tables(scores: "pandas.DataFrame") -> "dict[str, pandas.DataFrame]":
     import pandas as pd
 
-    def means_and_errors(wide, names, what="{}"):
+    def means_and_errors(wide: Any, names: Any, what: str = "{}") -> Any:
         by_level = wide.groupby("comparisons")
         mean, error = by_level.mean(), by_level.sem()
         columns = {"comparisons a pair": mean.index, "data sets": by_level.size().to_numpy()}
@@ -200,7 +200,7 @@ def _tables(scores: "pandas.DataFrame") -> "dict[str, pandas.DataFrame]":
 
 
 def _remarks(scores: "pandas.DataFrame") -> list[str]:
-    """What the differences establish of the paper's order."""
+    """The part of the paper's order that the differences establish."""
     remarks = [
         "Fig. 4: the paper shows its scores in a plot alone, so that there are no figures to put beside ours. Its "
         '"average predictive log-likelihood" may be the first score here or the log mean probability. Differences '
@@ -259,7 +259,7 @@ def _features(truth: datasets.BlockChoices) -> tuple[np.ndarray, np.ndarray, np.
     return truth.features, truth.weights, truth.unique_weights
 
 
-def _pictured_fits(settings: Settings, size: Size, shown: int) -> tuple[dict, bool]:
+def _pictured_fits(settings: Settings, size: Size, shown: int) -> tuple[dict[Any, Any], bool]:
     """That data set, nothing left out: a fitted model for each prior and level that a picture needs."""
     wanted = [(name, PICTURED_LEVEL) for name in MODELS]
     wanted += [(name, level) for level in size.levels for name in (TREE, IBP) if level != PICTURED_LEVEL]
@@ -280,16 +280,12 @@ def _pictured_fits(settings: Settings, size: Size, shown: int) -> tuple[dict, bo
     return fits, False
 
 
-def mean_features(model, labels, lightest: float = LIGHTEST) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def mean_features(model: Any, labels: Any, lightest: float = LIGHTEST) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Distinct columns with their expected weight, and the expected weights of what each option has alone.
 
     Identical columns are merged and their weights summed, as under Fig. 5(a); a column of one owner is the same as the
-    aspect that it has alone. Columns of less than .1 expected weight are left out, and the one that all own, which
-    choices cannot tell of. The heaviest stand first.
-
-    Returns
-    -------
-    features (n, K), weights (K,), unique weights (n,)
+    aspect that it has alone. Columns of less than .1 expected weight are left out, and the one that all own, on
+    which choices do not depend. The heaviest come first.
     """
     table = features_table(model.posterior_, min_probability=0.0)
     owners = [np.isin(labels, members) for members in table["members"]]
@@ -298,8 +294,10 @@ def mean_features(model, labels, lightest: float = LIGHTEST) -> tuple[np.ndarray
     return _merged(np.array(owners, bool).reshape(-1, len(labels)).T, expected, alone, lightest)
 
 
-def _merged(features, weights, unique_weights, lightest=LIGHTEST) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Identical columns as one with the sum of their weights, those of one owner as his own, others dropped."""
+def _merged(
+    features: Any, weights: Any, unique_weights: Any, lightest: Any = LIGHTEST
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Merge identical columns and sum their weights; those of one owner become unique aspects, others are dropped."""
     columns, column = np.unique(features, axis=1, return_inverse=True)
     total = np.bincount(column.ravel(), weights, minlength=columns.shape[1])
     owners = columns.sum(axis=0)
@@ -310,7 +308,7 @@ def _merged(features, weights, unique_weights, lightest=LIGHTEST) -> tuple[np.nd
     return columns[:, kept], total[kept], alone
 
 
-def mean_choices(model) -> np.ndarray:
+def mean_choices(model: Any) -> np.ndarray:
     """Posterior mean of the choice probabilities, row over column; 1/2 on the diagonal."""
     upper = model.posterior_["posterior"]["choice_probability"].mean(("chain", "draw")).values
     n = model.posterior_["posterior"].sizes["option"]
@@ -319,21 +317,21 @@ def mean_choices(model) -> np.ndarray:
     return np.where(np.tri(n, k=-1, dtype=bool), 1.0 - matrix.T, matrix)
 
 
-def _remark_on_features(settings: Settings, shown: int, fits: dict) -> str:
+def _remark_on_features(settings: Settings, shown: int, fits: dict[Any, Any]) -> str:
     truth = made(settings, shown, PICTURED_LEVEL)
-    told = [f"{TRUTH} {len(_merged(*_features(truth))[1])}"]
+    messages = [f"{TRUTH} {len(_merged(*_features(truth))[1])}"]
     for name in MODELS:
         model = fits[name, PICTURED_LEVEL]
         heavy, every = (mean_features(model, truth.data.labels, least)[1] for least in (LIGHTEST, 0.0))
         share, number = heavy.sum() / (every.sum() or 1.0), model.posterior_["posterior"]["n_features"].values.mean()
-        told.append(
+        messages.append(
             f"{name} {len(heavy)} (with {100 * share:.0f} % of the weight of all {len(every):,} that occur; "
             f"{number:.1f} features a draw, unique ones aside)"
         )
     return (
         f"Fig. 5(a), data set {shown + 1} (the one with the heaviest blocks) with {PICTURED_LEVEL} comparisons a pair: "
         f"distinct columns of two owners or more, but not all, with an expected weight of {LIGHTEST} or more: "
-        + ", ".join(told)
+        + ", ".join(messages)
         + ". The paper finds that the IBP requires many more features than the pIBP."
     )
 
@@ -341,22 +339,22 @@ def _remark_on_features(settings: Settings, shown: int, fits: dict) -> str:
 # pictures -------------------------------------------------------------------------------------------------
 
 
-def _score_pictures(scores: "pandas.DataFrame") -> dict:
+def _score_pictures(scores: "pandas.DataFrame") -> dict[Any, Any]:
     from thali.plots.blocks import by_level
 
-    def draw_scores():
+    def draw_scores() -> Any:
         levels = _wide(scores, "score").groupby("comparisons")
         mean = levels.mean()
         return by_level(mean[list(MODELS)], levels.sem(), "expected log score of a choice, nats", mean[TRUTH])
 
-    def draw_gains():
+    def draw_gains() -> Any:
         levels = (1000 * _gains(scores, "score")).groupby("comparisons")
         return by_level(levels.mean(), levels.sem(), "score above the IBP's,\nthousandths of a nat a choice")
 
     return {"figure-4": draw_scores, "figure-4-differences": draw_gains}
 
 
-def _matrix_pictures(settings: Settings, size: Size, shown: int, fits: dict) -> dict:
+def _matrix_pictures(settings: Settings, size: Size, shown: int, fits: dict[Any, Any]) -> dict[Any, Any]:
     from thali.plots.blocks import choice_matrices, features_above_each_other, features_and_choices
 
     truth = made(settings, shown, PICTURED_LEVEL)
@@ -367,11 +365,11 @@ def _matrix_pictures(settings: Settings, size: Size, shown: int, fits: dict) -> 
         f"proportions of {PICTURED_LEVEL} choices a pair": counts / (counts + counts.T),
     }
 
-    def draw_features():
+    def draw_features() -> Any:
         inferred = {name: mean_features(fits[name, PICTURED_LEVEL], labels) for name in MODELS}
         return features_above_each_other({TRUTH: true_features} | inferred, labels)
 
-    def draw_choices():
+    def draw_choices() -> Any:
         rows = [
             {TRUTH: truth.probabilities}
             | {f"{name}, {level} a pair": mean_choices(fits[name, level]) for level in size.levels}

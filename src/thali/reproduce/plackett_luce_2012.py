@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from thali.reproduce.entry import Entry, Reproduction, Settings
-from thali.reproduce.plackett_luce_2012_data import (
+from .entry import Entry, Reproduction, Settings
+from .plackett_luce_2012_data import (
     COLON,
     GIBBS,
     HALVES,
@@ -24,7 +24,7 @@ from thali.reproduce.plackett_luce_2012_data import (
     ages,
     read,
 )
-from thali.reproduce.plackett_luce_2012_rates import (
+from .plackett_luce_2012_rates import (
     Budget,
     Task,
     error_of,
@@ -63,11 +63,11 @@ def table_2(settings: Settings) -> Reproduction:
     """Error rates on six data sets, and on sushi for who has the file."""
     data_sets = [] if settings.data is None else read(settings.data, (*STUDIES, SUSHI))
     if settings.sushi is not None:
-        data_sets = [*(data for data in data_sets if data.study is not SUSHI), *read(settings.sushi, (SUSHI,))]
+        data_sets = [*(data for data in data_sets if data.design is not SUSHI), *read(settings.sushi, (SUSHI,))]
     tasks = []
     for data in data_sets:
-        tasks.append(Task(data, (*METHODS, OF_GERMAN) if data.study.name == "German" else METHODS))
-        if data.study.name == "Lenses" and (of_age := ages(data)) is not None:
+        tasks.append(Task(data, (*METHODS, OF_GERMAN) if data.design.name == "German" else METHODS))
+        if data.design.name == "Lenses" and (of_age := ages(data)) is not None:
             tasks.append(Task(of_age, METHODS))
     budget = BUDGETS[settings.size]
     records, interrupted = rates_of(settings, "plackett-luce-table2", tasks, budget)
@@ -77,7 +77,7 @@ def table_2(settings: Settings) -> Reproduction:
     return Reproduction(
         {f"Table 2: share of errors over {budget.splits} random halves": table},
         [
-            f'{budget.told} "here" is the mean over splits, "error" its standard error, "sd" that of a split; '
+            f'{budget.messages} "here" is the mean over splits, "error" its standard error, "sd" that of a split; '
             '"majority" is what naming the largest class of the training half errs. AUC, the area under the receiver '
             "operating curve, stands for Fig. 3.",
             'The paper\'s "average number of misclassifications" are shares but for sushi, where it is a number; '
@@ -88,34 +88,36 @@ def table_2(settings: Settings) -> Reproduction:
             *_on_german(records),
             *_on_fixed(table),
             *_on_sushi(records),
-            f"Read were {'; '.join(data.told for data in data_sets)}.",
+            f"Read were {'; '.join(data.messages for data in data_sets)}.",
         ],
         interrupted=interrupted,
     )
 
 
 def _on_differences(table: Any, budget: Budget) -> list[str]:
-    """Where the paper's mean differs from ours beyond what splits explain."""
+    """Differences between the paper's means and ours that random splits do not explain."""
     if budget.splits < 3:
         return []
     found = table[table["paper"].notna() & table["sd, paper"].notna() & (table["method"] != COLLAPSED)]
     spread = np.hypot(found["error"], found["sd, paper"] / np.sqrt(HALVES))
     far = found[np.abs(found["here"] - found["paper"]) > BEYOND * spread]
-    told = [f"{row['data']} {row['method']} {row['here']:.3f} ({row['paper']:.3f})" for row in far.to_dict("records")]
-    return [f"Beyond {BEYOND:g} standard errors of the paper's (in brackets) are: {', '.join(told) or 'none'}."]
+    messages = [
+        f"{row['data']} {row['method']} {row['here']:.3f} ({row['paper']:.3f})" for row in far.to_dict("records")
+    ]
+    return [f"Beyond {BEYOND:g} standard errors of the paper's (in brackets) are: {', '.join(messages) or 'none'}."]
 
 
 def _on_logit(table: Any) -> list[str]:
     of_logit = table[(table["method"] == LOGIT) & table["sd, paper"].notna() & ~table["data"].str.startswith("Lenses")]
     less = of_logit[of_logit["here"] < of_logit["paper"]]
     return [
-        f"The logit errs less than the paper's on {len(less)} of {len(of_logit)} sets besides lenses. Its appendix "
+        f"The logit errs less than the paper's on {len(less)} of {len(of_logit)} sets other than lenses. Its appendix "
         "mixes two scales of the hyperparameter (theta and its square), which run as printed diverges; here the "
-        "exponential mixing law has rate eta/2 and eta is Gamma(1, 1) a priori."
+        "exponential mixing distribution has rate eta/2 and eta is Gamma(1, 1) a priori."
     ]
 
 
-def _on_lenses(records: Sequence[dict]) -> list[str]:
+def _on_lenses(records: Sequence[dict[Any, Any]]) -> list[str]:
     tasks = {record["task"] for record in records}
     if "Lenses, age" not in tasks:
         return []
@@ -128,11 +130,11 @@ def _on_lenses(records: Sequence[dict]) -> list[str]:
     ]
 
 
-def _on_german(records: Sequence[dict]) -> list[str]:
+def _on_german(records: Sequence[dict[Any, Any]]) -> list[str]:
     if "German" not in {record["task"] for record in records}:
         return []
 
-    def of(method, what):
+    def of(method: Any, what: Any) -> Any:
         return of_method(records, "German", method, what).mean()
 
     return [
@@ -145,22 +147,23 @@ def _on_german(records: Sequence[dict]) -> list[str]:
 
 def _on_fixed(table: Any) -> list[str]:
     """Heart and wine, where the paper's PL Gibbs is nearer to a fixed a."""
-    told = []
+    messages = []
     for name in ("Heart", "Wine"):
         rows = {row["method"]: row for row in table[table["data"] == name].to_dict("records")}
         if rows:
-            told.append(f"{name} {rows[GIBBS]['here']:.3f}, {rows[FIXED]['here']:.3f}, {rows[GIBBS]['paper']:.3f}")
-    if not told:
+            messages.append(f"{name} {rows[GIBBS]['here']:.3f}, {rows[FIXED]['here']:.3f}, {rows[GIBBS]['paper']:.3f}")
+    if not messages:
         return []
     return [
-        f"PL Gibbs with learned a, with a = .3, and the paper's: {'; '.join(told)}. The paper's figures are those of a "
+        f"PL Gibbs with learned a, with a = .3, and the paper's: {'; '.join(messages)}. The paper's figures are "
+        "those of a "
         "between .1 and .5 or so, whereas the posterior is at .007 to .03: with the walk of the paper a moves so "
-        "slowly that it had hardly left where it began. The prior 1/a without limits, besides, has an improper "
+        "slowly that it had hardly left where it began. Moreover, the prior 1/a without limits has an improper "
         "posterior; here a lies between .001 and 100."
     ]
 
 
-def _on_sushi(records: Sequence[dict]) -> list[str]:
+def _on_sushi(records: Sequence[dict[Any, Any]]) -> list[str]:
     printed = "Sushi: the paper has 656 (PL) and 672 (logit) errors of 1,000"
     majority = of_majority(records, "Sushi")
     if not len(majority):
@@ -192,7 +195,8 @@ def colon(settings: Settings) -> Reproduction:
     found = Reproduction(
         {f"Section 4.3: share of errors over {budget.splits} splits {train}/{len(data.labels) - train}": table},
         [
-            f'{budget.told} Logarithms of the levels, then mean 0 and standard deviation 1. "error" is the standard '
+            f'{budget.messages} Logarithms of the levels, then mean 0 and standard deviation 1. "error" is the '
+            "standard "
             f"error over splits. Always naming the larger class errs {majority.mean():.3f} (standard error "
             f"{error_of(majority):.3f}): the paper's .36 and .33 are no better. With 12 test rows one split has a "
             "standard deviation of .13 or so.",
@@ -214,11 +218,11 @@ def colon(settings: Settings) -> Reproduction:
             "each gene; with one for each tissue (Bhattacharya, Chakraborty & Mallick 2016), the same draws cost about "
             "as much as those of PL."
         )
-    found.remarks.append(f"Read was {data.told}.")
+    found.remarks.append(f"Read was {data.messages}.")
     return found
 
 
-def _on_walk(records: Sequence[dict]) -> list[str]:
+def _on_walk(records: Sequence[dict[Any, Any]]) -> list[str]:
     ranges = []
     for method in (PUBLISHED, GIBBS):
         chains = np.array([a for record in records for a in record["methods"][method]["a"]])
@@ -231,7 +235,7 @@ def _on_walk(records: Sequence[dict]) -> list[str]:
 
 def _times(data: DataSet, settings: Settings) -> dict[str, float]:
     """CPU seconds of a sweep."""
-    from thali.reproduce.plackett_luce_2012_chains import logit_chain, plackett_luce_chain, seconds
+    from .plackett_luce_2012_chains import logit_chain, plackett_luce_chain, seconds
 
     count = settings.pick(5, 100, 300)
     X, seed = data.covariates.to_numpy(), settings.random_seed

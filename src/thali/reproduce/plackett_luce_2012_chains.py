@@ -7,51 +7,26 @@ from typing import Any
 import numpy as np
 
 
-def plackett_luce_chain(X, labels, sampler: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, a=None):
-    """A chain of Plackett–Luce regression on standardised covariates.
-
-    Parameters
-    ----------
-    X : array (n, d)
-    labels : array (n,)
-    sampler : {"paper", "recommended"}
-    draws, tune : int
-        Sweeps.
-    seed : int or SeedSequence
-    a : float, optional
-        None learns it.
-
-    Returns
-    -------
-    thali.regression.pl_gibbs.Chain
-    """
-    from thali.regression.class_rows import class_rows
-    from thali.regression.design import Design
-    from thali.regression.pl_gibbs import Chain, plan_of
+def plackett_luce_chain(
+    X: Any, labels: Any, sampler: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
+) -> Any:
+    """A chain of Plackett–Luce regression on standardised covariates."""
+    from thali.model.plackett_luce.class_rows import class_rows
+    from thali.model.plackett_luce.design import Design
+    from thali.model.plackett_luce.gibbs import Chain, settings_of
 
     classes, codes = np.unique(labels, return_inverse=True)
     W = Design.fit(X, [f"x{j}" for j in range(X.shape[1])]).apply(X)
-    plan = plan_of(W.size, a, (1e-3, 1e2), 1.0, sampler, draws, tune, 1, 1)
-    return Chain(plan, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
+    settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, sampler, draws, tune, 1, 1)
+    return Chain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
 
 
-def logit_chain(X, labels, method: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: bool | None = None):
-    """A chain of the sparse logit on standardised covariates, its reference the last class.
-
-    Parameters
-    ----------
-    X, labels, draws, tune, seed
-        As in `plackett_luce_chain`.
-    method : {"polya-gamma", "holmes-held"}
-    wide : bool, optional
-        Whether coefficients are drawn with a row for each observation; None: whichever is less.
-
-    Returns
-    -------
-    thali.regression.sparse_logit_chain.Chain
-    """
-    from thali.regression.sparse_logit_chain import Chain, Prior, problem_of
-    from thali.regression.standard import standard_of
+def logit_chain(
+    X: Any, labels: Any, method: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: bool | None = None
+) -> Any:
+    """A chain of the sparse logit on standardised covariates, its reference the last class."""
+    from thali.model.classifiers.standard import standard_of
+    from thali.model.sparse_logit.chain import Chain, Prior, problem_of
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = Prior(None, 1.0, 1.0, True)

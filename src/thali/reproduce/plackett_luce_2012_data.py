@@ -1,11 +1,11 @@
-"""What Archambeau & Caron (2012) print of their data sets, and how the user's files of them are read."""
+"""Figures of Archambeau & Caron (2012) on their data sets, and the reading of the user's files of them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.check import shorten
+from thali._labels import shorten
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ HALVES = 20  # random splits in the paper
 _KINDS = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
 
 
-class Study(NamedTuple):
+class Design(NamedTuple):
     """One data set."""
 
     name: str
@@ -35,37 +35,37 @@ class Study(NamedTuple):
 
 
 STUDIES = (
-    Study(
+    Design(
         "Pima",
         (768, 8, 2),
         {LOGIT: (0.240, 0.024), GIBBS: (0.238, 0.015), VARIATIONAL: (0.239, 0.017)},
         {LOGIT: (409.6, 675), GIBBS: (23.2, 23)},
     ),
-    Study(
+    Design(
         "Iris",
         (150, 4, 3),
         {LOGIT: (0.086, 0.086), GIBBS: (0.186, 0.055), VARIATIONAL: (0.181, 0.057)},
         {LOGIT: (139.9, 8), GIBBS: (10.8, 14)},
     ),
-    Study(
+    Design(
         "Heart",
         (270, 13, 2),
         {LOGIT: (0.215, 0.046), GIBBS: (0.170, 0.023), VARIATIONAL: (0.223, 0.056)},
         {LOGIT: (128.8, 270), GIBBS: (16.0, 14)},
     ),
-    Study(
+    Design(
         "German",
         (1000, 24, 2),
         {LOGIT: (0.262, 0.021), GIBBS: (0.260, 0.017), VARIATIONAL: (0.298, 0.015)},
         {LOGIT: (561.1, 418), GIBBS: (58.0, 17)},
     ),
-    Study(
+    Design(
         "Lenses",
         (24, 4, 3),
         {LOGIT: (0.700, 0.087), GIBBS: (0.825, 0.071), VARIATIONAL: (0.821, 0.073)},
         {LOGIT: (26.0, 304), GIBBS: (8.6, 2916)},
     ),
-    Study(
+    Design(
         "Wine",
         (178, 13, 3),
         {LOGIT: (0.080, 0.038), GIBBS: (0.048, 0.019), VARIATIONAL: (0.093, 0.048)},
@@ -74,8 +74,8 @@ STUDIES = (
 )
 IRIS = STUDIES[1]
 # Of 1000 test rows, 656 and 672; five splits, no standard deviations.
-SUSHI = Study("Sushi", (5000, 11, 10), {LOGIT: (0.672, np.nan), GIBBS: (0.656, np.nan)}, {}, train=4000)
-COLON = Study(
+SUSHI = Design("Sushi", (5000, 11, 10), {LOGIT: (0.672, np.nan), GIBBS: (0.656, np.nan)}, {}, train=4000)
+COLON = Design(
     "Colon", (62, 2000, 2), {LOGIT: (0.33, 0.15), GIBBS: (0.36, 0.11)}, {}, train=50, log=True, labels=("class", "y")
 )
 
@@ -83,85 +83,68 @@ COLON = Study(
 class DataSet(NamedTuple):
     """One table of covariates and labels."""
 
-    study: Study
-    task: str  # as printed: the name, or what is predicted besides
+    design: Design
+    task: str  # as printed: the name, and what is predicted if not the class
     file: str
     covariates: "pandas.DataFrame"
     labels: np.ndarray
 
     @property
-    def told(self) -> str:
+    def messages(self) -> str:
         """How it was read, and whether it has the size of the paper's."""
         size = (*self.covariates.shape, len(np.unique(self.labels)))
         text = f"{self.file}: {size[0]} rows, {size[1]} covariates, {size[2]} classes"
-        if size == self.study.size:
+        if size == self.design.size:
             return text
-        n, d, classes = self.study.size
+        n, d, classes = self.design.size
         return f"{text}, other than the paper's ({n}, {d}, {classes}): its figures do not refer to this table"
 
 
-def read(path: Any, studies: tuple[Study, ...]) -> list[DataSet]:
-    """The data sets in a folder, or the one in a file, in the order of the studies.
-
-    Parameters
-    ----------
-    path : path
-        A folder with files that are named after the studies ("iris.csv", "german_numeric.csv"; some of them suffice),
-        or a file; where there are several studies its name must say which.
-    studies : tuple of Study
-
-    Returns
-    -------
-    list of DataSet
-
-    Raises
-    ------
-    DataError
-        If there is none, two stand for one study, or one cannot be used.
-    """
+def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
+    """The data sets in a folder, or the one in a file, in the order of the studies."""
     path = Path(path).expanduser()
-    names = shorten([study.key for study in studies], 10)
+    names = shorten([design.key for design in studies], 10)
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.casefold() in _KINDS)
-        found = [(study, [file for file in files if _is_of(file, study)]) for study in studies]
-        if not any(of_study for _, of_study in found):
+        found = [(design, [file for file in files if _is_of(file, design)]) for design in studies]
+        if not any(of_design for _, of_design in found):
             raise DataError(f"The folder {str(path)!r} holds no table named {names}, such as {studies[0].key}.csv.")
-        for study, of_study in found:
-            if len(of_study) > 1:
-                both = " and ".join(file.name for file in of_study[:2])
-                raise DataError(f"{both} may both be {study.key}; leave one in the folder {str(path)!r}.")
-        return [_data_set(of_study[0], study) for study, of_study in found if of_study]
+        for design, of_design in found:
+            if len(of_design) > 1:
+                both = " and ".join(file.name for file in of_design[:2])
+                raise DataError(f"{both} may both be {design.key}; leave one in the folder {str(path)!r}.")
+        return [_data_set(of_design[0], design) for design, of_design in found if of_design]
     if len(studies) == 1:
         return [_data_set(path, studies[0])]
-    for study in studies:
-        if _is_of(path, study):
-            return [_data_set(path, study)]
+    for design in studies:
+        if _is_of(path, design):
+            return [_data_set(path, design)]
     raise DataError(f"{path.name} does not say which data it holds; let its name begin with one of {names}.")
 
 
-def _is_of(file: Path, study: Study) -> bool:
-    return file.stem.casefold().startswith(study.key)
+def _is_of(file: Path, design: Design) -> bool:
+    return file.stem.casefold().startswith(design.key)
 
 
-def _data_set(file: Path, study: Study) -> DataSet:
-    from thali.data.tables import read_table
-    from thali.regression.input import matrix_of, names_of
+def _data_set(file: Path, design: Design) -> DataSet:
+    from thali.model.classifiers.input import matrix_of, names_of
+    from thali.reading.table import read_table
 
     table = read_table(file)
-    label = next((name for name in table.columns if name.casefold() in study.labels), table.columns[-1])
+    label = next((name for name in table.columns if name.casefold() in design.labels), table.columns[-1])
     covariates, labels = table.drop(columns=label), table[label].to_numpy()
-    if study.log:  # such a table names its rows, too
+    if design.log:  # such a table names its rows, too
         covariates = covariates.select_dtypes("number")
     try:
         matrix = matrix_of(covariates, names_of(covariates))
-        if study.log and not (matrix > 0.0).all():
+        if design.log and not (matrix > 0.0).all():
             raise DataError("X must be positive, since logarithms are taken; pass the levels as they were measured.")
         if any(each is None or each != each for each in labels) or len(np.unique(labels)) < 2:
             raise DataError(f"The classes, in column {label!r}, must be two or more, and none may be missing.")
     except DataError as error:
         raise DataError(f"{file.name}: {error}") from None
     frame: Any = covariates.astype(float)
-    return DataSet(study, study.name, file.name, np.log(frame) if study.log else frame, labels)
+    return DataSet(design, design.name, file.name, np.log(frame) if design.log else frame, labels)
 
 
 def ages(data: DataSet) -> DataSet | None:
@@ -177,15 +160,9 @@ def ages(data: DataSet) -> DataSet | None:
 
 
 def split(data: DataSet, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train and to test on; all classes occur among the former, and no covariate is constant there.
-
-    Raises
-    ------
-    DataError
-        If a thousand random splits hold none of that kind.
-    """
+    """Rows to train and to test on; all classes occur among the former, and no covariate is constant there."""
     n, X = len(data.labels), data.covariates.to_numpy()
-    train = n // 2 if data.study.train is None else data.study.train
+    train = n // 2 if data.design.train is None else data.design.train
     train = train if train < n else (4 * n) // 5  # of a table smaller than the paper's
     classes = len(np.unique(data.labels))
     for _ in range(1000):

@@ -1,15 +1,16 @@
-"""Archambeau & Caron (2012), Figs. 2 and 4: how weights vanish with a, and where classes meet, on iris."""
+"""Archambeau & Caron (2012), Figs. 2 and 4: weights that vanish with a, and boundaries of classes, on iris."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._quiet import quietly
-from thali.progress import Progress
-from thali.reproduce.entry import Entry, Reproduction, Settings
-from thali.reproduce.plackett_luce_2012_data import GIBBS, HALVES, IRIS, LOGIT, PAPER, DataSet, read
-from thali.reproduce.plackett_luce_2012_rates import (
+from thali.inference.progress import Progress
+from thali.inference.quiet import without_warnings
+
+from .entry import Entry, Reproduction, Settings
+from .plackett_luce_2012_data import GIBBS, HALVES, IRIS, LOGIT, PAPER, DataSet, read
+from .plackett_luce_2012_rates import (
     THIN,
     Budget,
     Task,
@@ -24,7 +25,7 @@ from thali.reproduce.plackett_luce_2012_rates import (
 if TYPE_CHECKING:
     import pandas
 
-# Fig. 2. The paper prints a picture only; beside ours is what another program found.
+# Fig. 2. The paper prints only a picture; the figures beside ours are those of another program.
 GRID = (2.0, 1.5, 1.2, 1.1, 1.05, 1.02, 1.01, 1.0, 0.95, 0.9, 0.7, 0.5, 0.3, 0.1, 0.03, 0.01)
 ELSEWHERE_MAP = {1.1: 27, 1.0: 3, 0.95: 3, 0.5: 3, 0.1: 3, 0.01: 3}
 LEAST = 1e-2
@@ -55,10 +56,10 @@ def figure_2(settings: Settings) -> Reproduction:
     """Weights against a: the maximum of the posterior, its mean and median, the variational mean."""
     import pandas as pd
 
-    from thali.reproduce import plackett_luce_2012_pictures as pictures
+    from . import plackett_luce_2012_pictures as pictures
 
     data = read(settings.data, (IRIS,))[0]
-    with quietly():
+    with without_warnings():
         path, largest, support = _map_path(data)
         weights, interrupted = _averages(settings, data)
     left = [int(fit.support.sum()) for a, fit in zip(GRID, path, strict=True) if a <= 1.0]
@@ -88,7 +89,7 @@ def figure_2(settings: Settings) -> Reproduction:
             f"fixed point that keeps zeros, and its answer depends on the start. {_on_starts(data)}",
             "The mean is never sparse; the median and the variational mean are alike, as the paper says.",
             f"Samplers: {settings.pick(2, 4, 4)} chains of {_draws(settings) * THIN:,} + {_draws(settings) * THIN:,} "
-            f"sweeps. Read was {data.told}.",
+            f"sweeps. Read was {data.messages}.",
         ],
         {"figure-2": lambda: pictures.paths(curves)},
         interrupted,
@@ -99,11 +100,11 @@ def _draws(settings: Settings) -> int:
     return settings.pick(20, 300, 2000)
 
 
-def _map_path(data: DataSet) -> tuple[list, int, "pandas.DataFrame"]:
+def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
     """Fits on the grid, how many weights there are, and a table of those above zero at a = 1."""
     import pandas as pd
 
-    from thali.regression.pl_map import map_path
+    from thali.model.plackett_luce.map_estimate import map_path
 
     design, W, codes, classes = _prepared(data)
     path = map_path(W, codes, len(classes), GRID)
@@ -121,7 +122,7 @@ def _map_path(data: DataSet) -> tuple[list, int, "pandas.DataFrame"]:
 
 
 def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    from thali.regression.design import Design
+    from thali.model.plackett_luce.design import Design
 
     X = data.covariates.to_numpy()
     design = Design.fit(X, list(data.covariates.columns), standardize=standardize)
@@ -130,8 +131,8 @@ def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray,
 
 
 def _on_starts(data: DataSet) -> str:
-    """What the rule gives at a = .5 on covariates as they are, from two starts."""
-    from thali.regression.pl_map import fit_map
+    """The result of the rule at a = .5 on unscaled covariates, from two starts."""
+    from thali.model.plackett_luce.map_estimate import fit_map
 
     _, W, codes, classes = _prepared(data, standardize=False)
     shape, found = (len(classes), W.shape[1]), []
@@ -146,7 +147,7 @@ def _on_starts(data: DataSet) -> str:
 
 def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, np.ndarray]], bool]:
     """Relative weights by estimate and a, and whether Ctrl-C came."""
-    from thali.regression.plackett_luce import PlackettLuceRegression
+    from thali.model.plackett_luce.model import PlackettLuceRegression
 
     grid = list(next(iter(ELSEWHERE.values())))
     weights: dict[str, dict[float, np.ndarray]] = {}
@@ -186,8 +187,8 @@ def _counts(weights: dict[str, dict[float, np.ndarray]]) -> "pandas.DataFrame":
 
 
 def figure_4(settings: Settings) -> Reproduction:
-    """Regions of the classes by the petals alone, and what products of the exponentials change."""
-    from thali.reproduce import plackett_luce_2012_pictures as pictures
+    """Regions of the classes by the petals only, and the effect of products of the exponentials."""
+    from . import plackett_luce_2012_pictures as pictures
 
     given = read(settings.data, (IRIS,))[0]
     data = petals(given)
@@ -201,12 +202,12 @@ def figure_4(settings: Settings) -> Reproduction:
     return Reproduction(
         {f"Fig. 4: share of errors over {budget.splits} random halves": table},
         [
-            f"{budget.told} Of {' and '.join(data.covariates.columns)} alone; always naming the largest class errs "
+            f"{budget.messages} Of {' and '.join(data.covariates.columns)} alone; always naming the largest class errs "
             f"{of_majority(records, data.task).mean():.3f}.",
             "The paper shows the regions and prints no errors; beside ours is what another program found. With columns "
-            f"of e^x and e^-x alone PL Gibbs errs {plain:.3f}, with those of their products besides {paired:.3f}: the "
+            f"of e^x and e^-x alone PL Gibbs errs {plain:.3f}, with their products in addition {paired:.3f}: the "
             "paper's remedy works here. With all four covariates it helps much less (.174 to .131 by that program).",
-            f"Read was {given.told}.",
+            f"Read was {given.messages}.",
         ],
         {"figure-4": lambda: pictures.regions(data, METHODS[:3], _sampler(settings, budget))},
         interrupted,
@@ -219,7 +220,7 @@ def _sampler(settings: Settings, budget: Budget) -> dict[str, Any]:
 
 
 def petals(data: DataSet) -> DataSet:
-    """Iris with its third and fourth covariate alone, or those whose names speak of petals."""
+    """Iris with its third and fourth covariates only, or those with "petal" in their names."""
     named = [name for name in data.covariates.columns if "petal" in name.casefold()]
     names = named if len(named) == 2 else list(data.covariates.columns[2:4])
     return data._replace(task="Iris, petals", covariates=data.covariates[names])

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.leave_out.kept import Kept, fit_key
+from thali.comparison.checkpoint import FinishedFits, fit_key
+from thali.inference.progress import Progress
 from thali.posterior.summary import convergence
-from thali.progress import Progress
-from thali.reproduce.entry import Entry, Reproduction, Settings
-from thali.reproduce.plackett_luce_2012_chains import logit_chain, plackett_luce_chain
-from thali.reproduce.plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, read, split
-from thali.reproduce.plackett_luce_2012_rates import digest
+
+from .entry import Entry, Reproduction, Settings
+from .plackett_luce_2012_chains import logit_chain, plackett_luce_chain
+from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, read, split
+from .plackett_luce_2012_rates import digest
 
 if TYPE_CHECKING:
     import pandas
@@ -43,7 +44,7 @@ SIZES = {"small": Size(1, 2, 60), "standard": Size(1, 4, DRAWS), "full": Size(5,
 
 
 class Yield(NamedTuple):
-    """What a sampler gives on one half of the data."""
+    """The results of a sampler on one half of the data."""
 
     seconds: float  # CPU, a sweep
     single: float  # smallest ESS of the weights or coefficients in a chain, by its autocorrelations, mean over chains
@@ -53,7 +54,9 @@ class Yield(NamedTuple):
 
 def table_3(settings: Settings) -> Reproduction:
     """Smallest effective sample size and time of an effective draw."""
-    data_sets = [(ages(data) or data) if data.study.name == "Lenses" else data for data in read(settings.data, STUDIES)]
+    data_sets = [
+        (ages(data) or data) if data.design.name == "Lenses" else data for data in read(settings.data, STUDIES)
+    ]
     size = SIZES[settings.size]
     found, interrupted = _yields(settings, size, data_sets)
     if not found:
@@ -76,7 +79,7 @@ def table_3(settings: Settings) -> Reproduction:
             *_on_speed(found),
             "Lenses stands for its age from the rest, as in Table 2. The paper's 2,916 effective draws of PL there are "
             "those of a that is fixed, or hardly moves: compare the row a = 1.",
-            f"Read were {'; '.join(data.told for data in data_sets)}.",
+            f"Read were {'; '.join(data.messages for data in data_sets)}.",
         ],
         interrupted=interrupted,
     )
@@ -93,19 +96,19 @@ def samplers_of(data: DataSet) -> dict[str, Callable[..., Any]]:
         HOLMES_HELD: partial(logit_chain, method="holmes-held"),
         POLYA_GAMMA: partial(logit_chain, method="polya-gamma"),
     }
-    if data.study.name == "Lenses":
+    if data.design.name == "Lenses":
         found[FIXED] = partial(plackett_luce_chain, sampler="paper", a=1.0)
     return found
 
 
-def _yields(settings: Settings, size: Size, data_sets: Sequence[DataSet]) -> tuple[dict, bool]:
-    """What each sampler gives on each data set, one entry a half; and whether Ctrl-C came."""
+def _yields(settings: Settings, size: Size, data_sets: Sequence[DataSet]) -> tuple[dict[Any, Any], bool]:
+    """The results of each sampler on each data set, one entry a half; and whether Ctrl-C came."""
     path = settings.folder and settings.folder / "plackett-luce-table3-chains.jsonl"
     cells = [(half, data) for half in range(size.splits) for data in data_sets]
     found: dict[str, dict[str, list[Yield]]] = {}
     total = sum(len(samplers_of(data)) for _, data in cells)
     with (
-        Kept(path, settings.random_seed, RECORD) as kept,
+        FinishedFits(path, settings.random_seed, RECORD) as kept,
         Progress(settings.progressbar, "sampling", total, "samplers") as progress,
     ):
         progress.note("compiling, once")
@@ -148,7 +151,7 @@ def _yield(settings: Settings, size: Size, data: DataSet, half: int, name: str, 
 def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The second half of a chain: weights or coefficients, log odds of the new rows, log-likelihood; by draw."""
     if name in (HOLMES_HELD, POLYA_GAMMA):
-        from thali.regression.standard import standard_of
+        from thali.model.classifiers.standard import standard_of
 
         chain.run_to(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
@@ -156,11 +159,11 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
         z = standard_of(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
         return coefs[..., :-1].reshape(len(coefs), -1), odds.reshape(len(coefs), -1), chain.likelihoods
-    from thali.regression.design import Design
-    from thali.regression.pl_state import LOG_MASS
+    from thali.model.plackett_luce.design import Design
+    from thali.model.plackett_luce.state import LOG_MASS
 
     masses = np.empty(chain.total - chain.sweeps)
-    for draw in range(len(masses)):  # the sum of the weights is not among what a chain keeps
+    for draw in range(len(masses)):  # chains do not record the sum of the weights
         chain.run_to(chain.sweeps + 1)
         masses[draw] = np.exp(min(chain.state.real[LOG_MASS], 700.0))
     weights = chain.kept.weights
@@ -174,24 +177,6 @@ def single_chain_ess(draws: np.ndarray) -> np.ndarray:
     """Effective sample size of each column of one chain, by Geyer's initial monotone sequence; NaN for a constant.
 
     N / (−1 + 2 Σ_t Γ_t), Γ_t = ρ_2t + ρ_2t+1 up to the first that is not positive, none larger than those before.
-
-    Parameters
-    ----------
-    draws : array (draw, quantity)
-
-    Returns
-    -------
-    array (quantity,)
-
-    References
-    ----------
-    Geyer (1992), Practical Markov chain Monte Carlo, section 3.3.
-
-    Example
-    -------
-    >>> chain = np.random.default_rng(1).standard_normal((5000, 1))
-    >>> bool(4000 < single_chain_ess(chain)[0] < 6000)
-    True
     """
     n = len(draws)
     peak = np.abs(draws).max(axis=0)
@@ -210,16 +195,16 @@ def single_chain_ess(draws: np.ndarray) -> np.ndarray:
 # tables ---------------------------------------------------------------------------------------------------
 
 
-def _table(found: Mapping[str, Mapping[str, list[Yield]]], row: Callable) -> "pandas.DataFrame":
+def _table(found: Mapping[str, Mapping[str, list[Yield]]], row: Callable[..., Any]) -> "pandas.DataFrame":
     import pandas as pd
 
     rows = []
     for task, of_task in found.items():
         reference = _mean(of_task[HOLMES_HELD]) if HOLMES_HELD in of_task else None
-        study = next(study for study in STUDIES if task.startswith(study.name))
+        design = next(design for design in STUDIES if task.startswith(design.name))
         for name, yields in of_task.items():
-            printed = study.yields.get(OF_PAPER.get(name, ""), (np.nan, np.nan))
-            rows.append({"data": task, "sampler": name} | row(_mean(yields), reference, printed, study.yields[LOGIT]))
+            printed = design.yields.get(OF_PAPER.get(name, ""), (np.nan, np.nan))
+            rows.append({"data": task, "sampler": name} | row(_mean(yields), reference, printed, design.yields[LOGIT]))
     return pd.DataFrame(rows)
 
 
@@ -227,7 +212,9 @@ def _mean(yields: Sequence[Yield]) -> Yield:
     return Yield(*np.mean(yields, axis=0))
 
 
-def _as_paper(here: Yield, reference: Yield | None, printed: tuple, of_logit: tuple) -> dict[str, float]:
+def _as_paper(
+    here: Yield, reference: Yield | None, printed: tuple[Any, ...], of_logit: tuple[Any, ...]
+) -> dict[str, float]:
     ours = (here.seconds / reference.seconds, here.single / reference.single) if reference else (np.nan, np.nan)
     theirs = printed[0] / of_logit[0], printed[1] / of_logit[1]
     return {
@@ -240,7 +227,9 @@ def _as_paper(here: Yield, reference: Yield | None, printed: tuple, of_logit: tu
     }
 
 
-def _over_chains(here: Yield, reference: Yield | None, printed: tuple, of_logit: tuple) -> dict[str, float]:
+def _over_chains(
+    here: Yield, reference: Yield | None, printed: tuple[Any, ...], of_logit: tuple[Any, ...]
+) -> dict[str, float]:
     if reference is None:
         ratio = np.nan
     else:
@@ -249,17 +238,18 @@ def _over_chains(here: Yield, reference: Yield | None, printed: tuple, of_logit:
 
 
 def _on_speed(found: Mapping[str, Mapping[str, list[Yield]]]) -> list[str]:
-    """How much sooner the recommended sampler has a draw than the published one."""
-    told = []
+    """The speed of the recommended sampler relative to the published one."""
+    messages = []
     for task, of_task in found.items():
         if PUBLISHED in of_task and RECOMMENDED in of_task:
             old, new = _mean(of_task[PUBLISHED]), _mean(of_task[RECOMMENDED])
-            told.append(f"{task} {(old.seconds / old.together) / (new.seconds / new.together):.2g}")
-    if not told:
+            messages.append(f"{task} {(old.seconds / old.together) / (new.seconds / new.together):.2g}")
+    if not messages:
         return []
     return [
         "Times that the published sampler of PL takes for an effective draw over chains, divided by those of the "
-        f"recommended one: {', '.join(told)}. Where its R-hat is well above 1, its effective draws are a guess upwards."
+        f"recommended one: {', '.join(messages)}. Where its R-hat is well above 1, its effective draws are a "
+        "guess upwards."
     ]
 
 

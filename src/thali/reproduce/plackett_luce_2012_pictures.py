@@ -1,14 +1,15 @@
 """Pictures like Figs. 2 and 4 of Archambeau & Caron (2012)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._quiet import quietly
+from thali.inference.quiet import without_warnings
 from thali.plots._style import COLOURS, new_axes
-from thali.reproduce.plackett_luce_2012_data import DataSet
-from thali.reproduce.plackett_luce_2012_rates import Method
+
+from .plackett_luce_2012_data import DataSet
+from .plackett_luce_2012_rates import Method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,15 +38,15 @@ def paths(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence[Axes]":
     return axes
 
 
-def regions(data: DataSet, methods: Sequence[Method], sampler: dict) -> "Sequence[Axes]":
+def regions(data: DataSet, methods: Sequence[Method], sampler: dict[Any, Any]) -> "Sequence[Axes]":
     """Fig. 4: a panel for each method, the region of each class and the points of the data; fits the methods."""
     from thali import plots
 
     axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
-        with quietly():
+        with without_warnings():
             model = method.make(sampler, data.labels).fit(data.covariates, data.labels)
-        plots.decision(model, data.covariates, data.labels, axes=ax)
+        plots.decision(model, data.covariates, data.labels, ax=ax)
         ax.set_title(method.name, fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
     for ax in axes[:-1]:

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._quiet import quietly
+from thali.comparison.checkpoint import FinishedFits, fit_key
 from thali.errors import DataWarning
-from thali.leave_out.kept import Kept, fit_key
-from thali.progress import Progress
-from thali.reproduce.entry import Settings
-from thali.reproduce.plackett_luce_2012_data import DataSet, split
+from thali.inference.progress import Progress
+from thali.inference.quiet import without_warnings
+
+from .entry import Settings
+from .plackett_luce_2012_data import DataSet, split
 
 if TYPE_CHECKING:
     import pandas
 
 THIN = 10
-SCHEMA = 1  # raised when a record of an older thali can no longer stand for one of this
+SCHEMA = 1  # increased when records of older versions are no longer valid
 # What is kept of a finished part.
 RECORD = {"task": str, "split": int, "majority": float, "methods": dict}
 
@@ -32,7 +33,7 @@ class Budget(NamedTuple):
     chains: int
 
     @property
-    def told(self) -> str:
+    def messages(self) -> str:
         chains = f"{self.chains} chains" if self.chains > 1 else "one chain"
         return (
             f"{self.splits} random splits, the same for all; samplers: {chains} of {THIN * self.tune:,} + "
@@ -48,22 +49,22 @@ class Method(NamedTuple):
     paper: str | None = None  # whose figures of the paper stand beside
 
 
-def plackett_luce(name: str, paper: str | None = None, **arguments) -> Method:
+def plackett_luce(name: str, paper: str | None = None, **arguments: Any) -> Method:
     """Plackett–Luce regression with these arguments."""
 
-    def make(sampler: dict, labels):
-        from thali.regression.plackett_luce import PlackettLuceRegression
+    def make(sampler: dict[Any, Any], labels: Any) -> Any:
+        from thali.model.plackett_luce.model import PlackettLuceRegression
 
         return PlackettLuceRegression(**(sampler | arguments))
 
     return Method(name, make, paper)
 
 
-def sparse_logit(name: str, **arguments) -> Method:
+def sparse_logit(name: str, **arguments: Any) -> Method:
     """The sparse logit, its reference the last class as in the paper."""
 
-    def make(sampler: dict, labels):
-        from thali.regression.sparse_logit import SparseMultinomialLogit
+    def make(sampler: dict[Any, Any], labels: Any) -> Any:
+        from thali.model.sparse_logit.model import SparseMultinomialLogit
 
         return SparseMultinomialLogit(reference=np.unique(labels)[-1], **(sampler | arguments))
 
@@ -77,19 +78,19 @@ class Task(NamedTuple):
     methods: Sequence[Method]
 
 
-def rates_of(settings: Settings, name: str, tasks: Sequence[Task], budget: Budget) -> tuple[list[dict], bool]:
-    """What was found on every split that was finished, and whether Ctrl-C came.
+def rates_of(settings: Settings, name: str, tasks: Sequence[Task], budget: Budget) -> tuple[list[dict[Any, Any]], bool]:
+    """The results of every finished split, and whether Ctrl-C came.
 
     A record: task, split, the error rate of the largest training class ("majority") and of each method with its log
     loss, area under the curve (two classes), a (its geometric mean in each chain) and lower bound.
     """
     path = settings.folder and settings.folder / f"{name}-splits.jsonl"
-    records: list[dict] = []
+    records: list[dict[Any, Any]] = []
     cells = [(task, number) for number in range(budget.splits) for task in tasks]
     with (
-        Kept(path, settings.random_seed, RECORD) as kept,
+        FinishedFits(path, settings.random_seed, RECORD) as kept,
         Progress(settings.progressbar, "fitting", len(cells), "splits") as progress,
-        quietly(),
+        without_warnings(),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore", DataWarning)  # of classes with one member in a half
@@ -118,8 +119,8 @@ def digest(data: DataSet) -> str:
     return hashlib.sha256(text + np.ascontiguousarray(data.covariates.to_numpy()).tobytes()).hexdigest()
 
 
-def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict | None:
-    """What is shown of one split; None if Ctrl-C came while sampling."""
+def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict[Any, Any] | None:
+    """The results for one split; None if Ctrl-C came during sampling."""
     data = task.data
     of_data = int(digest(data)[:8], 16)
     seeds = np.random.SeedSequence(settings.random_seed, spawn_key=(of_data, number)).spawn(1 + len(task.methods))
@@ -136,17 +137,17 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
     return found
 
 
-def _fitted(model: Any) -> dict:
-    """What else is told of a fit: a, of each chain where there are any, and the lower bound."""
-    told = {}
+def _fitted(model: Any) -> dict[Any, Any]:
+    """Further results of a fit: a (of each chain, if there are chains) and the lower bound."""
+    messages = {}
     if hasattr(model, "a_"):
         of_chains = [float(model.a_)]
         if hasattr(model, "posterior_"):
             of_chains = np.exp(np.log(model.posterior_["posterior"]["a"].values).mean(axis=1)).tolist()
-        told["a"] = of_chains
+        messages["a"] = of_chains
     if getattr(model, "lower_bound_", None) is not None:
-        told["bound"] = float(model.lower_bound_)
-    return told
+        messages["bound"] = float(model.lower_bound_)
+    return messages
 
 
 def majority_error(train: np.ndarray, test: np.ndarray) -> float:
@@ -155,7 +156,7 @@ def majority_error(train: np.ndarray, test: np.ndarray) -> float:
     return float(np.mean(test != classes[np.argmax(counts)]))
 
 
-def scores(model: Any, X: Any, labels: np.ndarray) -> dict:
+def scores(model: Any, X: Any, labels: np.ndarray) -> dict[Any, Any]:
     """Share of errors, mean −ln P(label), and for two classes the area under the receiver operating curve."""
     from scipy.stats import rankdata
 
@@ -170,12 +171,12 @@ def scores(model: Any, X: Any, labels: np.ndarray) -> dict:
     return found
 
 
-def of_method(records: Sequence[dict], task: str, method: str, what: str) -> np.ndarray:
+def of_method(records: Sequence[dict[Any, Any]], task: str, method: str, what: str) -> np.ndarray:
     """A figure of one method on each split of a task; NaN where there is none."""
     return np.array([r["methods"][method].get(what, np.nan) for r in records if r["task"] == task], float)
 
 
-def of_majority(records: Sequence[dict], task: str) -> np.ndarray:
+def of_majority(records: Sequence[dict[Any, Any]], task: str) -> np.ndarray:
     return np.array([record["majority"] for record in records if record["task"] == task])
 
 
@@ -184,7 +185,7 @@ def error_of(values: np.ndarray) -> float:
     return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
 
 
-def rate_table(records: Sequence[dict], tasks: Sequence[Task]) -> "pandas.DataFrame":
+def rate_table(records: Sequence[dict[Any, Any]], tasks: Sequence[Task]) -> "pandas.DataFrame":
     """One row a task and method, the paper's figures beside ours."""
     import pandas as pd
 
@@ -196,7 +197,7 @@ def rate_table(records: Sequence[dict], tasks: Sequence[Task]) -> "pandas.DataFr
         for method in methods:
             errors = of_method(records, data.task, method.name, "error")
             aucs = of_method(records, data.task, method.name, "auc")
-            paper, sd = data.study.rates.get(str(method.paper), (np.nan, np.nan))
+            paper, sd = data.design.rates.get(str(method.paper), (np.nan, np.nan))
             rows.append(
                 {
                     "data": data.task,
@@ -215,7 +216,7 @@ def rate_table(records: Sequence[dict], tasks: Sequence[Task]) -> "pandas.DataFr
     return pd.DataFrame(rows)
 
 
-def _of_chains(records: Sequence[dict], task: str, method: str) -> dict:
+def _of_chains(records: Sequence[dict[Any, Any]], task: str, method: str) -> dict[Any, Any]:
     """Geometric mean of a over chains and splits, and its least and largest value in a chain."""
     found = [r["methods"][method]["a"] for r in records if r["task"] == task and "a" in r["methods"][method]]
     chains = np.array([a for of_split in found for a in of_split])

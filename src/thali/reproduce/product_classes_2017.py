@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali.comparison.compare import compare
 from thali.datasets import product_choices
 from thali.errors import ConvergenceWarning, InterruptedWarning
-from thali.leave_out.compare import compare
-from thali.reproduce.entry import Entry, Reproduction, Settings
+
+from .entry import Entry, Reproduction, Settings
 
 PAPER = "Daviet & McCausland (2017), draft"
 CLASSES, HIERARCHICAL, MULTINOMIAL = "product classes", "hierarchical logit", "multinomial logit"
@@ -25,9 +26,9 @@ class Size(NamedTuple):
     """How many data sets, chains, sweeps a step and in the final phase where classes are to be found, and people."""
 
     data_sets: int
-    groups: int
+    chains: int
     sweeps_per_step: int
-    final_sweeps: int
+    sweeps: int
     people: int
 
 
@@ -39,7 +40,7 @@ SIZES = {
 
 
 def classes(settings: Settings) -> Reproduction:
-    """Held-out choices of known and of new people, and the classes that were found, beside the true ones."""
+    """Held-out choices of known and of new people, and the inferred classes beside the true ones."""
     import pandas as pd
 
     size = SIZES[settings.size]
@@ -77,7 +78,7 @@ def classes(settings: Settings) -> Reproduction:
         "explains all data; ties are split evenly instead. Its classes may hold all levels of an attribute, its signs "
         "and polarities contradict each other, and singletons are deleted without a look at the likelihood.",
         "The models are compared as they are by default; to find classes takes longer: "
-        f"{40 * size.sweeps_per_step:,} + {size.final_sweeps:,} sweeps of {size.groups} chains. A class is found where "
+        f"{40 * size.sweeps_per_step:,} + {size.sweeps:,} sweeps of {size.chains} chains. A class is found where "
         "one with exactly its levels exists and is owned; weak interactions are spread over many neighbouring classes, "
         "which predict alike.",
         "The other program's figures are those of other data of this design.",
@@ -96,11 +97,11 @@ def _draw(name: str, model: Any) -> Any:
     return getattr(plots, name)(model)
 
 
-def _models(size: Size, monotone: dict) -> dict[str, Any]:
+def _models(monotone: dict[Any, Any]) -> dict[str, Any]:
     import thali
 
     return {
-        CLASSES: thali.ProductClasses(monotone, groups=size.groups),
+        CLASSES: thali.ProductClasses(monotone),
         HIERARCHICAL: thali.HierarchicalLogit(),
         MULTINOMIAL: thali.MultinomialLogit(),
     }
@@ -110,16 +111,17 @@ def _seed(settings: Settings, number: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(settings.random_seed, spawn_key=(number,))
 
 
-def _scores(settings: Settings, size: Size, number: int) -> tuple[list[dict], bool]:
+def _scores(settings: Settings, size: Size, number: int) -> tuple[list[dict[Any, Any]], bool]:
     """Log scores of the models for known and for new people, and whether all fits were finished."""
     made = product_choices(size.people, TASKS + HELD_OUT, random_seed=_seed(settings, number))
     rows, is_whole = [], True
     for what, wanted in (("task", {"hold_out": HELD_OUT}), ("respondent", {"folds": FOLDS})):
         table = compare(
-            _models(size, made.monotone),
+            _models(made.monotone),
             made.data,
             leave_out=what,
             **wanted,
+            chains=size.chains if settings.size == "small" else None,
             cores=settings.cores,
             random_seed=settings.random_seed + number,
             progressbar=settings.progressbar,
@@ -164,17 +166,17 @@ def _mean_scores(scores: Any) -> Any:
 
 
 def _recovered(settings: Settings, size: Size, number: int) -> tuple[Any, Any]:
-    """A fit to the first tasks, and what it says about the true classes."""
+    """A fit to the first tasks, and its results for the true classes."""
     import pandas as pd
 
     import thali
 
     made = product_choices(size.people, TASKS + HELD_OUT, random_seed=_seed(settings, number))
     train, _ = made.data.split(tasks=HELD_OUT)
-    model = thali.ProductClasses(
-        made.monotone, groups=size.groups, sweeps_per_step=size.sweeps_per_step, final_sweeps=size.final_sweeps
-    )
-    model.fit(train, cores=settings.cores, random_seed=settings.random_seed + number, progressbar=settings.progressbar)
+    model = thali.ProductClasses(made.monotone)
+    long = {"chains": size.chains, "sweeps_per_step": size.sweeps_per_step, "sweeps": size.sweeps}
+    how = {"cores": settings.cores, "progressbar": settings.progressbar}
+    model.fit(train, **long, **how, random_seed=settings.random_seed + number)
     found = model.classes(cover=1.0).set_index("class")
     rows = []
     for k, (name, kind) in enumerate(made.classes.items()):

@@ -1,4 +1,4 @@
-"""Checks that a sampler is right, for thali's own and for yours.
+"""Checks that a sampler is correct, for thali's samplers and likelihoods and for yours.
 
 - `calibrate`: simulation-based calibration of any model, yours or thali's: parameters from the prior, data from them, a
   fit, and the rank of the parameters among its draws.
@@ -8,17 +8,6 @@
 - `naive`: slow and obvious evaluations that fast code must agree with.
 """
 
-from importlib import import_module
-from typing import Any
+import lazy_loader
 
-__all__ = ["calibrate", "check", "exact", "joint", "naive"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'thali.testing' has no attribute {name!r}")
-    if name == "calibrate":
-        return import_module("thali.testing.calibration").calibrate
-    if name == "check":
-        return import_module("thali.testing.own_likelihood").check
-    return import_module(f"thali.testing.{name}")
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""Simulation-based calibration: are the posteriors of simulated data what their name promises?"""
+"""Simulation-based calibration: are the posteriors of simulated data correct?"""
 
 import os
 from dataclasses import dataclass
@@ -6,28 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._quiet import quietly
-from thali._random import root
+from thali._arguments import whole
+from thali.comparison.left_out import ignore_sigint
 from thali.errors import ArgumentError, DataError
-from thali.leave_out.fit import deaf_to_ctrl_c
-from thali.leave_out.workers import run_all
-from thali.models.arguments import whole
-from thali.models.prior_sample import Sampled
-from thali.testing.uniformity import uniformity
+from thali.inference.quiet import without_warnings
+from thali.inference.seeds import root
+from thali.inference.workers import run_all
+from thali.model.prior_sample import HasPrior
+
+from .uniformity import uniformity
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 MOST = 12  # quantities of a variable, evenly spaced, that are ranked
-LIMIT = 1e-4  # probability that a correct model is called wrong
-TIE = 1e-7  # relative difference below which numbers are equal but for the arithmetic that made them
-_ROUNDS = 20  # times the wanted number of data sets that are simulated at most, where some cannot be fitted
+LIMIT = 1e-4  # probability that a correct model is rejected
+TIE = 1e-7  # relative difference below which numbers are equal up to rounding
+_ROUNDS = 20  # at most this many times the wanted data sets are simulated if some cannot be fitted
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What `calibrate` found; prints as a table.
+    """The result of `calibrate`; prints as a table.
 
     Attributes
     ----------
@@ -37,7 +38,7 @@ class Calibration:
         uniform ranks, by their whole distribution), and `ess`, the median number of nearly independent draws.
     ranks : pandas.DataFrame
         One row a data set, one column a quantity: the share of draws below the parameter, which should be uniform
-        between 0 and 1; their histogram, or their empirical distribution function, says in what they are not.
+        between 0 and 1; their histogram, or their empirical distribution function, shows deviations.
     """
 
     table: "pandas.DataFrame"
@@ -45,7 +46,7 @@ class Calibration:
 
     @property
     def ok(self) -> bool:
-        """Whether no quantity is out of calibration; by chance a correct model is called wrong once in 10,000 times."""
+        """Whether every quantity is calibrated; a correct model is rejected by chance once in 10,000 times."""
         return bool(self.table["p_value"].min() * len(self.table) >= LIMIT)
 
     def __bool__(self) -> bool:
@@ -64,13 +65,13 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Replicate:
-    """What to do: fit the model to simulated data and rank their parameters. It travels to other processes."""
+    """The task: fit the model to simulated data and rank their parameters. It is sent to other processes."""
 
-    model: Sampled
-    data: tuple
+    model: HasPrior
+    data: tuple[Any, ...]
     truth: dict[str, float]
     seed: np.random.SeedSequence
-    settings: dict  # of the fit
+    settings: dict[Any, Any]  # of the fit
     home: int  # the process that asks
 
 
@@ -80,7 +81,7 @@ def calibrate(
     n: int = 200,
     *,
     cores: int | None = None,
-    random_seed=None,
+    random_seed: Any = None,
     progressbar: bool = True,
     **fit: Any,
 ) -> Calibration:
@@ -97,12 +98,12 @@ def calibrate(
     model : a model of thali
         One that draws from a posterior, such as `LatentFeatureModel` with a likelihood of your own.
     design : data as `fit` takes them; of a classifier the pair (X, y)
-        See `sample_prior`. A prior that depends on the data is held at what it is for these.
+        See `sample_prior`. A prior that depends on the data is fixed to the one for these.
     n : int
         Data sets that are simulated and fitted.
     cores : int, optional
-        Data sets fitted at once, in processes of their own; None means as many as there are processors. Has no
-        influence on the ranks.
+        Data sets fitted at once, in separate processes; None means as many as there are processors. Has no influence
+        on the ranks.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
     **fit
@@ -111,8 +112,9 @@ def calibrate(
     Returns
     -------
     Calibration
-        `.table`, `.ranks`, `.ok`; prints as a table. Ranked are the variables of `sample_prior`'s group `prior`, at
-        most 12 entries of each; what depends on the order of features is summed over them.
+        `.table`, `.ranks`, `.ok`; prints as a table. The ranked quantities are the variables of
+        `sample_prior`'s group `prior`, at most 12 entries of each; those that depend on the order of features are
+        summed over them.
 
     Raises
     ------
@@ -135,9 +137,9 @@ def calibrate(
     >>> found.ok, list(found.table.columns)
     (True, ['n', 'rank_mean', 'z', 'z_spread', 'p_value', 'ess'])
     """
-    from thali.progress import Progress
+    from thali.inference.progress import Progress
 
-    if not isinstance(model, Sampled):
+    if not isinstance(model, HasPrior):
         raise ArgumentError(f"calibrate needs a model of thali; got {type(model).__name__}.")
     n, cores = whole("n", n, 2), None if cores is None else whole("cores", cores, 1)
     given = model._arguments(design)
@@ -158,17 +160,19 @@ def calibrate(
     return _calibration(list(tasks[0].truth), ranks, sizes)
 
 
-def _simulated(model: Sampled, design: tuple, n: int, seed) -> list[tuple[tuple, dict[str, float]]]:
+def _simulated(
+    model: HasPrior, design: tuple[Any, ...], n: int, seed: Any
+) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
     """Data and quantities of the first n draws from the prior that the model can be fitted to.
 
-    Which data are passed over depends on them alone, so that the ranks of the others stay uniform.
+    Which data are skipped depends only on the data, so that the ranks of the others stay uniform.
     """
-    kept: list[tuple[tuple, dict[str, float]]] = []
+    kept: list[tuple[tuple[Any, ...], dict[str, float]]] = []
     names: list[str] = []
     for part in seed.spawn(_ROUNDS):
         sample = model._drawn(n, part, *design)
         values = quantities_of(sample.prior)
-        names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]  # not those that are fixed
+        names = names or [name for name, draws in values.items() if np.ptp(draws) > 0.0]  # fixed ones are left out
         kept += [
             (data, {name: float(values[name][0, k]) for name in names})
             for k, data in enumerate(sample.data)
@@ -187,7 +191,7 @@ def run(task: Replicate) -> tuple[list[float], list[int]]:
     seed, ties = task.seed.spawn(2)
     rng = np.random.default_rng(ties)
     model = type(task.model)(**task.model.get_params())
-    with deaf_to_ctrl_c(task.home), quietly():
+    with ignore_sigint(task.home), without_warnings():
         posterior = model._refit(task.data, seed, task.settings)["posterior"].to_dataset()
     if model.interrupted_:  # type: ignore[attr-defined]
         raise KeyboardInterrupt
@@ -230,19 +234,7 @@ def _calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Cali
 
 
 def quantities_of(group: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """The numbers of a group `posterior` or `prior` that do not depend on labels of features.
-
-    Parameters
-    ----------
-    group : xarray.Dataset
-        Variables (chain, draw, ...).
-
-    Returns
-    -------
-    dict of arrays (chain, draw)
-        Of a variable with other dimensions up to 12 entries, named by their coordinates; what has a dimension `feature`
-        is summed over it first.
-    """
+    """The numbers of a group `posterior` or `prior` that do not depend on labels of features."""
     found: dict[str, np.ndarray] = {}
     for name, variable in group.data_vars.items():
         title = str(name)

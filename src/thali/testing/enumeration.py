@@ -1,108 +1,96 @@
-"""Transition matrices of the sampler's moves on a few entries of the features, for likelihoods of a user's own.
+"""Transition matrices of the sampler's moves on a few entries of the features, for users' likelihoods.
 
-The moves are the sampler's own code, run as Python; the target is the log-likelihood as its author wrote it.
+The moves are the code of the sampler, run as Python; the target is the log-likelihood as its author wrote it.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from thali.likelihoods.changes import bag_of
-from thali.mcmc import births, flips, transfer
-from thali.mcmc.bag import ALPHA, COLUMNS, HEAT, NO_UNIQUE, Model, empty_bag
-from thali.mcmc.chance import index
-from thali.mcmc.start import prepare
-from thali.mcmc.verbs import open_members, rate_between, rebuild
-from thali.priors.ibp import IndianBuffet
-from thali.testing.exact import invariance_error
+from thali.inference.numerics.decisions import index
+from thali.model.latent_features.likelihoods.delta_checks import state_of
+from thali.model.latent_features.moves import births, flips, split_join
+from thali.model.latent_features.operations import open_members, rate_between, rebuild
+from thali.model.latent_features.priors.ibp import IndianBuffet
+from thali.model.latent_features.samplers.start import prepare
+from thali.model.latent_features.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, Model, empty_state
+
+from .exact import invariance_error
 
 ENTRIES = 3  # options whose ownership of two features is toggled
-MOST_BORN = 3  # options up to which births and deaths are enumerated
+MAX_BORN = 3  # options up to which births and deaths are enumerated
 SPREAD = 8.0  # of the log-likelihood among the states, so that none of them is too rare to count
 
 
 def transition_errors(
-    likelihood, make_cache: Callable, whole: Callable, states: list, n: int, rng: np.random.Generator
+    likelihood: Any,
+    make_cache: Callable[..., Any],
+    whole: Callable[..., Any],
+    states: list[Any],
+    n: int,
+    rng: np.random.Generator,
 ) -> dict[str, float]:
-    """max |pi P - pi| of each move.
-
-    Parameters
-    ----------
-    likelihood : NamedTuple
-        As the samplers read it.
-    make_cache : function
-    whole : function (features, weights) -> float
-        What the target is made of.
-    states : list of (features, weights)
-        Draws from the prior, which tell by how much the log-likelihood varies.
-    n : int
-        Number of options, 2 or more.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    dict of float
-        By the name of the move.
-    """
-    values = [whole(*state) for state in states]
-    heat = min(1.0, SPREAD / max(np.ptp(values), 1e-300))
+    """max |pi P - pi| of each move."""
+    values = [whole(*pair_key) for pair_key in states]
+    beta = min(1.0, SPREAD / max(np.ptp(values), 1e-300))
     prior = IndianBuffet()
     model = Model(prior.compiled(n), likelihood, 1.0, 1.0, 1, n, NO_UNIQUE, False)
     chosen = rng.permutation(n)[: min(n, ENTRIES)]
-    known: dict[tuple, float] = {}
+    known: dict[tuple[Any, ...], float] = {}
 
-    def start(columns, weights, rows=None):
+    def start(columns: Any, weights: Any, rows: Any = None) -> Any:
         features = np.zeros((n, len(weights)))
         for k, owners in enumerate(columns):
             features[chosen[owners], k] = 1.0
-        bag = bag_of(features, np.asarray(weights, float)) if rows is None else empty_bag(n, rows)
-        bag.real[ALPHA], bag.real[HEAT] = 1.5, heat
+        state = state_of(features, np.asarray(weights, float)) if rows is None else empty_state(n, rows)
+        state.real[ALPHA], state.real[BETA] = 1.5, beta
         cache = make_cache(likelihood)
-        prepare(model, bag)
-        rebuild(likelihood, cache, bag)
-        return bag, cache
+        prepare(model, state)
+        rebuild(likelihood, cache, state)
+        return state, cache
 
-    def contents(pair):
+    def contents(pair: Any) -> Any:
         columns = int(pair[0].whole[COLUMNS])
         return pair[0].Z[:columns, :n].T.copy(), pair[0].w[:columns].copy()
 
-    def key(pair):
+    def key(pair: Any) -> Any:
         features, weights = contents(pair)
         return features.tobytes(), features.shape[1], tuple(np.round(weights, 9))
 
-    def log_target(pair):
+    def log_target(pair: Any) -> Any:
         features, weights = contents(pair)
-        if (state := key(pair)) not in known:
-            known[state] = whole(features, weights)
-        return heat * known[state] + prior.log_prob(features, 1.5) - weights.sum()
+        if (pair_key := key(pair)) not in known:
+            known[pair_key] = whole(features, weights)
+        return beta * known[pair_key] + prior.log_prob(features, 1.5) - weights.sum()
 
-    def as_bag(pair):
+    def as_state(pair: Any) -> Any:
         return tuple(sorted(tuple(column) for column in contents(pair)[0].T.astype(int)))
 
-    def log_target_of_bag(pair):
+    def log_target_of_state(pair: Any) -> Any:
         # births draw weights from their prior, so that its density is no part of the target
-        copies = Counter(as_bag(pair)).values()
+        copies = Counter(as_state(pair)).values()
         return log_target(pair) + contents(pair)[1].sum() - sum(math.lgamma(c + 1) for c in copies)
 
-    def flip(random, pair):
+    def flip(random: Any, pair: Any) -> None:
         place = index(random, 2 * len(chosen))
         open_members(likelihood, pair[1], pair[0], place % 2)
         flips.try_flip(random, model, pair[1], pair[0], place % 2, chosen[place // 2])
 
-    def move(random, pair):
-        transfer.transfer(random, model, pair[1], pair[0])
+    def move(random: Any, pair: Any) -> None:
+        split_join.transfer(random, model, pair[1], pair[0])
 
     rate = float(rate_between(model.prior, 1, n))
 
-    def birth(random, pair):
+    def birth(random: Any, pair: Any) -> None:
         births.birth_or_death(random, model, pair[1], pair[0], rate)
 
     some = min(n, ENTRIES)
     errors = {"toggles": invariance_error(flip, start([[0], list(range(some))], [0.7, 1.3]), key, log_target)}
     errors["transfers"] = invariance_error(move, start([list(range(some)), [0]], [0.4, 0.9]), key, log_target)
-    if n <= MOST_BORN:
+    if n <= MAX_BORN:
         none = start([], [], rows=2)
-        errors["births and deaths"] = invariance_error(birth, none, as_bag, log_target_of_bag, number=1.0)
+        errors["births and deaths"] = invariance_error(birth, none, as_state, log_target_of_state, number=1.0)
     return errors

@@ -5,13 +5,14 @@ one with a number, or turns it into a whole number, every outcome is followed, w
 states that can be reached, this gives the transition matrix P of the code, and `invariance_error` says how far pi P
 is from pi.
 
-The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose verbs are plain Python, as thali's are.
+The code must run as Python: set NUMBA_DISABLE_JIT=1, or call functions whose operations are plain Python, as here.
 Continuous parameters must be held fixed.
 """
 
 import copy
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -23,41 +24,62 @@ class _Branch(Exception):
 
 
 class Draw:
-    """A random number a + b X of which only an interval is known yet; X has distribution function `cdf`."""
+    """A random number a + b X known only by an interval; X has distribution function `cdf`."""
+
+    a: float
+    b: float
+    cdf: Any
+    number: Any
+    source: Any
+    interval: list[Any] | Any
 
     __array_ufunc__ = None  # NumPy numbers leave arithmetic and comparisons to this class
 
-    def __init__(self, source, cdf, low, high, number=None, a=0.0, b=1.0, interval=None):
+    def __init__(
+        self,
+        source: Any,
+        cdf: Any,
+        low: Any,
+        high: Any,
+        number: Any = None,
+        a: float = 0.0,
+        b: float = 1.0,
+        interval: Any = None,
+    ) -> None:
         self.source, self.cdf, self.number, self.a, self.b = source, cdf, number, a, b
         self.interval = [low, high] if interval is None else interval  # shared by all affine images
 
-    def _affine(self, a, b):
+    def _affine(self, a: Any, b: Any) -> Any:
         return Draw(self.source, self.cdf, 0.0, 0.0, self.number, a, b, self.interval)
 
-    def __mul__(self, x):
+    def __mul__(self, x: Any) -> Any:
         return self._affine(self.a * x, self.b * x)
 
-    def __add__(self, x):
+    def __add__(self, x: Any) -> Any:
         return self._affine(self.a + x, self.b)
 
-    def __sub__(self, x):
+    def __sub__(self, x: Any) -> Any:
         return self._affine(self.a - x, self.b)
 
-    def __neg__(self):
+    def __neg__(self) -> Any:
         return self._affine(-self.a, -self.b)
 
-    __rmul__, __radd__ = __mul__, __add__
+    def __rmul__(self, other: Any) -> Any:
+        return self * other
 
-    def __truediv__(self, x):
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __truediv__(self, x: Any) -> Any:
         return self * (1.0 / x) if self.number is None else self.number / x
 
-    def __float__(self):
+    def __float__(self) -> Any:
         if self.number is None:
             raise TypeError("This move uses a random number itself, so that its outcomes cannot be enumerated.")
         return self.number
 
-    def _below(self, x) -> bool:
-        """Whether the value is below x; both answers are followed where both are possible."""
+    def _below(self, x: Any) -> bool:
+        """Whether the value is below x; both outcomes are followed if both are possible."""
         cut = (x - self.a) / self.b
         low, high = self.interval
         if math.isnan(cut):
@@ -69,19 +91,19 @@ class Draw:
         self.interval[1 if under else 0] = inside
         return under if self.b > 0 else not under
 
-    def __lt__(self, x):
+    def __lt__(self, x: Any) -> Any:
         return self._below(x)
 
-    def __le__(self, x):
+    def __le__(self, x: Any) -> Any:
         return self._below(x)
 
-    def __gt__(self, x):
+    def __gt__(self, x: Any) -> Any:
         return x == x and not self._below(x)
 
-    def __ge__(self, x):
+    def __ge__(self, x: Any) -> Any:
         return x == x and not self._below(x)
 
-    def __int__(self):
+    def __int__(self) -> Any:
         low, high = (self.a + self.b * end for end in self.interval)
         first, last = math.floor(low), math.ceil(high) - 1
         if last - first > 10_000:
@@ -93,22 +115,27 @@ class Draw:
 
 
 class BranchingRandom:
-    """Stands in for numpy.random.Generator where every outcome is to be followed.
+    """Replaces numpy.random.Generator when every outcome is to be followed.
 
     Parameters
     ----------
     script : sequence of int
         The outcomes of the first branches.
     number : float, optional
-        What an exponential draw is where it is used as a number: weights drawn from the prior all become this.
+        The value of an exponential draw that is used as a number: all weights drawn from the prior become this.
     """
 
-    def __init__(self, script=(), number: float | None = None):
+    number: float | None
+    script: tuple[Any, ...]
+    position: int
+    probability: Any
+
+    def __init__(self, script: Any = (), number: float | None = None) -> None:
         self.script, self.number = tuple(script), number
         self.position, self.probability = 0, 1.0
         self.options: list[int] = []
 
-    def follow(self, probabilities) -> int:
+    def follow(self, probabilities: Any) -> int:
         possible = [k for k, p in enumerate(probabilities) if p > 0.0]
         if len(possible) == 1:
             return possible[0]
@@ -120,14 +147,14 @@ class BranchingRandom:
         self.probability *= probabilities[chosen]
         return chosen
 
-    def random(self):
+    def random(self) -> Any:
         return Draw(self, lambda x: x, 0.0, 1.0)
 
-    def standard_exponential(self):
+    def standard_exponential(self) -> Any:
         return Draw(self, lambda x: -math.expm1(-x), 0.0, math.inf, self.number)
 
 
-def outcomes(step: Callable, state, number: float | None = None) -> list[tuple[float, object]]:
+def outcomes(step: Callable[..., Any], state: Any, number: float | None = None) -> list[tuple[float, object]]:
     """All outcomes of `step(rng, state)`, which changes a copy of the state in place, with their probabilities."""
     found = []
     scripts: list[tuple[int, ...]] = [()]
@@ -144,7 +171,9 @@ def outcomes(step: Callable, state, number: float | None = None) -> list[tuple[f
     return found
 
 
-def transition_matrix(step: Callable, start, key: Callable, number: float | None = None, limit: int = 5000):
+def transition_matrix(
+    step: Callable[..., Any], start: Any, key: Callable[..., Any], number: float | None = None, limit: int = 5000
+) -> Any:
     """The states that can be reached from `start` and the matrix of transition probabilities among them.
 
     Parameters
@@ -183,8 +212,14 @@ def transition_matrix(step: Callable, start, key: Callable, number: float | None
     return states, matrix
 
 
-def invariance_error(step: Callable, start, key: Callable, log_target: Callable, number: float | None = None) -> float:
-    """How far a step is from leaving a distribution invariant: max |pi P - pi|, 0 up to rounding if it does.
+def invariance_error(
+    step: Callable[..., Any],
+    start: Any,
+    key: Callable[..., Any],
+    log_target: Callable[..., Any],
+    number: float | None = None,
+) -> float:
+    """The invariance error of a step: max |pi P - pi|, 0 up to rounding if it leaves the distribution invariant.
 
     Parameters
     ----------
@@ -198,11 +233,11 @@ def invariance_error(step: Callable, start, key: Callable, log_target: Callable,
     Raises
     ------
     ValueError
-        If the step never leaves its first state, so that nothing would be tested.
+        If the step never leaves its first state, so that the test would be empty.
 
     Examples
     --------
-    A coin that is turned over with Metropolis' probability:
+    A coin that is flipped with Metropolis' probability:
 
     >>> import math
     >>> def step(rng, coin):

@@ -6,6 +6,7 @@ prior distribution, whose mean is known. A wrong conditional anywhere in the swe
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,12 @@ __all__ = ["joint_distribution_test", "simulate_choices", "simulate_pairs", "sim
 
 
 def joint_distribution_test(
-    prior,
-    likelihood,
-    data,
+    prior: Any,
+    likelihood: Any,
+    data: Any,
     expected: dict[str, float],
     rounds: int,
-    weight_prior=(1.0, 1.0),
+    weight_prior: Any = (1.0, 1.0),
     alpha: float | None = None,
     sampler: str | None = None,
     random_seed: int = 77,
@@ -28,7 +29,7 @@ def joint_distribution_test(
     """Run sampler and simulated data in turn and compare the parameters with their prior means.
 
     The data give the design only: who is compared with whom, how often, and the scale of a variance that is learned.
-    Few comparisons, or much noise, make the alternation mix well, without which the scores mean nothing.
+    Few comparisons, or much noise, make the alternation mix well; otherwise the scores mean nothing.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ def joint_distribution_test(
         other than 1 similarities have T times the variance, and the density of a learned sigma^2 is its prior's times
         sigma^(P (1 - 1/T)), P the number of pairs.
     sweeps : int, optional
-        Sweeps a round. Replicas 1 and 2, 3 and 4, ... trade after the first, 0 and 1, 2 and 3, ... after the second.
+        Sweeps a round. Replicas 1 and 2, 3 and 4, ... are swapped after the first, 0 and 1, 2 and 3, ... after the
+        second.
 
     Returns
     -------
@@ -76,9 +78,9 @@ def joint_distribution_test(
     """
     from arviz_stats.base.array import array_stats
 
-    from thali.mcmc.bag import SWEEPS
-    from thali.mcmc.chains import Chain
-    from thali.models.engine import build_task
+    from thali.model.latent_features.engine import build_task
+    from thali.model.latent_features.samplers.chains import Chain
+    from thali.model.latent_features.state import SWEEPS
 
     settings = {"weight_prior": weight_prior, "alpha": alpha, "sampler": sampler, "tempering": False}
     task = build_task(prior, likelihood, data, draws=1, tune=0, thin=10**9, **settings)
@@ -93,7 +95,7 @@ def joint_distribution_test(
         for name in expected:
             kept[name].append(now[name])
         _simulate(rng, chain)
-        chain.bags.whole[:, SWEEPS] = 0  # the next sweep begins as the first did, with a cache filled from the bag
+        chain.states.whole[:, SWEEPS] = 0  # the next sweep starts as the first did, with a cache filled from the state
     scores = {}
     for name, values in kept.items():
         draws = np.asarray(values, float)
@@ -102,41 +104,41 @@ def joint_distribution_test(
     return scores
 
 
-def _quantities(chain) -> dict[str, float]:
-    from thali.likelihoods.residuals import Judgements
-    from thali.mcmc.bag import ALPHA, COLUMNS, FULL
+def _quantities(chain: Any) -> dict[str, float]:
+    from thali.model.latent_features.likelihoods.residuals import Judgements
+    from thali.model.latent_features.state import ALPHA, COLUMNS, FULL
 
-    bag = chain.bag
-    columns, full = int(bag.whole[COLUMNS]), int(bag.whole[FULL])
-    sizes, weights = bag.m[:columns], bag.w[:columns]
-    alpha, unique = float(bag.real[ALPHA]), bag.s[:-1]
+    state = chain.state
+    columns, full = int(state.whole[COLUMNS]), int(state.whole[FULL])
+    sizes, weights = state.m[:columns], state.w[:columns]
+    alpha, unique = float(state.real[ALPHA]), state.s[:-1]
     found = {
         "alpha": alpha,
         "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
-        "columns": int((sizes > 0).sum() + bag.singles.sum()) + full,
-        "single": int((sizes == 1).sum() + bag.singles.sum()),
+        "columns": int((sizes > 0).sum() + state.singles.sum()) + full,
+        "single": int((sizes == 1).sum() + state.singles.sum()),
         "pairs": int((sizes == 2).sum()),
-        "owned by 0": float(bag.Z[:columns, 0].sum() + bag.singles[0]) + full,
+        "owned by 0": float(state.Z[:columns, 0].sum() + state.singles[0]) + full,
         "shared weight": float(weights[sizes > 1].sum()),
         "heavy": float((weights[sizes > 1] > 1.0).sum()),
         "unique weight": float(unique.sum()),
         "light unique": float((unique < 0.5).mean()),
     }
     if isinstance(chain.task.model.likelihood, Judgements):
-        found |= _quantities_of_similarities(chain.task.model.likelihood, bag, chain.cache, chain.ladder.heat[0])
+        found |= _quantities_of_similarities(chain.task.model.likelihood, state, chain.cache, chain.ladder.beta[0])
     return found
 
 
-def _quantities_of_similarities(judgements, bag, cache, heat) -> dict[str, float]:
-    from thali.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
-    from thali.mcmc.bag import COLUMNS
+def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: Any) -> dict[str, float]:
+    from thali.model.latent_features.likelihoods.residuals import CONSTANT, VARIANCE, squared_error
+    from thali.model.latent_features.state import COLUMNS
 
-    columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
-    sizes = bag.m[:columns]
+    columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
+    sizes = state.m[:columns]
     shared = int((sizes > 1).sum())
     constant, variance = float(cache.real[CONSTANT]), float(cache.real[VARIANCE])
-    of_first = bag.w[:columns] * bag.Z[:columns, 0]
-    pair, other = float(of_first @ bag.Z[:columns, 1]), float(of_first @ bag.Z[:columns, 2])
+    of_first = state.w[:columns] * state.Z[:columns, 0]
+    pair, other = float(of_first @ state.Z[:columns, 1]), float(of_first @ state.Z[:columns, 2])
     return {
         "shared": shared,
         "shared^2": shared**2,
@@ -149,49 +151,49 @@ def _quantities_of_similarities(judgements, bag, cache, heat) -> dict[str, float
         "constant^2": constant**2,
         "precision": 1.0 / variance,
         "log variance": math.log(variance),
-        "error": heat * squared_error(judgements, cache) / variance,
+        "error": beta * squared_error(judgements, cache) / variance,
     }
 
 
-def _simulate(rng: np.random.Generator, chain) -> None:
-    from thali.likelihoods.residuals import Judgements
-    from thali.likelihoods.sets import Sets
+def _simulate(rng: np.random.Generator, chain: Any) -> None:
+    from thali.model.latent_features.likelihoods.residuals import Judgements
+    from thali.model.latent_features.likelihoods.sets import Sets
 
     likelihood = chain.task.model.likelihood
     if isinstance(likelihood, Sets):
-        simulate_choices(rng, likelihood, chain.bag)
+        simulate_choices(rng, likelihood, chain.state)
     elif isinstance(likelihood, Judgements):
-        simulate_similarities(rng, likelihood, chain.bag, chain.cache, float(chain.ladder.heat[0]))
+        simulate_similarities(rng, likelihood, chain.state, chain.cache, float(chain.ladder.beta[0]))
     else:
         simulate_pairs(rng, likelihood, chain.cache)
 
 
-def simulate_similarities(rng: np.random.Generator, judgements, bag, cache, heat: float = 1.0) -> None:
+def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any, cache: Any, beta: float = 1.0) -> None:
     """New similarities of every measured pair, drawn at the present features, weights, constant and variance.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-    judgements : thali.likelihoods.residuals.Judgements
+    judgements : thali.model.latent_features.likelihoods.residuals.Judgements
         Its similarities change, so that every cache must be rebuilt afterwards.
-    bag : thali.mcmc.bag.Bag
-    cache : thali.likelihoods.residuals.Residuals
+    state : thali.model.latent_features.state.State
+    cache : thali.model.latent_features.likelihoods.residuals.Residuals
         Its constant and variance are read; a mean of n judgements has 1 / n of the variance.
-    heat : float, optional
+    beta : float, optional
         The power of the likelihood that they are drawn from; the noise has the variance divided by it.
     """
-    from thali.likelihoods.residuals import CONSTANT, VARIANCE
-    from thali.mcmc.bag import COLUMNS
+    from thali.model.latent_features.likelihoods.residuals import CONSTANT, VARIANCE
+    from thali.model.latent_features.state import COLUMNS
 
-    columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
-    owners, weights = bag.Z[:columns, :n], bag.w[:columns, None]
-    noise = np.triu(rng.standard_normal((n, n)), 1) * math.sqrt(cache.real[VARIANCE] / heat)
+    columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
+    owners, weights = state.Z[:columns, :n], state.w[:columns, None]
+    noise = np.triu(rng.standard_normal((n, n)), 1) * math.sqrt(cache.real[VARIANCE] / beta)
     fitted = cache.real[CONSTANT] + owners.T @ (weights * owners)
     noise = (noise + noise.T) * np.sqrt(judgements.share)
     judgements.value[...] = np.where(judgements.measured > 0.0, fitted + noise, 0.0)
 
 
-def simulate_choices(rng: np.random.Generator, sets, bag) -> None:
+def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:
     """New choices out of every set, drawn at the present aspects and weights.
 
     Every aspect takes effect after an exponential time with its weight as rate, and eliminates all that lack it, unless
@@ -200,15 +202,15 @@ def simulate_choices(rng: np.random.Generator, sets, bag) -> None:
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali.likelihoods.sets.Sets
+    sets : thali.model.latent_features.likelihoods.sets.Sets
         Its counts change, so that every cache must be rebuilt afterwards.
-    bag : thali.mcmc.bag.Bag
+    state : thali.model.latent_features.state.State
     """
-    from thali.mcmc.bag import COLUMNS
+    from thali.model.latent_features.state import COLUMNS
 
-    columns, n = int(bag.whole[COLUMNS]), bag.Z.shape[1] - 1
-    owners = np.vstack([np.eye(n, dtype=bool), bag.Z[:columns, :n] > 0.0])
-    weights = np.concatenate([bag.s[:n], bag.w[:columns]])
+    columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
+    owners = np.vstack([np.eye(n, dtype=bool), state.Z[:columns, :n] > 0.0])
+    weights = np.concatenate([state.s[:n], state.w[:columns]])
     owners, weights = owners[weights > 0.0], weights[weights > 0.0]
     for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
         owned = owners[:, sets.member[start:stop]]
@@ -223,31 +225,31 @@ def simulate_choices(rng: np.random.Generator, sets, bag) -> None:
         sets.count[start:stop] = np.bincount(chosen, minlength=stop - start)
 
 
-def simulate_pairs(rng: np.random.Generator, pairs, cache) -> None:
+def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     """New choices for every pair of an elimination likelihood, drawn at the present weights.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-    pairs : thali.likelihoods.tiles.Pairs
+    pairs : thali.model.latent_features.likelihoods.pair_blocks.Pairs
         How often each pair is compared.
-    cache : thali.likelihoods.tiles.PairCache
+    cache : thali.model.latent_features.likelihoods.pair_blocks.PairCache
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.
     """
-    from thali.likelihoods.tiles import LANES, LEAST, LOSSES, OTHER, OWN, WINS
+    from thali.model.latent_features.likelihoods.pair_blocks import LEAST, LOSSES, OTHER, OWN, WIDTH, WINS
 
     n = pairs.start.size - 1
-    owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(LANES, np.int64)
+    owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)
     neighbour = pairs.neighbour.astype(np.int64)
     first = ((owner < neighbour) & (neighbour < n)).ravel()
-    own = np.maximum(cache.tile[:, OWN : OWN + LANES], LEAST).ravel()[first]
-    other = np.maximum(cache.tile[:, OTHER : OTHER + LANES], LEAST).ravel()[first]
+    own = np.maximum(cache.block[:, OWN : OWN + WIDTH], LEAST).ravel()[first]
+    other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], LEAST).ravel()[first]
     counts = (pairs.wins + pairs.losses).ravel()[first].astype(np.int64)
     wins = rng.binomial(counts, pairs.scale * own / (own + other) + pairs.base)
-    mirrored = pairs.mirror.ravel()[first].astype(np.int64)
+    transposed = pairs.transposed.ravel()[first].astype(np.int64)
     for field, mine, theirs in ((WINS, wins, counts - wins), (LOSSES, counts - wins, wins)):
-        lanes = cache.tile[:, field : field + LANES]
-        flat = lanes.ravel().copy()
+        vectorised = cache.block[:, field : field + WIDTH]
+        flat = vectorised.ravel().copy()
         flat[first] = mine
-        flat[mirrored] = theirs
-        lanes[...] = flat.reshape(lanes.shape)
+        flat[transposed] = theirs
+        vectorised[...] = flat.reshape(vectorised.shape)

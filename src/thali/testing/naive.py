@@ -1,6 +1,7 @@
 """Slow and obvious evaluations, written apart from the fast code that they check."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ __all__ = [
 ]
 
 
-def pair_probability(i: int, j: int, features, weights, unique, lapse: float) -> float:
+def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float) -> float:
     """Probability that option i is chosen over option j (Görür, Jäkel & Rasmussen 2006, eq. 1, with lapses).
 
     Parameters
@@ -23,7 +24,7 @@ def pair_probability(i: int, j: int, features, weights, unique, lapse: float) ->
     features : array of 0/1, shape (N, K)
     weights : array, shape (K,)
     unique : array, shape (N,)
-        Weight that each option owns alone, besides the features.
+        Weight of the unique aspect of each option.
     lapse : float in [0, 1)
 
     Returns
@@ -45,7 +46,7 @@ def pair_probability(i: int, j: int, features, weights, unique, lapse: float) ->
     return (1.0 - lapse) * p + lapse / 2.0
 
 
-def set_probabilities(members, features, weights, unique, lapse: float) -> list[float]:
+def set_probabilities(members: Any, features: Any, weights: Any, unique: Any, lapse: float) -> list[float]:
     """Probability of each member to be chosen out of a set, by the recursion as it is printed, without any memory.
 
     P(x | S) = Σ_k w_k P(x | S ∩ h_k) / Σ_k w_k, over the aspects that some members have and others lack (Tversky 1972,
@@ -69,7 +70,7 @@ def set_probabilities(members, features, weights, unique, lapse: float) -> list[
     aspects = [(w, {i for i in members if features[i][k]}) for k, w in enumerate(weights)]
     aspects += [(float(unique[i]), {i}) for i in members]
 
-    def chosen(x, left):
+    def chosen(x: Any, left: Any) -> Any:
         ways = [(w, left & owners) for w, owners in aspects if w > 0.0 and left & owners and left - owners]
         if not ways:
             return 1.0 / len(left)
@@ -78,7 +79,7 @@ def set_probabilities(members, features, weights, unique, lapse: float) -> list[
     return [(1.0 - lapse) * chosen(x, set(members)) + lapse / len(members) for x in members]
 
 
-def log_likelihood(data, features, weights, unique, lapse: float) -> float:
+def log_likelihood(data: Any, features: Any, weights: Any, unique: Any, lapse: float) -> float:
     """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as `pair_probability`)."""
     total = 0.0
     if hasattr(data, "sizes"):
@@ -93,10 +94,20 @@ def log_likelihood(data, features, weights, unique, lapse: float) -> float:
     return total
 
 
-def log_joint(data, features, weights, unique, lapse: float, prior, alpha: float, shape=1.0, rate=1.0) -> float:
+def log_joint(
+    data: Any,
+    features: Any,
+    weights: Any,
+    unique: Any,
+    lapse: float,
+    prior: Any,
+    alpha: float,
+    shape: float = 1.0,
+    rate: float = 1.0,
+) -> float:
     """Log joint density of data, features, weights and fixed unique weights, given alpha.
 
-    `prior` is one of `thali.priors`. An infinite prior counts the columns as an unordered bag of a Poisson process.
+    `prior` is one of `thali.priors`. For an infinite prior the columns are an unordered multiset of a Poisson process.
     """
     total = log_likelihood(data, features, weights, unique, lapse) + prior.log_prob(np.asarray(features), alpha)
     for w in (*weights, *unique):
@@ -105,7 +116,7 @@ def log_joint(data, features, weights, unique, lapse: float, prior, alpha: float
     return total
 
 
-def additive_similarity(features, weights, constant: float) -> np.ndarray:
+def additive_similarity(features: Any, weights: Any, constant: float) -> np.ndarray:
     """Similarity of every two objects: the constant and the weights of what both own (Navarro & Griffiths 2007, eq. 1).
 
     μ_ij = w_0 + Σ_k w_k f_ik f_jk
@@ -137,7 +148,7 @@ def additive_similarity(features, weights, constant: float) -> np.ndarray:
     return similarity
 
 
-def additive_log_likelihood(data, features, weights, constant: float, sigma: float) -> float:
+def additive_log_likelihood(data: Any, features: Any, weights: Any, constant: float, sigma: float) -> float:
     """Log-density of similarities that are Normal(μ_ij, sigma² / n_ij), each measured pair once.
 
     Parameters

@@ -5,19 +5,20 @@ of fifty digits with exponents of any size, so that nothing underflows.
 """
 
 from decimal import MIN_EMIN, Context, Decimal
+from typing import Any
 
 import numpy as np
 
 _EXACT = Context(prec=50, Emin=MIN_EMIN)
 
 
-def _log_gamma(rng, shape: float) -> float:
+def _log_gamma(rng: np.random.Generator, shape: float) -> float:
     if shape >= 1.0:
         return float(np.log(rng.standard_gamma(shape)))
     return float(np.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape)
 
 
-def _holds(draws, active, member, product) -> bool:
+def _holds(draws: Any, active: Any, member: Any, product: Any) -> bool:
     """Whether a product is in the set, attribute by attribute."""
     for i, level in enumerate(product):
         if active[i] and (level < 0 or not member[draws.offset[i] : draws.offset[i + 1]][level]):
@@ -25,17 +26,8 @@ def _holds(draws, active, member, product) -> bool:
     return True
 
 
-def winners(owned: list, values: list, products: np.ndarray, draws) -> np.ndarray:
-    """The share 1/#winners of every product in the set, 0 of the others.
-
-    Parameters
-    ----------
-    owned : list of (active, member, sign)
-    values : list of float
-        Natural logarithms of the values of the owned classes.
-    products : int array (J, L)
-    draws : Particles
-    """
+def winners(owned: list[Any], values: list[Any], products: np.ndarray, draws: Any) -> np.ndarray:
+    """The share 1/#winners of every product in the set, 0 of the others."""
     signatures = [tuple(_holds(draws, active, member, x) for active, member, _ in owned) for x in products]
     exact = [_EXACT.exp(Decimal(value)) for value in values]
     utilities = []
@@ -50,7 +42,7 @@ def winners(owned: list, values: list, products: np.ndarray, draws) -> np.ndarra
     return tied / tied.sum()
 
 
-def _owned(draws, d: int, person: int, people: int) -> tuple[list, list]:
+def _owned(draws: Any, d: int, person: int, people: int) -> tuple[list[Any], list[Any]]:
     owned, log_theta = [], []
     for entry in range(draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]):
         c = draws.first_class[d] + draws.owned_class[entry]
@@ -59,7 +51,7 @@ def _owned(draws, d: int, person: int, people: int) -> tuple[list, list]:
     return owned, log_theta
 
 
-def _class_from_prior(rng, draws) -> tuple[np.ndarray, np.ndarray, int]:
+def _class_from_prior(rng: np.random.Generator, draws: Any) -> tuple[np.ndarray, np.ndarray, int]:
     attributes = len(draws.monotone)
     order = list(range(attributes))
     number = 1 + int(rng.random() * attributes)
@@ -86,14 +78,14 @@ def _class_from_prior(rng, draws) -> tuple[np.ndarray, np.ndarray, int]:
     return active, member, polarity
 
 
-def _poisson(rng, mean: float) -> int:
+def _poisson(rng: np.random.Generator, mean: float) -> int:
     count, time = 0, rng.standard_exponential()
     while time < mean:
         count, time = count + 1, time + rng.standard_exponential()
     return count
 
 
-def _new_row(rng, draws, d: int, people: int) -> tuple[list, list]:
+def _new_row(rng: np.random.Generator, draws: Any, d: int, people: int) -> tuple[list[Any], list[Any]]:
     owned, log_theta = [], []
     shape = float(draws.sigma[d] * draws.a[d])
     for c in range(draws.first_class[d], draws.first_class[d + 1]):
@@ -111,24 +103,10 @@ def _new_row(rng, draws, d: int, people: int) -> tuple[list, list]:
     return owned, log_theta
 
 
-def choice_probabilities(rng, draws, person: int, tasks: list[np.ndarray], repeats: int) -> list[np.ndarray]:
-    """Probability of each product of each task, averaged over draws and occasions, the lapse mixed in.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    draws : Particles
-    person : int
-        Position in the data, or -1 for a new person.
-    tasks : list of int arrays (J, L)
-        Level codes of the products in natural order, -1 where one lacks an attribute.
-    repeats : int
-        Occasions of each draw.
-
-    Returns
-    -------
-    list of arrays (J,)
-    """
+def choice_probabilities(
+    rng: np.random.Generator, draws: Any, person: int, tasks: list[np.ndarray], repeats: int
+) -> list[np.ndarray]:
+    """Probability of each product of each task, averaged over draws and occasions, the lapse mixed in."""
     people = (len(draws.first_owned) - 1) // len(draws.a)
     totals = [np.zeros(len(products)) for products in tasks]
     for d in range(len(draws.a)):

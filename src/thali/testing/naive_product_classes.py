@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.product_classes.particles import Particles
+from thali.model.product_classes.particles import Particles
 
 __all__ = [
     "Feature",
@@ -46,16 +46,16 @@ class Feature:
     log_eps: list[float] = field(default_factory=list)  # one a task of this person
 
 
-def contains(lam: Lambda, product) -> bool:
+def contains(lam: Lambda, product: Any) -> bool:
     """Whether a product (levels counted from 0, -1 = the attribute is missing) belongs to the class."""
     return all(s is None or (level >= 0 and level in s) for s, level in zip(lam.sets, product, strict=True))
 
 
-def every_class(n_levels, monotone) -> list[Lambda]:
+def every_class(n_levels: Any, monotone: Any) -> list[Lambda]:
     """All classes of an experiment; `monotone` is true for the attributes with an order."""
     from itertools import combinations, product
 
-    def subsets(i, rho):
+    def subsets(i: Any, rho: Any) -> Any:
         levels = range(n_levels[i])
         if monotone[i]:
             for cut in range(1, n_levels[i]):
@@ -75,7 +75,7 @@ def every_class(n_levels, monotone) -> list[Lambda]:
     return found
 
 
-def log_prior_class(lam: Lambda, n_levels, monotone) -> float:
+def log_prior_class(lam: Lambda, n_levels: Any, monotone: Any) -> float:
     """ln P(Λ): a uniform number of active attributes, each such set alike, a coin, uniform sizes and sets of a size."""
     active = [i for i, s in enumerate(lam.sets) if s is not None]
     total = -math.log(len(n_levels)) - math.log(math.comb(len(n_levels), len(active)))
@@ -88,7 +88,7 @@ def log_prior_class(lam: Lambda, n_levels, monotone) -> float:
     return total
 
 
-def draw_class(rng, n_levels, monotone) -> Lambda:
+def draw_class(rng: np.random.Generator, n_levels: Any, monotone: Any) -> Lambda:
     """A class from its prior."""
     n = len(n_levels)
     active = set(rng.choice(n, size=int(rng.integers(1, n + 1)), replace=False).tolist())
@@ -106,7 +106,7 @@ def draw_class(rng, n_levels, monotone) -> Lambda:
     return Lambda(tuple(sets), rho)
 
 
-def draw_log_gamma(rng, shape: float) -> float:
+def draw_log_gamma(rng: np.random.Generator, shape: float) -> float:
     """The logarithm of a draw from Gamma(shape, 1), by ln G(shape) = ln G(shape + 1) + ln(U) / shape."""
     return math.log(rng.gamma(shape + 1.0)) + math.log(1.0 - rng.random()) / shape
 
@@ -118,7 +118,18 @@ def log_prior_signs(owners: int, negative: int, polarity: int) -> float:
     return math.lgamma(1 + negative) + math.lgamma(1 + owners - negative) - math.lgamma(2 + owners)
 
 
-def log_prior_state(classes, people, n_levels, monotone, a, sigma, alpha, beta, *, learned_alpha=False) -> float:
+def log_prior_state(
+    classes: Any,
+    people: Any,
+    n_levels: Any,
+    monotone: Any,
+    a: Any,
+    sigma: Any,
+    alpha: Any,
+    beta: Any,
+    *,
+    learned_alpha: bool = False,
+) -> float:
     """ln density of a whole state: marked, unordered columns of the two-parameter IBP, values on the log scale."""
     n = len(people)
     total = -a + math.log(a)  # Gamma(1, 1) of a, on the scale of ln a
@@ -141,7 +152,7 @@ def log_prior_state(classes, people, n_levels, monotone, a, sigma, alpha, beta, 
     return total
 
 
-def utility_terms(classes, owned, product, t: int) -> dict[int, tuple[int, float]]:
+def utility_terms(classes: Any, owned: Any, product: Any, t: int) -> dict[int, tuple[int, float]]:
     """{feature: (±1, ln of its value)} for the features of a person whose class contains the product."""
     terms = {}
     for i, f in enumerate(owned):
@@ -150,7 +161,7 @@ def utility_terms(classes, owned, product, t: int) -> dict[int, tuple[int, float
     return terms
 
 
-def _sign_of_difference(first: dict, second: dict) -> int:
+def _sign_of_difference(first: dict[Any, Any], second: dict[Any, Any]) -> int:
     """Sign of one utility minus another, from the features that separate the two alone; 0 only if there is none."""
     apart = [first[i] for i in first.keys() - second.keys()]
     apart += [(-s, v) for s, v in (second[i] for i in second.keys() - first.keys())]
@@ -160,7 +171,9 @@ def _sign_of_difference(first: dict, second: dict) -> int:
     return 1 if math.fsum(s * math.exp(v - top) for s, v in apart) > 0.0 else -1
 
 
-def choice_likelihood(classes, owned, products, chosen: int, t: int, *, sharpness=math.inf, lapse=0.0) -> float:
+def choice_likelihood(
+    classes: Any, owned: Any, products: Any, chosen: int, t: int, *, sharpness: Any = math.inf, lapse: float = 0.0
+) -> float:
     """Probability of the choice among the products: the best wins, ties are split; or a logit; then the lapse."""
     terms = [utility_terms(classes, owned, x, t) for x in products]
     if math.isinf(sharpness):
@@ -173,9 +186,9 @@ def choice_likelihood(classes, owned, products, chosen: int, t: int, *, sharpnes
 
 
 def random_particles(
-    rng,
-    n_levels,
-    monotone,
+    rng: np.random.Generator,
+    n_levels: Any,
+    monotone: Any,
     n_respondents: int,
     *,
     draws: int = 4,
@@ -186,31 +199,7 @@ def random_particles(
     sigma: float | None = None,
     lapse: float = 0.02,
 ) -> Particles:
-    """Draws from the prior in the form that a fit keeps; what is given is fixed, what is None is drawn.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n_levels : sequence of int, length L
-        Levels of each attribute, at least 2.
-    monotone : sequence of int, length L
-        0 free, 1 increasing, -1 decreasing in natural order.
-    n_respondents : int
-    draws : int
-        In each group.
-    groups : int
-
-    Returns
-    -------
-    Particles
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> particles = random_particles(np.random.default_rng(1), [3, 2], [-1, 0], n_respondents=5)
-    >>> particles.n_draws, particles.n_respondents, particles.member.shape[1]
-    (8, 5, 5)
-    """
+    """Draws from the prior in the form that a fit keeps; what is given is fixed, what is None is drawn."""
     monotone = np.asarray(monotone, np.int8)
     offset = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
     rows: dict[str, list[Any]] = {name: [] for name in Particles._fields}
@@ -269,7 +258,7 @@ def random_particles(
     )
 
 
-def _natural(lam: Lambda, n_levels, monotone) -> list[bool]:
+def _natural(lam: Lambda, n_levels: Any, monotone: Any) -> list[bool]:
     """Membership of every level in the natural order of the data."""
     out: list[bool] = []
     for levels, n, direction in zip(lam.sets, n_levels, monotone, strict=True):

@@ -1,19 +1,27 @@
-"""Whether a likelihood of the user's own is what it is meant to be: three kinds of checks in one table."""
+"""Three kinds of checks of a user's likelihood, in one table."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from thali.errors import ArgumentError
-from thali.likelihoods.changes import Difference, as_seen, compare_changes, rounding, states_of
-from thali.likelihoods.custom import Custom
-from thali.likelihoods.trial import called, try_out
-from thali.priors.ibp import IndianBuffet
-from thali.testing.enumeration import transition_errors
-from thali.testing.restarts import NAMES, SWEEPS_EACH, restart_scores
+from thali.model.latent_features.likelihoods.custom import Custom
+from thali.model.latent_features.likelihoods.delta_checks import (
+    Difference,
+    as_seen,
+    compare_changes,
+    rounding,
+    states_of,
+)
+from thali.model.latent_features.likelihoods.validation import called, try_out
+from thali.model.latent_features.priors.ibp import IndianBuffet
+
+from .enumeration import transition_errors
+from .restarts import NAMES, SWEEPS_EACH, restart_scores
 
 STATES, CHANGES = 8, 25  # looked at, of each kind and state
-LIMIT = 5.0  # standard errors; those of a correct likelihood all lie within it but for once in 200,000 checks
+LIMIT = 5.0  # standard errors; a correct likelihood exceeds it once in 200,000 checks
 EXACT = 1e-12  # pi P - pi, of probabilities that are at most 1
 
 
@@ -30,12 +38,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Checked:
-    """What `check` found; prints as a table.
+    """The result of `check`; prints as a table.
 
     Attributes
     ----------
     ok : bool
-        Whether nothing wrong was found. A check that was not run finds nothing.
+        Whether no check that was run found an error.
     checks : tuple of Check
     """
 
@@ -57,24 +65,26 @@ class Checked:
         return "\n".join([*lines, *(f"{c.check}: {c.words}" for c in self.checks if c.words)])
 
 
-def check(likelihood, data, weight_prior=(1.0, 1.0), rounds: int = 5_000, random_seed: int = 1) -> Checked:
-    """Run every check on a likelihood of your own, print a table and say in words what is wrong.
+def check(
+    likelihood: Any, data: Any, weight_prior: Any = (1.0, 1.0), rounds: int = 5_000, random_seed: int = 1
+) -> Checked:
+    """Run every check on your likelihood, print a table and say in words what is wrong.
 
     - naive: the changes that moves make, by `of_pair` and `of_option`, against differences of `log_likelihood`; the
       order of the features, which must not matter.
     - exact: the transition matrix of the sampler's moves on a few entries, every outcome of every random draw followed;
       it must leave the posterior made of `log_likelihood` as it is, |pi P - pi| = 0.
     - joint: features from the prior, data from `simulate`, then the sampler: the means of features, weights, alpha and
-      log-likelihood over many such rounds must stay what they were before it. This alone can tell whether
-      `log_likelihood` is the density of what `simulate` draws. It compiles the sampler, as `fit` does, and is left out
+      log-likelihood over many such rounds must not change. Only this check shows whether `log_likelihood` is the
+      density of the data that `simulate` draws. It compiles the sampler, as `fit` does, and is left out
       without `simulate`, and when the others have found something.
 
     Parameters
     ----------
     likelihood : thali.likelihoods.Custom
     data : NamedTuple
-        A few options, two at the least: everything is quicker then, and with three or fewer births and deaths of
-        features are among the exact checks. For the joint check the observed values play no part.
+        A few options, at least two: the checks are then fast, and with three or fewer, births and deaths of features
+        are among the exact checks. The joint check does not use the observed values.
     weight_prior : (shape, rate)
         Of the weights that are tried.
     rounds : int
@@ -131,7 +141,7 @@ def check(likelihood, data, weight_prior=(1.0, 1.0), rounds: int = 5_000, random
     compiled, make_cache = likelihood.as_python(observed)
     fields = observed.fields
 
-    def whole(features, weights):
+    def whole(features: Any, weights: Any) -> Any:
         return called("log_likelihood", likelihood.log_likelihood, fields, as_seen(features), weights)
 
     lines = [
@@ -150,8 +160,10 @@ def _verdict(error: Difference) -> str:
     return "right" if error.is_rounding else "WRONG"
 
 
-def _changes(terms: str, compiled, make_cache, whole, states, labels, rng) -> list[Check]:
-    if not terms:  # every change is then an evaluation of log_likelihood
+def _changes(
+    terms: str, compiled: Any, make_cache: Any, whole: Any, states: Any, labels: Any, rng: np.random.Generator
+) -> list[Check]:
+    if not terms:  # each change is then an evaluation of log_likelihood
         return []
     found = compare_changes(compiled, make_cache, whole, states, labels, rng, CHANGES)
     compared = f"{found.count} changes by {terms} with differences of log_likelihood"
@@ -159,7 +171,7 @@ def _changes(terms: str, compiled, make_cache, whole, states, labels, rng) -> li
     return [Check("naive", compared, f"{found.size:.2g}", _verdict(found), words)]
 
 
-def _order(whole, states, rng) -> Check:
+def _order(whole: Any, states: Any, rng: np.random.Generator) -> Check:
     found = Difference()
     for features, weights in states:
         order = rng.permutation(weights.size)
@@ -172,7 +184,7 @@ def _order(whole, states, rng) -> Check:
     return Check("naive", compared, f"{found.size:.2g}", _verdict(found), words)
 
 
-def _exact(compiled, make_cache, whole, states, n: int, rng) -> list[Check]:
+def _exact(compiled: Any, make_cache: Any, whole: Any, states: Any, n: int, rng: np.random.Generator) -> list[Check]:
     lines = []
     for move, error in transition_errors(compiled, make_cache, whole, states, n, rng).items():
         allowed = EXACT + max(rounding(None, whole(*state)) for state in states)
@@ -184,12 +196,12 @@ def _exact(compiled, make_cache, whole, states, n: int, rng) -> list[Check]:
     return lines
 
 
-def _joint(likelihood, observed, weight_prior, rounds: int, random_seed: int, is_right: bool) -> Check:
+def _joint(likelihood: Any, observed: Any, weight_prior: Any, rounds: int, random_seed: int, is_right: bool) -> Check:
     compared = f"{len(NAMES)} means before and after {SWEEPS_EACH} sweeps on simulated data"
     if likelihood.simulate is None:
         return Check("joint", compared, "", "not run", "give Custom a function simulate, and this is run as well.")
     if not is_right:
-        return Check("joint", compared, "", "not run", "mend what is wrong above first.")
+        return Check("joint", compared, "", "not run", "correct the errors above first.")
     scores = restart_scores(IndianBuffet(), likelihood, observed, rounds, weight_prior, random_seed)
     name, (before, after, z) = max(scores.items(), key=lambda item: np.nan_to_num(abs(item[1][2]), nan=np.inf))
     error = f"{abs(z):.1f} standard errors"

@@ -14,27 +14,6 @@ def uniformity(values: np.ndarray) -> float:
     .. math:: \gamma = \min_i \; 2 \min\{P(C_i \le c_i), P(C_i \ge c_i)\}
 
     is referred to its exact distribution, which follows from the counts being a Markov chain.
-
-    Parameters
-    ----------
-    values : array (n,)
-        In [0, 1].
-
-    Returns
-    -------
-    float
-        The probability of a deviation at least as great. Exact down to about 1e-14.
-
-    References
-    ----------
-    Säilynoja, Bürkner & Vehtari (2022), Graphical test for discrete uniformity and its applications in goodness-of-fit
-    evaluation and multiple sample comparison.
-
-    Example
-    -------
-    >>> import numpy as np
-    >>> uniformity((np.arange(100) + 0.5) / 100) > 0.9, uniformity(np.linspace(0.0, 0.5, 100)) < 1e-9
-    (True, True)
     """
     from scipy.special import gammaln
     from scipy.stats import binom
@@ -47,12 +26,12 @@ def uniformity(values: np.ndarray) -> float:
     smallest = tails[np.arange(len(points)), counts].min()
     inside = tails > smallest * (1.0 + _TIE)
     log_factorial = gammaln(every + 1.0)
-    before, chance, point = np.zeros(1, int), np.ones(1), 0.0
+    before, decisions, point = np.zeros(1, int), np.ones(1), 0.0
     for next_point, allowed in zip(points, inside, strict=True):
         after = np.flatnonzero(allowed)
         share = (next_point - point) / (1.0 - point)
         new, left = after[None, :] - before[:, None], n - after
         log_p = log_factorial[n - before][:, None] - log_factorial[np.maximum(new, 0)] - log_factorial[left]
         log_p = log_p + new * np.log(share) + left * np.log1p(-share)
-        before, chance, point = after, chance @ np.where(new >= 0, np.exp(log_p), 0.0), next_point
-    return float(min(1.0, max(0.0, 1.0 - chance.sum())))
+        before, decisions, point = after, decisions @ np.where(new >= 0, np.exp(log_p), 0.0), next_point
+    return float(min(1.0, max(0.0, 1.0 - decisions.sum())))

@@ -1,0 +1,74 @@
+"""Checks of arguments, each before any long computation starts."""
+
+import math
+import numbers
+from typing import Any
+
+from .errors import Argument, ArgumentError, Fact
+from .errors import one_of as listed
+
+MOST = 10**9  # of what is counted
+MAX_DRAWS = 10**8  # of all chains, each of which holds a number for every pair
+MAX_SWEEPS = 10**9  # of a chain: hours to days
+
+
+def _named(name: str | Fact) -> Fact:
+    return name if isinstance(name, Fact) else Argument(name)
+
+
+def whole(name: str | Fact, value: Any, least: int) -> int:
+    """A whole number of at least `least`, and of a size that can be counted to."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise ArgumentError(_named(name), f" must be a whole number of {least} or more; got {value!r}.")
+    number = int(value)
+    if number > MOST:
+        raise ArgumentError(_named(name), f" must be {MOST:,} at most; got about {float_of(number):.1g}.")
+    return number
+
+
+def float_of(value: Any) -> float:
+    """A whole number of any size as a float, which is infinite where floats end."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def refuse_endless(draws: int, tune: int, chains: int, thin: int) -> None:
+    """Raise an error for a run that nobody could wait for, or whose draws fill any memory."""
+    if chains * draws > MAX_DRAWS:
+        raise ArgumentError(f"{chains:,} chains of {draws:,} draws are more than fit into memory; ask for fewer draws.")
+    if (sweeps := (draws + tune) * thin) > MAX_SWEEPS:
+        raise ArgumentError(
+            f"{draws:,} draws and {tune:,} before them to tune, every one of {thin:,} sweeps (",
+            Argument("thin"),
+            f"), make {sweeps:,} sweeps a chain; ask for {MAX_SWEEPS:,} at most.",
+        )
+
+
+def positive(name: str | Fact, value: Any, meaning: str) -> float:
+    """A finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < math.inf:
+        raise ArgumentError(_named(name), f" is {meaning} and must be a finite number above 0; got {value!r}.")
+    return float(value)
+
+
+def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    """One of a few values."""
+    if value not in choices:
+        raise ArgumentError(Argument(name), " must be one of ", listed(name, choices), f"; got {value!r}.")
+    return value
+
+
+def share(name: str | Fact, value: Any, meaning: str) -> float:
+    """A number of 0 or more and below 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 <= float(value) < 1.0:
+        raise ArgumentError(_named(name), f" is {meaning} and must be in [0, 1); got {value!r}.")
+    return float(value)
+
+
+def seed_number(name: str | Fact, value: Any) -> int:
+    """A whole number of 0 or more, of any size."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
+        raise ArgumentError(_named(name), f" must be a whole number of 0 or more; got {value!r}.")
+    return int(value)

@@ -1,0 +1,57 @@
+"""Names of options, objects and columns: checked, shortened, and suggested where one was nearly right."""
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .errors import DataError
+
+
+def as_label(value: Any) -> str:
+    """The text of a label: no blanks around it, no decimals of a whole number, "" where it is missing."""
+    if value is None:
+        return ""
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        number = float(value)
+        if math.isnan(number):
+            return ""
+        return str(int(value)) if number.is_integer() else str(number)
+    return str(value).strip()
+
+
+def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ...]:
+    """The values as distinct, non-empty labels; `what` names them in the error."""
+    if not isinstance(values, Iterable):
+        raise DataError(f"{what} must be a list of names; got {values!r}.")
+    labels = tuple(as_label(value) for value in values)
+    seen: dict[str, int] = {}
+    for position, label in enumerate(labels):
+        if not label:
+            raise DataError(f"{what} must all have a name; number {position + 1} of {len(labels)} is empty.")
+        if label in seen:
+            raise DataError(f"{what} must all differ; numbers {seen[label] + 1} and {position + 1} are both {label!r}.")
+        seen[label] = position
+    return labels
+
+
+def suggest(name: str, known: Sequence[str]) -> str:
+    """ " Did you mean 'x'?" for the known name nearest to `name`, or "" when none is near."""
+    folded: dict[str, str] = {}
+    for candidate in known:
+        folded.setdefault(candidate.casefold(), candidate)
+    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f" Did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def shorten(names: Sequence[str], most: int = 6) -> str:
+    """The names, quoted, of which at most `most` are written out."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def plural(number: float, noun: str) -> str:
+    """ "1 pair", "8,424 pairs"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

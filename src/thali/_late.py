@@ -1,0 +1,16 @@
+"""Methods of a lower layer that a higher layer implements: the only upward imports, in one table."""
+
+from importlib import import_module
+from typing import Any
+
+HOMES = {
+    "Tree.plot": "thali.plots.tree:tree",
+    "plot_path": "thali.plots.path:path",
+    "plot_decision": "thali.plots.decision:decision",
+}
+
+
+def carried_out_by(method: str) -> Any:
+    """The function of a higher layer that carries out a method."""
+    module, _, name = HOMES[method].partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,260 @@
+"""The command line: `thali fit`, `thali compare`, `thali test`, `thali datasets`, `thali reproduce` and `thali cache`.
+
+This module holds what `thali --help` shows and nothing else; each command imports what it needs when it
+runs, so that help stays instant. The options of `thali fit` stand in the specs of the models.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .boundary import plain_messages
+from .models import TYPED
+from .options import COMPARED, SpreadCommand, takes_options_of_models
+
+app = typer.Typer(
+    help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: nothing is cut off, and rich stays unloaded
+    pretty_exceptions_enable=False,
+)
+cache = typer.Typer(help="The compiled samplers kept on disk.", no_args_is_help=True)
+app.add_typer(cache, name="cache")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from thali import __version__
+
+        print(f"thali {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    """Latent-feature models of choice and of similarity, and classifiers with a posterior."""
+
+
+@app.command(cls=SpreadCommand)
+@takes_options_of_models()
+def fit(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A table (CSV, TSV, Excel or Parquet) of paired comparisons (a square count matrix, row chosen over"
+            " column, or one comparison a line), of choices out of sets (one alternative of an occasion a line), of"
+            " similarities (a symmetric square, or one pair a line), of"
+            " covariates and classes (one observation a line; see --target), or of a choice experiment (one alternative"
+            " of a task a line; see --monotone); the name of a bundled data set; or - for what is piped in.",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help=" ".join(f"{spec.name} ({', '.join(spec.aliases)}): {spec.answers}." for spec in TYPED),
+            show_default="what the data look like; with --target plackett-luce, with --monotone product-classes",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write posterior.nc (of draws), the tables and the pictures there."),
+    ] = None,
+    **typed: Any,
+) -> None:
+    """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
+    from .commands.fit import run_fit
+
+    with plain_messages() as terminal:
+        run_fit(
+            terminal,
+            data,
+            model,
+            {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
+            out,
+        )
+
+
+@app.command(cls=SpreadCommand)
+@takes_options_of_models(COMPARED)
+def compare(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA", help="A table, or the name of a bundled data set, as for fit.", show_default=False
+        ),
+    ],
+    models: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL,...",
+            help="The models, between commas, with a name before them or not. For choices and similarities what"
+            " --aspects or --features of fit takes, or tree for that of --tree (tree:0.5 with leaf length .5); a model"
+            " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults.",
+            show_default="those for such data",
+        ),
+    ] = None,
+    leave_out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="pair|choice|task|row|respondent",
+            help="What is left out at a time: all comparisons of a pair, or the similarity of a pair; choices or"
+            " respondents; of experiments, the last tasks of everybody or respondents; rows, in folds.",
+            show_default="the first that the data have",
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Leave so many parts out in turn (not of paired comparisons).",
+            show_default="classes 5; similarities each pair; else a fifth or a quarter is left out, once",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Keep every finished fit there; the same command goes on from it."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there."),
+    ] = None,
+    **typed: Any,
+) -> None:
+    """Leave out pairs, choices, tasks or rows, and print which model predicts them best."""
+    from .commands.compare import run_compare
+
+    with plain_messages() as terminal:
+        own = {"leave_out": leave_out, "folds": folds, "checkpoint": checkpoint}
+        run_compare(
+            terminal,
+            data,
+            models,
+            own,
+            {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
+            out,
+        )
+
+
+@app.command()
+def test(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="transitivity|circular|agreement",
+            help="Stochastic transitivity; circular triads and the coefficient of consistency; Kendall's u.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA",
+            help="A table of paired comparisons, or the name of a bundled data set, as for fit.",
+            show_default=False,
+        ),
+    ],
+) -> None:
+    """Print a classical test of paired comparisons."""
+    with plain_messages():
+        from .commands.test import run_test
+
+        run_test(name, data)
+
+
+@app.command()
+def datasets(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A bundled data set.", show_default="list them all")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write its table there, as CSV.", show_default="print it"),
+    ] = None,
+) -> None:
+    """List the bundled data sets, or export one.
+
+    An exported table is a square that `thali fit` reads: counts, row chosen over column, or similarities.
+    """
+    with plain_messages():
+        from .commands.datasets import export_dataset, list_datasets
+
+        if name is not None:
+            export_dataset(name, out)
+        elif out is not None:
+            raise typer.BadParameter("say which data set to write: thali datasets NAME --out FILE")
+        else:
+            list_datasets()
+
+
+@app.command()
+def reproduce(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="What to reproduce.", show_default="list what there is"),
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List what there is.")] = False,
+    small: Annotated[bool, typer.Option("--small", help="A short run, to see what comes out.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="A long run, with small Monte Carlo errors.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same figures.")] = 1,
+    cores: Annotated[int | None, typer.Option(min=1, help="Processors to use.", show_default="all there are")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The data, for what needs some that do not come with thali: see --list."),
+    ] = None,
+    sushi: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The sushi preferences, for plackett-luce-table2: a table with the kind of sushi in the last column."
+            " They may not be handed on, so bring your own.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the text, the tables as CSV and the pictures there; a long run that was stopped goes on from"
+            " what it finds there.",
+        ),
+    ] = None,
+) -> None:
+    """Recompute a published table or figure and print the paper's figures beside ours."""
+    with plain_messages():
+        from .commands.reproduce import list_entries, run_entry
+
+        if small and full:
+            raise typer.BadParameter("a run is either --small or --full")
+        if name is None or show_list:
+            list_entries()
+        else:
+            size = "small" if small else "full" if full else "standard"
+            run_entry(name, size=size, seed=seed, cores=cores, data=data, sushi=sushi, out=out)
+
+
+@cache.command("info")
+def cache_info() -> None:
+    """Say where the compiled samplers lie and how large they are."""
+    with plain_messages():
+        from thali import _jit
+
+        info = _jit.cache_info()
+        print(f"{info.files:,} files, {info.bytes / 1e6:,.1f} MB")
+        for path in info.paths:
+            print(f"{path}: not used, because {info.refused[path]}" if path in info.refused else path)
+
+
+@cache.command("clear")
+def cache_clear() -> None:
+    """Remove the compiled samplers; the next fit compiles."""
+    with plain_messages():
+        from thali import _jit
+
+        print(f"removed {_jit.cache_clear():,} files")

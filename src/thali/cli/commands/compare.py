@@ -1,0 +1,282 @@
+"""`thali compare`: leave pairs, choices, tasks or rows out, and say which model predicts them best."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.errors import Argument, ArgumentError
+from thali.model.spec import DATA, ModelSpec, Option
+
+from ..boundary import INTERRUPTED, Terminal, notify
+from ..files import check_folder
+from ..loading import Found, find_data, kind_of_data, load
+from ..messages import OptionWords
+from ..models import model_for
+from ..naming_models import parse_models, specs_in
+from ..options import COMPARED, by_word
+from ..values import value_of
+
+if TYPE_CHECKING:
+    import pandas
+
+DEFAULTS = {
+    PAIRS: "unique,ibp",
+    CHOICES: "unique,ibp",
+    SIMILARITIES: "ibp",
+    CLASSES: "plackett-luce,sparse-logit",
+    EXPERIMENTS: "multinomial-logit,hierarchical-logit,product-classes",
+}
+_RUN = ("draws", "tune", "chains", "thin")
+_BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
+_OWN = ("folds", "leave_out", "checkpoint")
+
+
+def run_compare(
+    terminal: Terminal,
+    data_name: str,
+    models: str | None,
+    own: dict[str, Any],
+    typed: dict[str, Any],
+    out: Path | None,
+) -> None:
+    """Compare models on the data of that name and print the answer.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    data_name : str
+        A bundled data set or a file.
+    models : str or None
+        What `--models` says; None: those of `DEFAULTS`.
+    own : dict
+        leave_out, folds and checkpoint, which no model has.
+    typed : dict
+        The options of the models that were typed, by their words.
+    out : Path or None
+        Folder for the results.
+
+    Raises
+    ------
+    ThaliError
+        If the data, a name or an argument cannot be used; nothing has been written then.
+    typer.Exit
+        With 130, after everything was printed and written, if Ctrl-C stopped the run.
+    """
+    import thali
+    from thali.comparison.ways import WAYS, kind_of
+
+    specs = specs_in(models or "")
+    terminal.words = _words(specs)
+    values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
+    if out is not None:
+        check_folder(out)
+    found = find_data(data_name)
+    spec = _spec_of_data(found, specs, typed)
+    data: Any
+    data, recognised = load(found, spec, _arguments(spec, values, DATA))
+    if spec.data == (CLASSES,):
+        data = data.covariates, data.labels
+    kind = kind_of(data)
+    notify(f"{data_name}: {recognised}")
+    _refuse_others(kind, data_name, typed, own)
+    if own["leave_out"] not in (None, *WAYS[kind][0]):
+        wanted = " or ".join(WAYS[kind][0])
+        raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {own['leave_out']!r}.")
+    named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
+    if kind == PAIRS:
+        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
+    latent = kind in (PAIRS, CHOICES, SIMILARITIES)
+    run: dict[str, Any] = (
+        (_BUDGET if latent else {}) | {name: values[name] for name in (*_RUN, "cores") if name in values} | own
+    )
+    table = thali.compare(named, data, progressbar=True, random_seed=values.get("seed"), **run)
+    try:
+        if out is not None:
+            _write(table, out)
+            notify(f"wrote the table, every prediction's scores{' and the picture' * (kind == PAIRS)} to {out}.")
+    finally:  # a full disk must not cost the answer of a long run
+        print(report(table))
+    if table.attrs["interrupted"]:
+        fits = table.attrs["fits"]
+        done = f"{fits - len(table.attrs['missing']):,} of {fits:,} fits are"
+        if own["checkpoint"]:
+            notify(f"stopped by Ctrl-C; {done} in '{own['checkpoint']}'; the same command goes on.")
+        else:
+            notify(f"stopped by Ctrl-C; {done} finished; with --checkpoint FILE it could go on.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _words(specs: list[ModelSpec]) -> OptionWords:
+    """How messages spell arguments here: the command's own options, and those of the models."""
+    own = [Option(name, "") for name in (*_OWN, "models")]
+    return OptionWords([*own, *(_option(word, specs) for word in COMPARED)])
+
+
+def _option(word: str, specs: list[ModelSpec]) -> Option:
+    """The option of that word, of one of these models if they have it."""
+    owned = by_word()[word]
+    return next((option for spec, option in owned if spec in specs), owned[0][1])
+
+
+def _spec_of_data(found: Found, specs: list[ModelSpec], typed: dict[str, Any]) -> ModelSpec:
+    """The model whose data these are: one that was named, that an option implies, or the first for such data."""
+    for spec in specs:
+        if spec.data[0] in (CLASSES, EXPERIMENTS):
+            return spec
+    of_experiments = ("attributes", "levels", "none", "bins", "monotone")
+    if "target" in typed:
+        return model_for(CLASSES)
+    return model_for(EXPERIMENTS) if set(of_experiments) & set(typed) else kind_of_data(found, leave_out=True)
+
+
+def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
+    """The arguments for one place that were typed."""
+    return {option.name: values[option.word] for option in spec.options if option.to == to and option.word in values}
+
+
+def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[str, Any]) -> None:
+    """Refuse options that models of such data have not."""
+    owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
+    for word, of_models in owners.items():
+        if not any(kind in spec.data for spec in of_models):
+            named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
+            raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
+    if kind == PAIRS and own["folds"] is not None:
+        raise ArgumentError(f"--folds is not for {PAIRS}, of which {data_name} holds some; leave it out.")
+
+
+class _Text(NamedTuple):
+    """How a table of one kind is printed."""
+
+    unit: str
+    count: str  # the column that counts the units
+    headings: dict[str, str]
+    legend: str
+
+
+_DIFFERENCE = {"difference": "to best", "difference_se": "std. error"}
+_TEXTS = {
+    "BinomialScorer": _Text(
+        "pairs",
+        "pairs",
+        {
+            "nll": "score",
+            "nll_mcse": "MC error",
+            "information": "bits",
+            "mean_log_pred": "log pred.",
+            "mean_log_pred_mcse": "MC error",
+            **_DIFFERENCE,
+            "r_hat": "R-hat",
+        },
+        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
+        " comparison above guessing;\nlog pred.: mean of the log of the posterior mean of the binomial; to best: score"
+        " minus that of the best model, with its standard error over pairs.",
+    ),
+    "ChoiceScorer": _Text(
+        "choices",
+        "tasks",
+        {
+            "log_score": "log score",
+            "log_score_se": "std. error",
+            "hit_rate": "hits",
+            "hit_rate_se": "std. error",
+            **_DIFFERENCE,
+        },
+        "log score: mean over choices of the log of the predicted probability, larger is better; to best: log score"
+        "\nminus that of the best model; standard errors are over {unit}s.",
+    ),
+    "ClassScorer": _Text(
+        "rows",
+        "rows",
+        {
+            "log_loss": "log loss",
+            "log_loss_se": "std. error",
+            "accuracy": "right",
+            "accuracy_se": "std. error",
+            "brier": "Brier",
+            **_DIFFERENCE,
+        },
+        "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
+        " rows whose most\nprobable class is theirs; Brier: mean squared distance of the probabilities from 0 and 1; to"
+        " best: log loss minus that of the best\nmodel. BASE: the proportions of the classes, and the largest class, of"
+        " the other rows.",
+    ),
+    "GaussianScorer": _Text(
+        "similarities",
+        "pairs",
+        {
+            "log_score": "log score",
+            "log_score_se": "std. error",
+            "log_score_mcse": "MC error",
+            "squared_error": "sq. error",
+            **_DIFFERENCE,
+            "r_hat": "R-hat",
+        },
+        "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
+        " squared distance of\nsimilarities from their predictions; to best: log score minus that of the best model."
+        " BASE: one normal distribution for all.",
+    ),
+}
+
+
+def report(table: "pandas.DataFrame") -> str:
+    """The answer in words and numbers: the table, what it establishes, and whether the chains agree.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        As `thali.compare` returns it.
+
+    Returns
+    -------
+    str
+        Lines without a final line break.
+    """
+    from thali.comparison.sentences import sentences, unconverged
+
+    text = _TEXTS[table.attrs["scorer"]]
+    count, of_all = int(table[text.count].iloc[0]), table.attrs["units"]
+    counted = f"{count:,}" if count == of_all else f"{count:,} of {of_all:,}"
+    parts = [
+        f"What each model predicts for {text.unit} that it has not seen ({counted} {text.unit})\n"
+        + _aligned(table, text.headings),
+        text.legend.format(unit=table.attrs["unit"]),
+        "\n".join(sentences(table)),
+    ]
+    if sentence := unconverged(table):
+        parts.append(f"WARNING: {sentence}".replace("more draws and tune", "larger --draws and --tune"))
+    return "\n\n".join(parts)
+
+
+def _aligned(table: "pandas.DataFrame", headings: dict[str, str]) -> str:
+    """The columns with headings, a row a model."""
+    from ..text import align
+
+    rows = [("", *headings.values())]
+    for name, row in table.iterrows():
+        rows.append((str(name), *(_cell(column, float(row[column])) for column in headings)))  # type: ignore[arg-type]
+    return align(rows, left={0})
+
+
+def _cell(column: str, value: float) -> str:
+    from ..text import number
+
+    if column in ("information", "squared_error") and value == value:
+        return f"{value:.4f}"
+    return number("mcse" if column.endswith("mcse") else column, value)
+
+
+def _write(table: "pandas.DataFrame", folder: Path) -> None:
+    """Write comparison.csv, predictions.csv (everything known of each unit) and of pairs comparison.png, or nothing."""
+    from ..files import csv, png, write_all
+
+    contents = {"comparison.csv": csv(table)}
+    if "predictions" in table.attrs:
+        contents["predictions.csv"] = csv(table.attrs["predictions"], index=False)
+    else:
+        contents["predictions.csv"] = csv(table.attrs[_TEXTS[table.attrs["scorer"]].count])
+    if "pairs" in table.attrs and table["pairs"].iloc[0] > 0:
+        contents["comparison.png"] = png(lambda plots: plots.comparison(table))
+    write_all(folder, contents)

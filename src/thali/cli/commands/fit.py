@@ -1,0 +1,153 @@
+"""`thali fit`: find the data, fit the model, print what was found, write it down."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from thali.data.kinds import CLASSES
+from thali.errors import Argument, ArgumentError
+from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
+
+from ..boundary import INTERRUPTED, Terminal, notify
+from ..files import check_folder, write_results
+from ..loading import find_data, kind_of_data, load
+from ..messages import OptionWords
+from ..models import model_implied, model_named, options_of, settings_of_alias
+from ..options import by_word
+from ..reports import Fitted, report_of
+from ..values import value_of
+
+_NAME = Option("model", "The name of the model.")
+
+
+def run_fit(
+    terminal: Terminal, data_name: str, model_name: str | None, typed: dict[str, Any], out: Path | None
+) -> None:
+    """Fit a model to the data of that name and print the answer.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    data_name : str
+        A bundled data set or a file.
+    model_name : str or None
+        A name or an alias; None is the model that an option implies, or the first one for these data.
+    typed : dict
+        The options that were typed, by their words.
+    out : Path or None
+        Folder for the results.
+
+    Raises
+    ------
+    ThaliError
+        If the data, a name or an argument cannot be used; nothing has been written then.
+    typer.Exit
+        With 130, after everything was printed and written, if the fit was stopped by Ctrl-C.
+    """
+    from thali.model.saved import tree_of_model
+
+    spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)
+    # Whatever the data are: options are looked at before a large file is read.
+    if spec is None:
+        possible = {word: owned[0][1] for word, owned in by_word().items()}
+        terminal.words = OptionWords([_NAME, *possible.values()])
+        for word, value in typed.items():
+            value_of(possible[word], value)
+    asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
+    if out is not None:
+        check_folder(out)
+    found = find_data(data_name)
+    if asked is None:
+        asked = _asked(terminal, kind_of_data(found), "", typed, data_name)
+    spec, method, values, of = asked.spec, asked.method, asked.values, asked.arguments
+    report = report_of(spec, method)
+    data, recognised = load(found, spec, of(DATA))
+    notify(f"{data_name}: {recognised}")
+    model = _made(spec, of(MODEL), values, data)
+    fitted = Fitted(spec, method, model, data, of(REPORT), of(FIT) | of(MODEL), terminal.words)
+    prepared = report.prepare(fitted)
+    if values.get("sampler") == "paper" and spec.paper:
+        notify(f"the published sampler {spec.paper}; use it for comparison only.")
+    _fit(spec, model, data, of(FIT))
+    interrupted = getattr(model, "interrupted_", False)
+    tree = tree_of_model(model) if getattr(model, "posterior_", None) is not None else None
+    if interrupted:
+        kept = model.posterior_["posterior"].sizes
+        notify(f"stopped by Ctrl-C; kept {kept['chain']} chains of {kept['draw']:,} draws.")
+    answer = report.answer(fitted, prepared)
+    try:
+        if out is not None:
+            write_results(tree, answer, out)
+            wrote = ["the posterior"] * (tree is not None) + ["the tables"] + ["the pictures"] * bool(answer.pictures)
+            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
+    finally:  # a full disk must not cost the answer of a long run
+        print(answer.text)
+    if interrupted or answer.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+class _Asked(NamedTuple):
+    """What was asked for, for one model."""
+
+    spec: ModelSpec
+    method: str
+    options: dict[str, Option]  # those that were typed, by word
+    values: dict[str, Any]  # of these, and of what an alias or a method means, by word
+
+    def arguments(self, to: str) -> dict[str, Any]:
+        """The arguments for one place; the progress bar goes with the cores."""
+        found = {option.name: self.values[word] for word, option in self.options.items() if option.to == to}
+        cores = any(option.name == "cores" and option.to == to for option in self.spec.options_of(self.method))
+        return found | ({"progressbar": True} if cores else {})
+
+
+def _asked(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> _Asked:
+    """The options of the model that were typed; from here on messages know those of this model and method alone."""
+    terminal.words = OptionWords([_NAME, *spec.options])
+    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    if spec.methods and method not in spec.methods:
+        raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")
+    options = options_of(spec, typed, data_name)
+    terminal.words = OptionWords([_NAME, *spec.options_of(method)])
+    values = {word: value_of(option, typed[word]) for word, option in options.items()}
+    values |= settings_of_alias(spec, alias, typed)
+    if not {spec.features, "tree"} & set(values):
+        values |= spec.methods_mean.get(method, {})
+    return _Asked(spec, method, options, values)
+
+
+def _made(spec: ModelSpec, arguments: dict[str, Any], values: dict[str, Any], data: Any) -> Any:
+    """The model with these arguments."""
+    if spec.features:
+        arguments |= _features(spec, values, data.labels)
+    return spec.load()(**arguments)
+
+
+def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) -> dict[str, Any]:
+    """The argument for the features, from the option of its name or the tree that takes its place."""
+    from ..aspects import parse_aspects
+    from ..relations import read_tree
+
+    name = spec.features
+    tree, leaf_length = values.get("tree"), values.get("leaf-length")
+    if tree is None:
+        if leaf_length is not None:
+            raise ArgumentError("--leaf-length belongs to a tree of groups; name its file with --tree.")
+        words = next(tuple(option.words) for option in spec.options if option.name == name)
+        return {name: parse_aspects(values[name], labels, f"--{name}", words)} if name in values else {}
+    if name in values:
+        raise ArgumentError(f"--tree takes the place of --{name}; give one of the two.")
+    found = read_tree(tree, leaf_length)
+    found.for_labels(labels)  # every mismatch is named before anything runs
+    return {name: found}
+
+
+def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any]) -> None:
+    checkpoint = arguments.get("checkpoint")
+    if checkpoint is not None and checkpoint.exists():
+        arguments["resume"] = checkpoint
+    if spec.data == (CLASSES,):
+        model.fit(data.covariates, data.labels, **arguments)
+    else:
+        model.fit(data, **arguments)

@@ -1,0 +1,125 @@
+"""The value of --models of `thali compare`: models by name, or by what they learn of options."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
+from thali.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    from thali.model.spec import ModelSpec
+
+# Names of elimination by aspects that say which aspects there are.
+_ASPECTS = {"btl": "unique", "bradleyterryluce": "unique", "ieba": "ibp", "pibp": "tree"}
+
+
+def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
+    """The models that --models names, by name.
+
+    Parameters
+    ----------
+    text : str
+        Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
+        for choices and similarities what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf length.
+    settings : dict
+        What was typed of unique, lapse, alpha, tree and monotone.
+    kind : str
+        Of the data, of `thali.data.kinds`.
+    labels : tuple of str
+        The options of the data.
+
+    Returns
+    -------
+    list of (name, model)
+        A word or number is its own name, a file goes by its name without folder and ending.
+
+    Example
+    -------
+    >>> settings = {"lapse": 0.0, "alpha": 1.0}
+    >>> parse_models("BTL=unique, 3", settings, PAIRS, ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
+    [('BTL', EliminationByAspects(aspects='unique', lapse=0.0)),
+     ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
+    """
+    named = []
+    for name, item in _items(text):
+        if not name or not item:
+            raise ArgumentError(f"--models needs models between commas, such as unique,3,ibp; got {text!r}.")
+        named.append((name, _model(item, settings, kind, labels)))
+    if settings.get("tree") is not None and not any(_is_tree(item) for _, item in _items(text)):
+        raise ArgumentError("--tree gives a tree, but no model of --models is tree; add tree, or leave out --tree.")
+    return named
+
+
+def specs_in(text: str) -> list["ModelSpec"]:
+    """The models of thali that are named."""
+    return [spec for _, item in _items(text) if (spec := _spec(item)) is not None]
+
+
+def _items(text: str) -> list[tuple[str, str]]:
+    """(name, what it is) of each item."""
+    items = []
+    for item in (part.strip() for part in text.split(",")):
+        name, equals, rest = (part.strip() for part in item.partition("="))
+        is_file = Path(item).is_file()  # whose name may hold an equals sign
+        items.append((Path(item).stem if is_file else item, item) if not equals or is_file else (name, rest))
+    return items
+
+
+def _spec(item: str) -> "ModelSpec | None":
+    """The model of thali of that name."""
+    from thali.model.registry import SPECS
+
+    names = {_plain(name): spec for spec in SPECS for name in (spec.name, *spec.aliases)}
+    return names.get(_plain(item))
+
+
+def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> Any:
+    import thali
+
+    spec = _spec(item)
+    if spec is not None and kind not in spec.data:
+        raise ArgumentError(f"--models: {item} is fitted to {' or '.join(spec.data)}; these data are {kind}.")
+    if kind in (PAIRS, CHOICES):
+        aspects = _features(_ASPECTS.get(_plain(item), item if spec is None else "ibp"), settings, labels, kind)
+        learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
+        alpha = settings.get("alpha") if learns_alpha else None
+        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha)
+    if kind == SIMILARITIES:
+        features = _features(item if spec is None else "ibp", settings, labels, kind)
+        return thali.AdditiveClustering(features, alpha=None if isinstance(features, dict) else settings.get("alpha"))
+    if spec is None:
+        from thali.model.registry import SPECS
+
+        wanted = " or ".join(each.name for each in SPECS if kind in each.data)
+        raise ArgumentError(f"--models must be {wanted} for {kind}; got {item!r}.")
+    if spec.name == "product-classes":
+        return spec.load()(monotone=settings.get("monotone"))
+    return spec.load()()
+
+
+def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind: str) -> Any:
+    """What an argument for aspects or features takes."""
+    from .aspects import parse_aspects
+
+    if not _is_tree(item):
+        return parse_aspects(item, labels, "--models", ("ibp",) if kind == SIMILARITIES else ("ibp", "unique"))
+    from .relations import read_tree
+
+    if settings.get("tree") is None:
+        raise ArgumentError(f"--models names {item!r}; say with --tree FILE which tree that is.")
+    _, colon, length = item.partition(":")
+    try:
+        return read_tree(settings["tree"], float(length) if colon else None)
+    except ValueError as error:
+        if isinstance(error, ArgumentError | DataError):
+            raise
+        raise ArgumentError(f"--models: a leaf length must follow 'tree:', not {length!r}.") from None
+
+
+def _is_tree(item: str) -> bool:
+    return item == "tree" or item.startswith("tree:") or _ASPECTS.get(_plain(item)) == "tree"
+
+
+def _plain(name: str) -> str:
+    """A name as it is compared: capitals, hyphens and underscores do not matter."""
+    return name.lower().replace("_", "").replace("-", "")

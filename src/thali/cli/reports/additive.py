@@ -1,0 +1,187 @@
+"""The printed answer of a fit to similarities."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..files import Answer, drawn
+from ..judgement import judgement
+from . import Fitted
+from .shared import (
+    and_others,
+    estimate_in,
+    estimate_of,
+    every_quantity,
+    features_table,
+    number_and_histogram,
+    tree_likeness,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.model.latent_features.answers.estimators import Estimate
+
+CONSTANT = "additive constant"
+_ESTIMATES = {
+    "expectation": "Expectation over all features (of which the most probable are listed)",
+    "map-features": "Most probable set of features, with the weights that suit it best",
+    "conditional-map": "Best draw among those with the most probable number of features",
+    "joint-map": "Best draw of features and weights together",
+}
+
+
+def prepare(fitted: Fitted) -> None:
+    """Nothing to refuse."""
+
+
+def answer(fitted: Fitted, prepared: None) -> Answer:
+    """What is printed and written of a fitted model."""
+    from thali.plots.overlap import MAX_OBJECTS
+
+    model = fitted.model
+    estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
+    summary, features = model.summary(), model.features()
+    pictures = drawn(model, fitted.spec)
+    if len(estimate.similarity) <= MAX_OBJECTS:
+        pictures["overlap"] = lambda plots: plots.overlap(estimate)
+    return Answer(
+        text=report(fitted, summary, features, estimate),
+        tables={
+            "summary": summary.rename_axis("quantity"),
+            "features": features.assign(members=features["members"].map("; ".join)),
+            "estimate": _with_constant(estimate, model.constant),
+            "similarity": estimate.similarity.rename_axis("object"),
+        },
+        pictures=pictures,
+    )
+
+
+def _with_constant(estimate, has_constant: bool) -> "pandas.DataFrame":
+    """The features of an estimate and, as the last row, the additive constant."""
+    table = estimate.features.assign(members=estimate.features["members"].map("; ".join))
+    table.insert(0, "term", "feature")
+    if has_constant:
+        last = {"term": "constant", "members": CONSTANT, "probability": 1.0, "weight": float(estimate.constant)}
+        table.loc[len(table)] = [last.get(str(column), float("nan")) for column in table.columns]
+    return table
+
+
+def report(fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFrame", estimate: "Estimate") -> str:
+    """The answer in words and numbers.
+
+    Parameters
+    ----------
+    fitted : Fitted
+    summary, features : pandas.DataFrame
+        Its `summary()` and `features()`.
+    estimate : Estimate
+        One of its estimates.
+
+    Returns
+    -------
+    str
+        Lines without a final line break: the number of features, the most probable features and which of their
+        probabilities are not settled, the estimate, α, σ, the prior of the weights and the log-likelihood, how the
+        temperatures traded, every row of the summary with its R-hat and effective sample sizes, and whether they are
+        good enough.
+    """
+    model = fitted.model
+    return "\n\n".join(
+        [
+            _number_of_features(model),
+            _features(model, features),
+            f"{_ESTIMATES[estimate.kind]}\n{estimate}",
+            _scalars(model, summary),
+            every_quantity(summary),
+            _swaps(fitted),
+            judgement(model, fitted.words),
+        ]
+    )
+
+
+def _number_of_features(model) -> str:
+    posterior = model.posterior_["posterior"]
+    text = number_and_histogram("Number of features with two owners or more", posterior["n_shared_features"].to_numpy())
+    every = posterior["n_features"].to_numpy()
+    counted = f"{every[0, 0]} in every draw" if (every == every[0, 0]).all() else estimate_of(every)
+    return f"{text}\nNumber of all features, those of a single object included: {counted}"
+
+
+def _features(model, features) -> str:
+    shared = features[features["members"].map(len) > 1]
+    if not len(shared):
+        return "No feature that objects share is present often enough to be listed."
+    not_converged = (~shared["converged"]).tolist()
+    text = "Most probable features, their weights and the objects that have them\n"
+    text += features_table(shared, "feature", not_converged)
+    text += and_others(shared)
+    if "place" in shared:
+        text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature", "objects")
+    if any(not_converged):
+        from thali.model.latent_features.answers.presence import MARKED
+
+        text += (
+            f"\n* The chains do not agree on this probability (R-hat above {MARKED}); another seed may well give"
+            " another."
+        )
+    if len(shared) < len(features):
+        text += "\nNote: similarities tell nothing of a feature of a single object; such are left out here."
+    return text
+
+
+def _scalars(model, summary) -> str:
+    lines = [_concentration(model, summary), _deviation(model, summary), _weight_prior(model)]
+    likelihood = estimate_in(summary, "log_likelihood")
+    lines.append(f"Log-likelihood of all the data, the logarithm of a density: {likelihood}")
+    return "\n".join(line for line in lines if line)
+
+
+def _concentration(model, summary) -> str:
+    if "alpha" in summary.index:
+        return f"Concentration α: {estimate_in(summary, 'alpha')}"
+    return "" if model.alpha is None else f"Concentration α: {model.alpha:g}, fixed"
+
+
+def _deviation(model, summary) -> str:
+    from thali.model.latent_features.answers.similarities import judgements_of
+
+    several = bool((judgements_of(model.posterior_) != 1).any())
+    if "sigma" in summary.index:
+        from thali.model.latent_features.likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
+
+        found = f"{estimate_in(summary, 'sigma')}, learned with the prior σ² ~ InverseGamma({VARIANCE_SHAPE:g},"
+        found += f" {VARIANCE_SHARE:g} times the variance of the similarities"
+        found += ", divided by the mean of 1 / judgements)" if several else ")"
+    elif model.sigma is not None:
+        found = f"{model.sigma:g}, fixed"
+    else:
+        found = f"{float(model.posterior_['posterior']['sigma'][0, 0]):.3g}, that of the data"
+    return f"Standard deviation σ of {'one judgement' if several else 'a similarity'}: {found}"
+
+
+def _weight_prior(model) -> str:
+    shape, rate = model.weight_prior
+    whose = "each weight and of the constant" if model.constant else "each weight"
+    return (
+        f"Prior of {whose}: Gamma(shape {shape:g}, rate {rate:g}), with mean {shape / rate:.3g} on the scale of the"
+        " similarities; for similarities c times as large take a rate c times as small (--weight-prior)"
+    )
+
+
+def _swaps(fitted: Fitted) -> str:
+    from thali.model.latent_features.answers.swaps import swap_sentence
+
+    model = fitted.model
+    stats = model.posterior_["sample_stats"].to_dataset()
+    if "temperature" not in stats:
+        return "The chains were not tempered."
+    temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    levels = np.isfinite(temperature).sum(axis=1)
+    number = f"{levels.min()}" if np.ptp(levels) == 0 else f"{levels.min()} to {levels.max()}"
+    text = f"Tempered: {number} temperatures from 1 to {np.nanmax(temperature):g}"
+    if not np.isfinite(rates).any():
+        return f"{text}; the fit was too short to tell how often neighbours traded places."
+    text += f"; neighbours traded places in {100 * np.nanmin(rates):.0f} % of the trials or more."
+    wrong = swap_sentence(model.posterior_)
+    return text if wrong is None else f"{text}\nWARNING: {wrong.render(fitted.words)}"

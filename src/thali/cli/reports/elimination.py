@@ -1,0 +1,138 @@
+"""The printed answer of a fit to choices between two options or more."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.errors import DataError
+
+from ..files import Answer, drawn
+from ..judgement import judgement
+from ..text import align
+from . import Fitted
+from .shared import (
+    MAX_FEATURES,
+    and_others,
+    estimate_in,
+    every_quantity,
+    features_table,
+    interval_name,
+    number_and_histogram,
+    tree_likeness,
+)
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def prepare(fitted: Fitted) -> None:
+    """Nothing to refuse."""
+
+
+def answer(fitted: Fitted, prepared: None) -> Answer:
+    """What is printed and written of a fitted model."""
+    from thali.model.latent_features.answers.check import check_sentence
+
+    model = fitted.model
+    summary, features, ranks = model.summary(), model.features(), model.ranks()
+    try:
+        check = model.check(fitted.run.get("random_seed") or 0)
+        checked, table, picture = check_sentence(check), {"check": check}, {"check": lambda plots: plots.check(check)}
+    except DataError as error:  # of fractional counts, which must not cost the rest of the answer
+        checked, table, picture = error.render(fitted.words), {}, {}
+    return Answer(
+        text=report(model, summary, features, checked, ranks, judgement(model, fitted.words)),
+        tables={
+            "summary": summary.rename_axis("quantity"),
+            "features": features.assign(members=features["members"].map("; ".join)),
+            "unique_weights": model.unique_weights(),
+            "ranks": ranks,
+            **table,
+        },
+        pictures=drawn(model, fitted.spec) | picture,
+    )
+
+
+def report(
+    model: Any,
+    summary: "pandas.DataFrame",
+    features: "pandas.DataFrame",
+    checked: str,
+    ranks: "pandas.DataFrame",
+    judged: str,
+) -> str:
+    """The answer in words and numbers.
+
+    Parameters
+    ----------
+    model : EliminationByAspects
+        A fitted model.
+    summary, features : pandas.DataFrame
+        Its `summary()` and `features()`.
+    checked : str
+        What its `check()` says, or why there is none.
+    ranks : pandas.DataFrame
+        Its `ranks()`.
+    judged : str
+        Whether the chains agree.
+
+    Returns
+    -------
+    str
+        Lines without a final line break: the number of aspects, the most probable aspects, α, the
+        log-likelihood and the lapse, which observed proportions the model misses, every row of the summary with its
+        R-hat and effective sample sizes, and whether they are good enough.
+    """
+    title = "Number of latent aspects" + (" besides each option's own" if model.unique else "")
+    return "\n\n".join(
+        [
+            number_and_histogram(title, model.posterior_["posterior"]["n_features"].to_numpy()),
+            _aspects(model, features),
+            _unique_weights(model),
+            _ranks(ranks),
+            _scalars(model, summary),
+            checked,
+            every_quantity(summary),
+            judged,
+        ]
+    )
+
+
+def _aspects(model, features) -> str:
+    if not len(features):
+        return "No latent aspect is present often enough to be listed."
+    text = "Most probable aspects, their weights and the options that have them\n" + features_table(features, "aspect")
+    if "place" in features:
+        text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect", "options")
+    text += and_others(features)
+    n_options = model.posterior_["posterior"].sizes["option"]
+    if features["members"].head(MAX_FEATURES).map(len).isin([1, n_options]).any():
+        text += (
+            "\nNote: choices tell nothing of an aspect that all options have, and of the aspects of one"
+            " option alone only the sum."
+        )
+    return text
+
+
+def _unique_weights(model) -> str:
+    table = model.unique_weights()
+    rows = [("weight", interval_name(), "share", "option")]
+    for option, row in table.sort_values("weight", ascending=False).head(MAX_FEATURES).iterrows():
+        interval = f"{row.weight_low:.3f} to {row.weight_high:.3f}"
+        rows.append((f"{row.weight:.3f}", interval, f"{row.share:.3f}", str(option)))
+    text = "Weight of what each option has alone, and its share of their sum\n" + align(rows, left={3})
+    return text + (f"\n... and {len(table) - MAX_FEATURES:,} more" if len(table) > MAX_FEATURES else "")
+
+
+def _ranks(table) -> str:
+    rows = [("rank", interval_name(), "P(best)", "option")]
+    for option, row in table.head(MAX_FEATURES).iterrows():
+        rows.append((f"{row['rank']:.2f}", f"{row.rank_low:g} to {row.rank_high:g}", f"{row.p_1:.3f}", str(option)))
+    text = "Rank of the options by the weight of all their aspects\n" + align(rows, left={3})
+    return text + (f"\n... and {len(table) - MAX_FEATURES:,} more" if len(table) > MAX_FEATURES else "")
+
+
+def _scalars(model, summary) -> str:
+    lines = [f"Concentration α: {estimate_in(summary, 'alpha')}"] if "alpha" in summary.index else []
+    likelihood = estimate_in(summary, "log_likelihood")
+    lines.append(f"Log-likelihood of all the data, no constant left out: {likelihood}")
+    lines.append(f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}")
+    return "\n".join(lines)

@@ -1,0 +1,75 @@
+"""`thali fit --method maximum-likelihood`: known aspects of paired comparisons, printed and written."""
+
+from typing import Any
+
+from ..files import Answer
+from ..text import align, number
+from . import Fitted
+
+_WORST = 5
+
+
+def prepare(fitted: Fitted) -> None:
+    """Nothing to refuse."""
+
+
+def answer(fitted: Fitted, prepared: None) -> Answer:
+    """What is printed and written of a model that was fitted by maximum likelihood."""
+    import pandas as pd
+
+    model = fitted.model
+    weights, residuals = model.summary(), model.residuals()
+    errors = model.estimates_.utility_covariance.diagonal().clip(0.0) ** 0.5
+    scale = pd.DataFrame({"utility": model.utility_scale_, "std_error": errors})
+    tables = {
+        "weights": weights,
+        "utility_scale": scale,
+        "residuals": residuals,
+        "fit": pd.DataFrame([weights.attrs]),
+    }
+    pictures = {
+        "utility_scale": lambda plots: plots.utility_scale(model),
+        "residuals": lambda plots: plots.residuals(model),
+    }
+    if model.estimates_.known.crossing is None:
+        pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
+    return Answer(_report(model, weights, scale, residuals), tables, pictures)
+
+
+def _report(model: Any, weights, scale, residuals) -> str:
+    worst = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index].head(_WORST)
+    parts = [
+        "Weights of the aspects; they sum to 1\n" + _aligned(weights),
+        "Utility scale, the weight of all aspects of an option\n" + _aligned(scale),
+        f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}\n" + _fit_in_words(weights.attrs, model),
+        "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
+    ]
+    zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
+    if zero:
+        parts[0] += f"\nNo weight is left to {', '.join(zero)}; zero is at the boundary, and has no standard error."
+    return "\n\n".join(parts)
+
+
+def _fit_in_words(found: dict[Any, Any], model: Any) -> str:
+    test = model.estimates_.usual_test
+    rest = ""
+    if test.kind != "none":
+        rest = f" against a probability of its own for every pair; Pearson X² {found['pearson']:.4f}"
+    return (
+        f"Log-likelihood {found['log_likelihood']:.4f}, binomial coefficients included\n"
+        f"{test}{rest}\n"
+        f"AIC {found['aic']:.4f}, BIC {found['bic']:.4f}"
+    )
+
+
+def _aligned(table, index: bool = True) -> str:
+    table = table.reset_index() if index else table
+    rows = [tuple(map(str, table.columns))]
+    rows += [tuple(map(_messages, values)) for values in table.itertuples(index=False)]
+    return align(rows, left={k for k, value in enumerate(table.iloc[0]) if isinstance(value, str)})
+
+
+def _messages(value: Any) -> str:
+    if isinstance(value, str | int):
+        return str(value)
+    return f"{value:.2g}" if 0.0 < abs(value) < 5e-4 else number("", value)

@@ -1,0 +1,102 @@
+"""What the printed answers of all models share: plain text, aligned, nothing cut off."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..text import align, number
+
+if TYPE_CHECKING:
+    import pandas
+
+MAX_FEATURES = 20
+_BAR_WIDTH = 40
+
+
+def number_and_histogram(title: str, draws: np.ndarray) -> str:
+    """The posterior of a whole number: mean and interval, and a bar for each value."""
+    from thali.posterior.histogram import text_histogram
+
+    draws = draws.ravel()
+    if (draws == draws[0]).all():
+        return f"{title}: {draws[0]} in every draw"
+    return f"{title}: {estimate_of(draws)}\n{text_histogram(draws, _BAR_WIDTH)}"
+
+
+def features_table(features: "pandas.DataFrame", name: str, marked: "list[bool] | None" = None) -> str:
+    """The first rows of a table of features, aligned.
+
+    Parameters
+    ----------
+    features : pandas.DataFrame
+        As `features()` of a model returns it.
+    name : str
+        The column with the names of given features, if there is one.
+    marked : list of bool, optional
+        Which probabilities bear an asterisk.
+    """
+    placed = "place" in features
+    rows = [("probability", "weight", interval_name(), *(["place"] if placed else []), "members")]
+    asterisks = ["*" if mark else " " for mark in marked] if marked and any(marked) else [""] * len(features)
+    for row, asterisk in zip(features.head(MAX_FEATURES).to_dict("records"), asterisks, strict=False):
+        interval = f"{row['weight_low']:.3f} to {row['weight_high']:.3f}"
+        members = (f"{row[name]}: " if name in features else "") + ", ".join(row["members"])
+        place = [row["place"]] if placed else []
+        rows.append((f"{row['probability']:.3f}{asterisk}", f"{row['weight']:.3f}", interval, *place, members))
+    return align(rows, left={3, 4})
+
+
+def and_others(features: "pandas.DataFrame") -> str:
+    """A line for the rows that `features_table` leaves out, if there are any."""
+    hidden = len(features) - MAX_FEATURES
+    return f"\n... and {hidden:,} less probable ones" if hidden > 0 else ""
+
+
+def tree_likeness(posterior: Any, tree: Any, name: str, of: str) -> str:
+    """How many of the features (called so, of options called so) that some but not all share keep to the tree."""
+    from thali.model.latent_features.answers.features import features_table, place_in_tree
+
+    table = features_table(posterior, 0.0)
+    place = np.array(place_in_tree(table["members"], tree), dtype=object)
+    copies = table["copies"].to_numpy()
+    total, across = copies[(place != "leaf") & (place != "root")].sum(), copies[place == "across"].sum()
+    if total == 0.0:
+        return f"No {name} is shared by some {of} and not by all."
+    return (
+        f"Of {total:.2f} {name}s (posterior mean) that some {of} share and others lack, {total - across:.2f} are "
+        f"those of a clade of the tree and {across:.2f} cut across it."
+    )
+
+
+def every_quantity(summary: "pandas.DataFrame") -> str:
+    """The whole summary."""
+    rows = [("", *summary.columns)]
+    for name, values in zip(summary.index, summary.to_numpy(), strict=True):
+        rows.append((name, *map(number, summary.columns, values)))
+    return "Every quantity, its Monte Carlo error, and how well the chains agree on it\n" + align(rows, left={0})
+
+
+def estimate_in(summary: "pandas.DataFrame", name: str) -> str:
+    """Mean and interval of a row of the summary."""
+    from thali.posterior.interval import INTERVAL_COLUMNS
+
+    return _estimate(*(float(summary.loc[name, column]) for column in ("mean", *INTERVAL_COLUMNS)))
+
+
+def estimate_of(draws: np.ndarray) -> str:
+    """Mean and interval of draws."""
+    from thali.posterior.interval import TAILS
+
+    return _estimate(float(draws.mean()), *np.quantile(draws, TAILS).tolist())
+
+
+def interval_name() -> str:
+    """What the interval is called."""
+    from thali.posterior.interval import INTERVAL
+
+    return f"{100 * INTERVAL:g} % interval"
+
+
+def _estimate(*values: float) -> str:
+    mean, low, high = (round(value, 3) for value in values)
+    return f"{mean:g} ({interval_name()} {low:g} to {high:g})"

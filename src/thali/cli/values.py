@@ -1,0 +1,132 @@
+"""What was typed after an option, turned into what an argument takes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from thali._labels import suggest
+from thali.errors import Argument, ArgumentError
+from thali.model.spec import CELL, CUTS, FEATURES, LISTS, NAMES, NUMBERS, PAIRS, Option
+
+
+def value_of(option: Option, typed: Any) -> Any:
+    """The value of an option.
+
+    Parameters
+    ----------
+    option : Option
+    typed : str, int, float, bool, Path or list of str
+        As the command line has it.
+
+    Returns
+    -------
+    object
+        What the argument takes.
+
+    Raises
+    ------
+    ArgumentError
+        If it cannot be read so, or no data make it possible.
+
+    Example
+    -------
+    >>> from thali.model.options import TEMPERING
+    >>> [value_of(TEMPERING, typed) for typed in ("auto", "off", "12", "1,2.5")]
+    [None, False, 12, (1.0, 2.5)]
+    """
+    if isinstance(typed, str) and typed in option.words:
+        return option.words[typed]
+    value = _READ.get(option.type, _as_it_is)(option, typed)
+    if option.check is not None:
+        option.check(option.name, value)
+    return value
+
+
+def _as_it_is(option: Option, typed: Any) -> Any:
+    if option.words and option.to != FEATURES:
+        words = list(option.words)
+        known = " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
+        raise ArgumentError(Argument(option.name), f" must be {known}; got {typed!r}.{suggest(typed, words)}")
+    return typed
+
+
+def _numbers(option: Option, typed: str) -> int | tuple[float, ...]:
+    try:
+        return int(typed) if "," not in typed else tuple(float(part) for part in typed.split(","))
+    except ValueError:
+        words = "".join(f"{word}, " for word in option.words)
+        raise ArgumentError(
+            Argument(option.name), f" must be {words}a number, or numbers between commas such as 1,10; got {typed!r}."
+        ) from None
+
+
+def _names(option: Option, typed: str) -> list[str]:
+    return [name.strip() for name in typed.split(",")]
+
+
+def _cell(option: Option, typed: str) -> "str | dict[str, str]":
+    column, equals, value = typed.partition("=")
+    return {column: value} if equals else typed
+
+
+def _pairs(option: Option, typed: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in named_values(option, typed):
+        if found.get(name, value) != value:
+            raise ArgumentError(
+                Argument(option.name), f": {name!r} cannot be both {found[name]} and {value}; choose one."
+            )
+        found[name] = value
+    return found
+
+
+def _lists(option: Option, typed: list[str]) -> dict[str, list[str]]:
+    return {name: _names(option, value) for name, value in named_values(option, typed)}
+
+
+def _cuts(option: Option, typed: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in named_values(option, typed):
+        try:
+            several = "," in value or "." in value
+            found[name] = [float(cut) for cut in value.split(",")] if several else int(value)
+        except ValueError:
+            raise ArgumentError(
+                Argument(option.name),
+                f" {name}= takes a number of bins, or two cut points or more between commas; got {value!r}.",
+            ) from None
+    return found
+
+
+_READ = {NUMBERS: _numbers, NAMES: _names, CELL: _cell, PAIRS: _pairs, LISTS: _lists, CUTS: _cuts}
+
+
+def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:
+    """(name, value) of every "name=value" that was typed, in one option or several.
+
+    A comma begins another pair where another "=" follows, and belongs to the value elsewhere.
+
+    Raises
+    ------
+    ArgumentError
+        If one has no "=".
+
+    Example
+    -------
+    >>> from thali.model.spec import Option
+    >>> named_values(Option("monotone", ""), ["price=decreasing,zoom=increasing", "wifi=increasing"])
+    [('price', 'decreasing'), ('zoom', 'increasing'), ('wifi', 'increasing')]
+    >>> named_values(Option("levels", ""), ["size=small,large"])
+    [('size', 'small,large')]
+    """
+    pairs: list[tuple[str, str]] = []
+    for text in typed:
+        start = len(pairs)
+        for piece in text.split(","):
+            name, equals, value = piece.partition("=")
+            if equals:
+                pairs.append((name.strip(), value.strip()))
+            elif len(pairs) > start:
+                pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]},{piece.strip()}")
+            else:
+                raise ArgumentError(Argument(option.name), f" must be given as NAME=VALUE; got {text!r}.")
+    return pairs

@@ -1,0 +1,22 @@
+"""Which model predicts best what it has not seen: Splitter x Scorer.
+
+compare.py            `thali.compare`: checks, and hands the rest on
+ways.py               what can be left out of each kind of data, and who scores it
+splitter.py           what every splitter answers
+leave_pairs.py        paired comparisons: every pair in turn
+leave_tasks.py        choices out of sets and choice experiments: tasks, choices, respondents
+occasions.py          choices out of sets, one occasion at a time
+leave_rows.py         covariates and classes: rows in stratified folds
+leave_similarities.py similarities: pairs of objects
+scorer.py             what every scorer answers
+score_pairs.py        binomial log score of pairs; scores.py: of one pair, with its Monte Carlo errors
+score_choices.py      log score and hits of choices
+score_rows.py         log loss, accuracy and Brier score of rows
+score_similarities.py Gaussian log score and squared error of similarities
+naming.py             the models by name, and whether they fit the data
+engine.py             runs every left-out fit on whatever joblib backend the user has set, and records it
+left_out.py           one left-out fit: a model without one part, and its scores for that part
+checkpoint.py         finished fits in a file, so that a long comparison can go on after an interruption
+table.py              the table, made of the records of the fits
+sentences.py          what the table establishes, in plain sentences
+"""

@@ -1,0 +1,197 @@
+"""`thali.compare`: every model predicts what it was fitted without."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from thali._arguments import one_of, whole
+
+from .engine import run_comparison
+from .naming import named_models, prepared_models
+from .ways import WAYS, kind_of
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.data.choices import Choices
+    from thali.data.experiment import ChoiceExperiment
+    from thali.data.pairs import PairedComparisons
+    from thali.data.similarities import Similarities
+
+_MIN = {"draws": 1, "tune": 0, "chains": 1, "thin": 1}
+
+
+def compare(
+    models: Mapping[str, Any] | Iterable[tuple[str, Any]],
+    data: "PairedComparisons | Choices | ChoiceExperiment | Similarities | tuple[Any, Any]",
+    leave_out: str | None = None,
+    draws: int | None = None,
+    tune: int | None = None,
+    chains: int | None = None,
+    thin: int | None = None,
+    cores: int | None = None,
+    random_seed: Any = None,
+    progressbar: bool = True,
+    checkpoint: Any = None,
+    hold_out: int | None = None,
+    folds: int | None = None,
+) -> "pandas.DataFrame":
+    r"""Compare models by what they predict for what they have not seen.
+
+    Every model is fitted once without each part of the data, and predicts it. Of paired comparisons a part is a pair:
+
+    .. math::
+        \text{nll} = -\frac{1}{P} \sum_{i<j} \ln \text{Binomial}(x_{ij} \mid n_{ij}, \bar p_{ij}^{(-ij)}), \qquad
+        \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
+
+    of choices some choices, tasks or respondents, of covariates and classes a fold of rows, of similarities a pair of
+    objects or some of them:
+
+    .. math::
+        \text{log score} = \frac1T \sum_{t} \ln \bar p_{t}(x_{t}), \qquad
+        \text{log loss} = -\frac1n \sum_i \ln \bar p_i(y_i), \qquad
+        \text{log score} = \frac1P \sum_{i<j} \ln \frac1S \sum_s
+            \text{Normal}\Bigl(s_{ij} \mid \mu_{ij}^{(s)}, \frac{(\sigma^{(s)})^2}{n_{ij}}\Bigr)
+
+    The fits are independent tasks of joblib: inside ``joblib.parallel_config("dask")`` and the like they run on a
+    cluster. The same seed gives the same table wherever they run.
+
+    Parameters
+    ----------
+    models : mapping from name to model, or list of (name, model)
+        Models of thali for such data, fitted by whichever method; or, but for similarities, anything with
+        ``fit(data, random_seed=)`` (of classifiers ``fit(X, y)``) and ``predict_proba``. They are left as they are. The
+        names of the reference rows, "BASE" and "EMP", are taken.
+    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, or (X, y)
+        X an array or data frame with a row an observation, y their classes.
+    leave_out : {"pair", "choice", "task", "respondent", "row"}, optional
+        What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; of `Choices`,
+        choices (the default) or respondents; of a choice experiment, tasks of everybody (the default) or respondents;
+        rows of (X, y).
+    draws, tune, chains, thin : int, optional
+        Of every fit, for models that have them. None: 1000, 1000, 4 and the model's own of pairs; the model's own of
+        other data.
+    cores : int, optional
+        Fits run at once; None means as many as there are processors, or the whole of the cluster that
+        ``joblib.parallel_config`` names.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    progressbar : bool
+    checkpoint : str or path, optional
+        A file that keeps every finished fit. The same call with the same file goes on from there; models may have been
+        added since.
+    hold_out : int, optional
+        How many are left out once: of a choice experiment the last tasks of every respondent; respondents, choices or
+        pairs of objects, drawn by the seed. None: a quarter of the tasks, a fifth of the respondents or choices, every
+        pair in turn.
+    folds : int of 2 or more, optional
+        Instead of `hold_out`, and not of paired comparisons: so many parts, drawn by the seed, are left out in turn.
+        Rows are always left out in folds, 5 unless said otherwise, with each class spread evenly over them; the only
+        row of a class is never left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a model, indexed by its name. The reference row BASE stands above them: every probability one half;
+        every alternative equally probable; the class proportions of the other rows, and the largest class; the same
+        normal distribution for all similarities. Below those of paired comparisons stands EMP, the observed
+        proportions, the best that any prediction could do. Columns of paired comparisons:
+
+        - ``nll``: mean over the pairs of -ln Binomial(x | n, posterior mean p); ``nll_mcse`` its Monte Carlo error
+        - ``information``: bits per comparison above BASE
+        - ``mean_log_pred``, ``mean_log_pred_mcse``: mean over the pairs of ln of the posterior mean of
+          Binomial(x | n, p)
+        - ``r_hat``: largest among the predicted probabilities; NaN for a fit without chains
+
+        Of choices:
+
+        - ``log_score``, ``log_score_se``: mean over tasks, and its standard error over respondents (over choices, where
+          `Choices` do not tell who chose)
+        - ``hit_rate``, ``hit_rate_se``: likewise; of m alternatives equally probable, 1/m of a hit
+
+        Of covariates and classes:
+
+        - ``log_loss``, ``log_loss_se``: mean over rows, and its standard error
+        - ``accuracy``, ``accuracy_se``: share of rows whose most probable class is theirs
+        - ``brier``, ``brier_se``: mean of the sum over classes of (p - 1 for the class of the row, else 0) squared
+
+        Of similarities:
+
+        - ``log_score``, ``log_score_se``, ``log_score_mcse``: mean over pairs, its standard and Monte Carlo error
+        - ``squared_error``, ``squared_error_se``: mean of (similarity - posterior mean of mu) squared
+        - ``r_hat``: largest among the predicted mu
+
+        Of all: ``difference``, ``difference_se``, the first of these scores minus that of the best model, and its
+        standard error (of choices and classes also ``hit_difference``, ``accuracy_difference``); ``pairs``, ``tasks``
+        and ``respondents``, or ``rows``: those that count, because every model has finished them; of choices and
+        classes ``seconds``, CPU seconds of all fits of a model.
+
+        ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the score of each, by
+        models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known of it.
+        ``attrs["missing"]``: fits that failed or were not run. (pandas cannot join tables with such attrs:
+        ``table.attrs.clear()`` first.) `thali.plots.comparison` draws the table of paired comparisons,
+        `thali.comparison.sentences.sentences` puts any table in words.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no model, two have one name, a model does not fit the data (which names it), or an argument is
+        outside its range.
+    DataError
+        If the data are of no such kind or too few to leave some out, or the checkpoint cannot be used.
+
+    Warns
+    -----
+    DataWarning
+        If the comparisons that remain do not connect all options.
+    IncompleteWarning
+        If a fit failed; the others are kept, and the part counts for no model.
+    InterruptedWarning
+        If Ctrl-C stopped the run; what was finished is kept.
+    ConvergenceWarning
+        If the chains of some fits do not agree on the pair left out.
+
+    References
+    ----------
+    Görür, Jäkel & Rasmussen (2006), section 4.2 and Table 2. Geisser & Eddy (1979), A predictive approach to model
+    selection. Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estimation.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
+    >>> table = compare(models, th.datasets.celebrities(), draws=100, tune=100, cores=1, random_seed=1,
+    ...                 progressbar=False)
+    >>> [float(x) for x in table["nll"].round(1)]
+    [17.6, 12.2, 4.7, 2.9]
+
+    Of classifiers:
+
+    >>> X, y = [[0.1], [0.3], [0.2], [0.9], [1.1], [1.0]], ["a", "a", "a", "b", "b", "b"]
+    >>> table = compare({"PL": th.PlackettLuceRegression(method="map", a=1.1)}, (X, y), folds=3, cores=1, random_seed=1,
+    ...                 progressbar=False)
+    >>> table["accuracy"].to_dict()
+    {'BASE': 0.5, 'PL': 1.0}
+    """
+    kind = kind_of(data)
+    splitters, scorer = WAYS[kind]
+    way = one_of("leave_out", next(iter(splitters)) if leave_out is None else leave_out, tuple(splitters))
+    named = named_models(models, kind, scorer)
+    splitter = splitters[way](data)
+    given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
+    budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}
+    settings = splitter.usual | budget
+    cores = None if cores is None else whole("cores", cores, 1)
+    prepared = prepared_models(named, data, settings)
+    splitter.warn()
+    return run_comparison(
+        named,
+        splitter,
+        scorer,
+        prepared,
+        settings,
+        hold_out=hold_out,
+        folds=folds,
+        cores=cores,
+        random_seed=random_seed,
+        progressbar=progressbar,
+        checkpoint=checkpoint,
+    )

@@ -1,0 +1,103 @@
+"""Paired comparisons, of which every pair is left out in turn."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from thali._labels import shorten
+from thali.data.pairs import PairedComparisons
+from thali.errors import Argument, ArgumentError, DataWarning
+from thali.inference.warn import warn
+
+from .splitter import Splitter, seed_of
+
+if TYPE_CHECKING:
+    import pandas
+
+_MAX_NAMED = 5
+
+
+class Pairs(Splitter):
+    """Leaves out all comparisons of one pair at a time; a part is the number of the pair."""
+
+    part = "pair"
+    usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
+
+    def __init__(self, data: PairedComparisons) -> None:
+        self.data = data
+
+    def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[int]:
+        if hold_out is not None or folds is not None:
+            raise ArgumentError(
+                Argument("hold_out"),
+                " and ",
+                Argument("folds"),
+                " are not for paired comparisons, of which every pair is left out in turn.",
+            )
+        return list(range(self.data.n_pairs))
+
+    def options(self, part: int) -> tuple[str, str]:
+        """Labels of a pair."""
+        return self.data.labels[self.data.first[part]], self.data.labels[self.data.second[part]]
+
+    def train(self, part: int) -> tuple[PairedComparisons]:
+        return (self.data.without_pair(*self.options(part)),)
+
+    def test(self, part: int) -> tuple[tuple[str, str], float, float]:
+        """The options of the pair, and how often the first and the second was chosen."""
+        return self.options(part), float(self.data.wins[part]), float(self.data.losses[part])
+
+    def units(self, part: int) -> np.ndarray:
+        return np.array([part])
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        return pair_index(self.data, units)
+
+    def digest(self) -> str:
+        data = self.data
+        digest = hashlib.sha256(json.dumps(data.labels).encode())
+        for array in (data.first, data.second, data.wins, data.losses):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def identity(self, number: int, part: int, seed: np.random.SeedSequence) -> list[Any]:
+        return [part, *seed_of(seed)]
+
+    def place(self, number: int) -> dict[str, Any]:
+        return dict(zip("ab", self.options(number), strict=True))
+
+    def name(self, place: Mapping[Any, Any]) -> str:
+        return f"{place['a']}-{place['b']}"
+
+    def warn(self) -> None:
+        """Warn of options that no comparison connects to the others once a pair is left out."""
+        lonely, cut, alone = [], [], set(self.data.never_compared)
+        groups = len(self.data.components())
+        for part in range(self.data.n_pairs):
+            (rest,), name = self.train(part), self.name(self.place(part))
+            if lost := [label for label in rest.never_compared if label not in alone]:
+                lonely.append(f"{' and '.join(lost)} (compared with nothing but the other of {name})")
+            elif len(rest.components()) > groups:
+                cut.append(name)
+        found = []
+        if lonely:
+            found.append(f"Leaving out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
+        if cut:
+            found.append(
+                "Leaving out a pair parts the options into groups never compared with each other: "
+                f"{shorten(cut, _MAX_NAMED)}."
+            )
+        if found:
+            message = " ".join(found) + " The prior alone determines what is predicted there."
+            warn(DataWarning(message))
+
+
+def pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
+    """The labels of measured or compared pairs, as the index of a table."""
+    import pandas as pd
+
+    sides = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
+    return pd.MultiIndex.from_arrays(list(sides), names=["a", "b"])

@@ -1,0 +1,107 @@
+"""The models that a comparison is given, by name, and whether they can be compared on these data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from thali._labels import shorten
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.errors import Argument, ArgumentError, ThaliError
+from thali.model.registry import spec_of
+
+from .scorer import Scorer
+
+_EXAMPLES = {
+    PAIRS: "EliminationByAspects()",
+    CHOICES: "EliminationByAspects()",
+    EXPERIMENTS: "HierarchicalLogit()",
+    CLASSES: "PlackettLuceRegression()",
+    SIMILARITIES: "AdditiveClustering()",
+}
+
+
+def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
+    """The models by name, each name once.
+
+    Parameters
+    ----------
+    models : mapping from name to model, or list of (name, model)
+    kind : str
+        Of the data.
+    scorer : Scorer
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ArgumentError
+        If there is no model, a name is no text, taken or used twice, or a model is none for such data.
+    """
+    try:
+        items = list(models.items()) if isinstance(models, Mapping) else [(name, model) for name, model in models]
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            Argument("models"),
+            f" must be a mapping from name to model, or a list of (name, model); got {type(models).__name__}.",
+        ) from None
+    if not items:
+        raise ArgumentError(f"models is empty; give at least one model, such as {{'mine': {_EXAMPLES[kind]}}}.")
+    named: dict[str, Any] = {}
+    for name, model in items:
+        if not isinstance(name, str) or not name.strip():
+            raise ArgumentError(f"The name of a model must be a text that is not empty; got {name!r}.")
+        if name in (*scorer.before, *scorer.after):
+            raise ArgumentError(f"{name!r} names a reference row of the table; choose another name for the model.")
+        if name in named:
+            raise ArgumentError(f"Two models are named {name!r}; give each a name of its own.")
+        _refuse_others(name, model, kind, scorer)
+        named[name] = model
+    return named
+
+
+def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
+    """Refuse what is no model for this kind of data."""
+    spec = spec_of(model)
+    if spec is not None and kind not in spec.data:
+        raise ArgumentError(
+            f"{name!r} is a {type(model).__name__}, which is fitted to {' or '.join(spec.data)}; these data are {kind}."
+        )
+    if spec is None and (isinstance(model, type) or not scorer.takes(model)):
+        alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
+        raise ArgumentError(
+            f"{name!r} must be a model of thali for {kind}, such as {_EXAMPLES[kind]}{alternative}; got {model!r}."
+        )
+
+
+def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
+    """What those models will run that can be checked beforehand, so that one that cannot be fitted is found first.
+
+    Raises
+    ------
+    ThaliError
+        Of the class that `fit` would raise, naming the model.
+    """
+    found = {}
+    for name, model in named.items():
+        if spec_of(model) is None:
+            continue
+        _refuse_other_options(name, model, data)
+        try:
+            found[name] = model.prepare(data, **settings)
+        except ThaliError as error:
+            raise type(error)(f"Model {name!r} cannot be fitted to these data: {error}") from None
+    return found
+
+
+def _refuse_other_options(name: str, model: Any, data: Any) -> None:
+    """Refuse a model that was fitted to other options."""
+    posterior = getattr(model, "posterior_", None)
+    if posterior is None or "option" not in posterior["posterior"].coords:
+        return
+    options = [str(label) for label in posterior["posterior"]["option"].values]
+    if options != list(data.labels):
+        raise ArgumentError(
+            f"Model {name!r} was fitted to the options {shorten(options)}, but the data are of "
+            f"{shorten(data.labels)}; compare models on the same options."
+        )

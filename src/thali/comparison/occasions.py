@@ -1,0 +1,117 @@
+"""Choices out of sets, one occasion at a time, so that some can be left out."""
+
+import hashlib
+import json
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from thali.data.choices import Choices
+from thali.errors import DataError
+
+
+class Occasions:
+    """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
+
+    Where respondents are not told apart, every occasion counts as one of its own.
+
+    Parameters
+    ----------
+    data : Choices
+        With whole counts.
+
+    Raises
+    ------
+    DataError
+        If counts are fractional.
+    """
+
+    data: "Choices"
+    place: np.ndarray
+    who: np.ndarray
+    set: np.ndarray
+    told_apart: bool
+    respondents: tuple[str, ...]
+    respondent_of_task: np.ndarray
+
+    def __init__(self, data: Choices) -> None:
+        if not np.array_equal(data.times, np.floor(data.times)):
+            raise DataError("compare leaves whole choices out; these have fractional weights. Give whole counts.")
+        rows = np.lexsort((data.choice, data.respondent))
+        times = data.times[rows].astype(np.int64)
+        self._fill(data, np.repeat(data.respondent[rows], times), np.repeat(data.choice[rows], times))
+
+    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray) -> "Occasions":
+        self.data, self.who, self.place = data, who, place
+        self.set = data.set_of[place]
+        self.told_apart = bool(data.respondents)
+        if self.told_apart:
+            there, self.respondent_of_task = np.unique(who, return_inverse=True)
+            self.respondents = tuple(data.respondents[k] for k in there)
+        else:
+            self.respondents = tuple(str(number + 1) for number in range(len(place)))
+            self.respondent_of_task = np.arange(len(place))
+        return self
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.place)
+
+    @property
+    def n_respondents(self) -> int:
+        return len(self.respondents)
+
+    @property
+    def first_task(self) -> np.ndarray:
+        """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
+        return np.concatenate([[0], np.cumsum(np.bincount(self.respondent_of_task, minlength=self.n_respondents))])
+
+    @property
+    def task_labels(self) -> np.ndarray:
+        """Numbers within respondents."""
+        return np.arange(self.n_tasks) - self.first_task[self.respondent_of_task] + 1
+
+    @property
+    def first_row(self) -> np.ndarray:
+        """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
+        return np.concatenate([[0], np.cumsum(self.data.sizes[self.set])])
+
+    @property
+    def n_alternatives(self) -> int:
+        return int(self.first_row[-1])
+
+    @property
+    def chosen(self) -> np.ndarray:
+        """Which of its alternatives was chosen in each occasion."""
+        return self.place - self.data.start[self.set]
+
+    def take(self, kept: np.ndarray) -> "Occasions":
+        """Those occasions alone, and nothing else of them known."""
+        return Occasions.__new__(Occasions)._fill(self.data, self.who[kept], self.place[kept])
+
+    @cached_property
+    def choices(self) -> Choices:
+        """The occasions as models take them; all options stay, whether they are still offered or not."""
+        sets, which = np.unique(self.set, return_inverse=True)
+        sizes = self.data.sizes[sets]
+        start = np.concatenate([[0], np.cumsum(sizes)])
+        members = np.concatenate([self.data.members[self.data.start[v] : self.data.start[v + 1]] for v in sets])
+        rows, times = np.unique(np.column_stack([self.who, start[which] + self.chosen]), axis=0, return_counts=True)
+        return self.data.with_rows(start, members, rows[:, 0], rows[:, 1], times.astype(float))
+
+    def by_alternative(self, predicted: Any) -> np.ndarray:
+        """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
+        found = [np.asarray(each, float) for each in predicted]
+        sizes = self.choices.sizes
+        if [each.shape for each in found] != [(size,) for size in sizes]:
+            raise DataError("predict_proba must give, for each set, the probabilities of its members.")
+        _, which = np.unique(self.set, return_inverse=True)
+        return np.concatenate([found[v] for v in which])
+
+    def digest(self) -> str:
+        """A text that other data do not share."""
+        digest = hashlib.sha256(json.dumps([self.data.labels, self.data.respondents]).encode())
+        for array in (self.data.start, self.data.members, self.who, self.place):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()

@@ -1,0 +1,86 @@
+"""Scores of left-out paired comparisons: the binomial log-likelihood of the counts."""
+
+import math
+from dataclasses import asdict, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thali.model.latent_features.answers.binomial import log_binomial
+from thali.model.latent_features.answers.predict import pair_draws
+
+from .scorer import BASE, Scorer
+from .scores import Score, point_score, score
+from .table import Scores
+
+EMP = "EMP"  # the observed proportions, the best that any prediction could do
+_WORST = 3
+_NUMBERS = ("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_pred_mcse", "r_hat")
+
+
+class BinomialScorer(Scorer):
+    """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean of the score."""
+
+    fields: ClassVar[dict[str, type[Any]]] = {field.name: float for field in fields(Score)}
+    main: ClassVar[str] = "nll"
+    higher: ClassVar[bool] = False
+    units: ClassVar[str] = "pairs"
+    unit: ClassVar[str] = "pair"
+    after: ClassVar[tuple[str, ...]] = (EMP,)
+
+    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+        pair, wins, losses = test
+        posterior = getattr(model, "posterior_", None)
+        if posterior is None:  # of an estimate, such as that of maximum likelihood
+            return asdict(point_score(wins, losses, float(model.predict_proba([pair])[0])))
+        return asdict(score(wins, losses, pair_draws(posterior, pair)))
+
+    def frames(self, found: Scores) -> dict[str, Any]:
+        data = found.splitter.data
+        wins, losses = data.wins[found.numbers], data.losses[found.numbers]
+        nll, log_pred = found.frame("nll"), found.frame("log_pred")
+        for name, p in ((BASE, 0.5), (EMP, wins / (wins + losses))):
+            nll[name] = -log_binomial(wins, losses, p)
+            log_pred[name] = -nll[name]
+        errors = {name: found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse")}
+        return {"nll": nll, "log_pred": log_pred, **errors}
+
+    def columns(self, found: Scores) -> dict[str, Any]:
+        nll, n = found.counted("nll"), int(found.counts.sum())
+        data = found.splitter.data
+        total = (data.wins + data.losses)[found.numbers][found.counts]
+        with np.errstate(invalid="ignore"):
+            bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * total.sum())
+        difference, difference_se = found.differences("nll")
+        return {
+            "nll": found.means("nll")[0],
+            "nll_mcse": found.monte_carlo("nll_mcse"),
+            "information": bits,
+            "mean_log_pred": found.means("log_pred")[0],
+            "mean_log_pred_mcse": found.monte_carlo("log_pred_mcse"),
+            "difference": difference,
+            "difference_se": difference_se,
+            "r_hat": found.frame("r_hat").max(),
+            "pairs": n,
+        }
+
+    def attrs(self, found: Scores) -> dict[str, Any]:
+        data = found.splitter.data
+        n = (data.wins + data.losses)[found.numbers]
+        return {"predictions": found.predictions(_NUMBERS, n=n, observed=data.wins[found.numbers] / n)}
+
+    def headline(self, table: Any, best: str) -> str:
+        return (
+            f"{best} predicts the pairs left out best: {table.loc[best, 'nll']:.3f} nats a pair, where the observed "
+            f"proportions would have {table.loc[EMP, 'nll']:.3f} and guessing {table.loc[BASE, 'nll']:.3f}."
+        )
+
+    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+        predictions, best = table.attrs["predictions"], table.attrs["best"]
+        of_best = predictions[(predictions["model"] == best) & predictions["nll"].notna()]
+        of_best = of_best.sort_values("nll", ascending=False, kind="stable")
+        named = [
+            f"{row.a} over {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
+            for row in of_best.head(_WORST).itertuples()
+        ]
+        return [f"Worst predicted by {best}: {'; '.join(named)}."]

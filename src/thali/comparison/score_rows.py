@@ -1,0 +1,99 @@
+"""Scores of left-out rows of a classification: log loss, accuracy and Brier score."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thali.errors import DataError
+
+from .scorer import BASE, Scorer
+from .table import Scores
+
+_ROUNDING = 1e-6  # by which probabilities of a row may miss 1
+
+
+class ClassScorer(Scorer):
+    """-ln p(class), hits and Brier score of every row.
+
+    The reference is what the classes of the other folds say without any covariates: their proportions, and the largest
+    of them.
+    """
+
+    fields: ClassVar[dict[str, type[Any]]] = {"chosen": list, "hits": list, "brier": list, "seconds": float}
+    main: ClassVar[str] = "log_loss"
+    higher: ClassVar[bool] = False
+    units: ClassVar[str] = "rows"
+    unit: ClassVar[str] = "row"
+
+    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+        covariates, truth, proportions = test
+        p = np.asarray(model.predict_proba(covariates), dtype=float)
+        if p.shape != (len(truth), len(proportions)):
+            raise DataError(
+                f"predict_proba must give a row for each of {len(truth):,} rows and a column for each of "
+                f"{len(proportions):,} classes; got shape {p.shape}."
+            )
+        if not (p >= 0).all() or np.abs(p.sum(axis=1) - 1.0).max() > _ROUNDING:
+            raise DataError("predict_proba must give probabilities that sum to 1 in every row.")
+        return scores_of_rows(p, truth)
+
+    def frames(self, found: Scores) -> dict[str, Any]:
+        known = [found.splitter.test(part)[1:] for part in found.parts]
+        base = [scores_of_rows(np.tile(proportions, (len(truth), 1)), truth) for truth, proportions in known]
+        frames = {"log_loss": found.frame("chosen"), "hits": found.frame("hits"), "brier": found.frame("brier")}
+        for name, field in (("log_loss", "chosen"), ("hits", "hits"), ("brier", "brier")):
+            frames[name][BASE] = np.concatenate([each[field] for each in base])
+        with np.errstate(divide="ignore"):  # a probability of 0
+            frames["log_loss"] = -np.log(frames["log_loss"])
+        return frames
+
+    def columns(self, found: Scores) -> dict[str, Any]:
+        columns = {}
+        for column, frame in (("log_loss", "log_loss"), ("accuracy", "hits"), ("brier", "brier")):
+            columns[column], columns[f"{column}_se"] = found.means(frame)
+        for column, frame in (("difference", "log_loss"), ("accuracy_difference", "hits")):
+            columns[column], columns[f"{column}_se"] = found.differences(frame)
+        return columns | {"seconds": found.seconds(), "rows": int(found.counts.sum())}
+
+    def attrs(self, found: Scores) -> dict[str, Any]:
+        return {"hits": found.frames["hits"], "brier": found.frames["brier"], "fold": found.part_of_unit()}
+
+    def headline(self, table: Any, best: str) -> str:
+        row, base = table.loc[best], table.loc[BASE]
+        return (
+            f"{best} predicts the rows left out best: log loss {row['log_loss']:.3f} (the class proportions have "
+            f"{base['log_loss']:.3f}), {100 * row['accuracy']:.1f} % right (the largest class is "
+            f"{100 * base['accuracy']:.1f} %)."
+        )
+
+    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+        losses = table.attrs["rows"][ranked].dropna()
+        zeros = {name: int(np.isposinf(losses[name]).sum()) for name in ranked}
+        return [
+            f"{name} gave probability 0 to the class of {count:,} of the {len(losses):,} rows."
+            for name, count in zeros.items()
+            if count
+        ]
+
+
+def scores_of_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
+    r"""Of every row the probability of its class, whether that is the most probable one, and the Brier score.
+
+    .. math:: \text{Brier} = \sum_k (p_k - 1\{y = k\})^2
+
+    Parameters
+    ----------
+    p : array (rows, classes)
+    truth : int array (rows,)
+
+    Returns
+    -------
+    dict of lists
+        chosen, hits, brier.
+    """
+    is_class = np.arange(p.shape[1]) == truth[:, None]
+    return {
+        "chosen": p[is_class].tolist(),
+        "hits": (p.argmax(axis=1) == truth).astype(float).tolist(),
+        "brier": ((p - is_class) ** 2).sum(axis=1).tolist(),
+    }

@@ -1,0 +1,109 @@
+"""Scores of left-out similarities: their predictive density, and squared errors."""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from thali.model.latent_features.answers.similarities import fitted_draws
+
+from .scorer import BASE, Scorer
+from .scores import mcse, r_hat
+from .table import Scores
+
+_WORST = 3
+_NUMBERS = ("predicted", "predicted_mcse", "log_score", "log_score_mcse", "r_hat")
+
+
+class GaussianScorer(Scorer):
+    """ln of the posterior mean of Normal(s | mu, sigma^2 / judgements), and (s - posterior mean of mu)^2.
+
+    The reference takes every similarity for a draw from the same normal distribution, that of the other parts.
+    """
+
+    fields: ClassVar[dict[str, type[Any]]] = {
+        "log_score": list,
+        "log_score_mcse": list,
+        "predicted": list,
+        "predicted_mcse": list,
+        "r_hat": list,
+    }
+    main: ClassVar[str] = "log_score"
+    units: ClassVar[str] = "similarities"
+    unit: ClassVar[str] = "pair"
+    own_models: ClassVar[tuple[str, ...]] = ()  # predictive densities need the draws of a model of thali
+
+    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+        mu, sigma = fitted_draws(model.posterior_, test)
+        densities = -0.5 * ((test.values - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2.0 * math.pi)
+        top = densities.max(axis=(0, 1))
+        likelihood = np.exp(densities - top)
+        mean = likelihood.mean(axis=(0, 1))
+        each = range(test.n_pairs)
+        return {
+            "log_score": (top + np.log(mean)).tolist(),
+            "log_score_mcse": [mcse(likelihood[..., k]) / float(mean[k]) for k in each],
+            "predicted": mu.mean(axis=(0, 1)).tolist(),
+            "predicted_mcse": [mcse(mu[..., k]) for k in each],
+            "r_hat": [r_hat(mu[..., k]) for k in each],
+        }
+
+    def frames(self, found: Scores) -> dict[str, Any]:
+        data = found.splitter.data
+        score, predicted = found.frame("log_score"), found.frame("predicted")
+        base = [constant_score(data.take(~part), data.take(part)) for part in found.parts]
+        score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
+        error = found.frame("log_score_mcse").assign(**{BASE: 0.0})
+        squared = predicted.sub(data.values[found.numbers], axis=0) ** 2
+        return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
+
+    def columns(self, found: Scores) -> dict[str, Any]:
+        log_score, log_score_se = found.means("log_score")
+        squared_error, squared_error_se = found.means("squared_error")
+        difference, difference_se = found.differences("log_score")
+        return {
+            "log_score": log_score,
+            "log_score_se": log_score_se,
+            "log_score_mcse": found.monte_carlo("log_score_mcse"),
+            "squared_error": squared_error,
+            "squared_error_se": squared_error_se,
+            "difference": difference,
+            "difference_se": difference_se,
+            "r_hat": found.frame("r_hat").max(),
+            "pairs": int(found.counts.sum()),
+        }
+
+    def attrs(self, found: Scores) -> dict[str, Any]:
+        observed = found.splitter.data.values[found.numbers]
+        return {
+            "squared_errors": found.frames["squared_error"],
+            "predictions": found.predictions(_NUMBERS, observed=observed),
+        }
+
+    def headline(self, table: Any, best: str) -> str:
+        row, base = table.loc[best], table.loc[BASE]
+        return (
+            f"{best} predicts the similarities left out best: log score {row['log_score']:.3f} a pair (one distribution"
+            f" for all has {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f} "
+            f"({math.sqrt(base['squared_error']):.3f})."
+        )
+
+    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+        predictions, best = table.attrs["predictions"], table.attrs["best"]
+        of_best = predictions[(predictions["model"] == best) & predictions["log_score"].notna()]
+        named = [
+            f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
+            for row in of_best.sort_values("log_score", kind="stable").head(_WORST).itertuples()
+        ]
+        return [f"Worst predicted by {best}: {'; '.join(named)}."]
+
+
+def constant_score(train: Any, test: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Log score and prediction of each left-out similarity, if all were draws from the same normal distribution."""
+    n = train.judgements
+    mean = float(np.average(train.values, weights=n))
+    free = max(train.n_pairs - 1, 1)
+    variance = float((n * (train.values - mean) ** 2).sum()) / free / test.judgements
+    with np.errstate(divide="ignore", invalid="ignore"):  # similarities that are all the same
+        log_score = -0.5 * ((test.values - mean) ** 2 / variance + np.log(2.0 * np.pi * variance))
+    return log_score, np.full(test.n_pairs, mean)

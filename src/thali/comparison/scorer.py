@@ -1,0 +1,108 @@
+"""What every scorer answers: how good a prediction is, and the columns of the table."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .table import Scores
+
+BASE = "BASE"  # the reference row that knows nothing of what distinguishes the units
+
+
+class Scorer(ABC):
+    """Scores of the units of one kind of data.
+
+    `fields` are what `score` returns, and what a record of a finished fit holds: a number, or a list with one number a
+    unit. The others describe the table: `main` is the score by which models are ordered, `higher` whether more of it is
+    better, `units` the name in `attrs` of the frame of every unit's main score.
+    """
+
+    fields: ClassVar[dict[str, type[Any]]]
+    main: ClassVar[str]
+    higher: ClassVar[bool] = True
+    units: ClassVar[str]
+    unit: ClassVar[str]  # what independent units are called, in the singular
+    before: ClassVar[tuple[str, ...]] = (BASE,)  # reference rows above the models, and below them
+    after: ClassVar[tuple[str, ...]] = ()
+    own_models: ClassVar[tuple[str, ...]] = ("fit", "predict_proba")  # methods of a model of somebody else; (): none
+
+    @abstractmethod
+    def score(self, model: Any, test: Any) -> dict[Any, Any]:
+        """The scores of a fitted model for the part that a splitter tests it on."""
+
+    @abstractmethod
+    def frames(self, found: "Scores") -> dict[str, Any]:
+        """The score of every unit by every model and reference row, by the name of the score; `main` among them."""
+
+    @abstractmethod
+    def columns(self, found: "Scores") -> dict[str, Any]:
+        """The columns of the table."""
+
+    @abstractmethod
+    def headline(self, table: Any, best: str) -> str:
+        """What the best model achieves, in a sentence."""
+
+    def takes(self, model: Any) -> bool:
+        """Whether a model that is not of thali has the methods that are needed of one."""
+        return bool(self.own_models) and all(callable(getattr(model, name, None)) for name in self.own_models)
+
+    def remarks(self, table: Any, ranked: list[str]) -> list[str]:
+        """What else a reader should know, in sentences; models come the best first."""
+        return []
+
+    def attrs(self, found: "Scores") -> dict[str, Any]:
+        """What else belongs into `attrs`."""
+        return {}
+
+    def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
+        """To which independent unit each row of the frames belongs; None: each is its own."""
+        return None
+
+
+def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> tuple[float, float]:
+    r"""Mean, and its standard error; values of one group may depend on each other.
+
+    .. math::
+        m = \sum_n S_n \Big/ \sum_n T_n, \qquad
+        \text{se}^2 = \frac{N}{N - 1} \sum_n (S_n - m T_n)^2 \Big/ \Big(\sum_n T_n\Big)^2
+
+    with S_n the sum over the T_n values of group n, such as the tasks of a respondent.
+
+    Parameters
+    ----------
+    values : array (n,)
+    groups : sequence (n,), optional
+        The group of each value; None: each is its own.
+
+    Returns
+    -------
+    mean, error : float
+        The error is NaN with fewer than two groups, or an infinite value.
+
+    References
+    ----------
+    Cochran (1977), Sampling techniques, section 6.3 (ratio of two means).
+
+    Example
+    -------
+    >>> mean_and_error(np.array([1.0, 1.0, 0.0, 0.0]), ["a", "a", "b", "b"])
+    (0.5, 0.5)
+    """
+    if not len(values):
+        return math.nan, math.nan
+    mean = float(values.mean())
+    if groups is None:
+        error = values.std(ddof=1) / math.sqrt(len(values)) if len(values) > 1 and math.isfinite(mean) else math.nan
+        return mean, float(error)
+    _, number = np.unique(np.asarray(groups), return_inverse=True)
+    n = int(number.max()) + 1
+    if n < 2 or not math.isfinite(mean):
+        return mean, math.nan
+    off = np.bincount(number, values - mean)
+    return mean, float(math.sqrt(n / (n - 1) * (off**2).sum()) / len(values))

@@ -1,0 +1,98 @@
+"""How well posterior draws of a probability predict counts that the model has not seen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thali.model.latent_features.answers.binomial import log_binomial
+
+
+@dataclass(frozen=True)
+class Score:
+    """The scores of one left-out pair; natural logarithms, binomial coefficients included."""
+
+    predicted: float  # posterior mean of the probability that the first option is chosen
+    predicted_mcse: float  # its Monte Carlo standard error
+    nll: float  # -ln Binomial(wins | n, predicted)
+    nll_mcse: float
+    log_pred: float  # ln of the posterior mean of Binomial(wins | n, p)
+    log_pred_mcse: float
+    r_hat: float  # of the probability; NaN for a single chain
+
+
+def score(wins: float, losses: float, draws: np.ndarray) -> Score:
+    r"""Score draws of the probability of a win against the counts that were left out.
+
+    .. math::
+        \text{nll} = -\ln \text{Binomial}(x \mid n, \bar p), \qquad
+        \text{log\_pred} = \ln \frac{1}{S} \sum_s \text{Binomial}(x \mid n, p_s)
+
+    The Monte Carlo error of nll is that of the mean carried through its first two derivatives.
+
+    Parameters
+    ----------
+    wins, losses : float
+        Times the first option was chosen, and the second.
+    draws : array (chain, draw)
+        Of the probability that the first option is chosen, in [0, 1].
+
+    Returns
+    -------
+    Score
+
+    References
+    ----------
+    Görür, Jäkel & Rasmussen (2006), Table 2, for nll.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> halves = score(3, 1, np.full((4, 100), 0.5))
+    >>> round(halves.nll, 4), round(halves.log_pred, 4), halves.nll_mcse
+    (1.3863, -1.3863, 0.0)
+    """
+    mean, error = np.mean(draws), mcse(draws)
+    nll_error = 0.0
+    if error != 0.0:
+        slope = wins / mean - losses / (1.0 - mean)
+        bend = wins / mean**2 + losses / (1.0 - mean) ** 2
+        nll_error = float(np.hypot(slope * error, bend * error**2 / np.sqrt(2.0)))
+    with np.errstate(divide="ignore"):  # a probability of 0 or 1, without lapses
+        logs = log_binomial(wins, losses, draws)
+        top = float(np.max(logs))
+        likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(draws)
+        average = float(np.mean(likelihood))
+        return Score(
+            predicted=float(mean),
+            predicted_mcse=error,
+            nll=-float(log_binomial(wins, losses, mean)),
+            nll_mcse=nll_error,
+            log_pred=top + float(np.log(average)),
+            log_pred_mcse=mcse(likelihood) / average if average else np.nan,
+            r_hat=r_hat(draws),
+        )
+
+
+def point_score(wins: float, losses: float, p: float) -> Score:
+    """The score of a single probability, which has no Monte Carlo error."""
+    return score(wins, losses, np.full((1, 4), p))  # as many equal draws as an error can be computed of
+
+
+def mcse(draws: np.ndarray) -> float:
+    """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a chain."""
+    from arviz_stats.base.array import array_stats
+
+    if draws.shape[1] < 4:
+        return np.nan
+    return 0.0 if np.ptp(draws) == 0 else float(array_stats.mcse(draws[None], method="mean")[0])
+
+
+def r_hat(draws: np.ndarray) -> float:
+    """R-hat of draws (chain, draw); NaN where there is none."""
+    from arviz_stats.base.array import array_stats
+
+    return (
+        np.nan
+        if np.ptp(draws) == 0 or len(draws) < 2 or draws.shape[1] < 4
+        else float(array_stats.rhat(draws[None])[0])
+    )

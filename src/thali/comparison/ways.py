@@ -1,0 +1,52 @@
+"""What can be left out of each kind of data, and how its prediction is scored: Splitter x Scorer."""
+
+from collections.abc import Callable
+from typing import Any
+
+from thali.data.choices import Choices
+from thali.data.experiment import ChoiceExperiment
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.data.pairs import PairedComparisons
+from thali.data.similarities import Similarities
+from thali.errors import DataError
+
+from .leave_pairs import Pairs
+from .leave_rows import Rows
+from .leave_similarities import ObjectPairs
+from .leave_tasks import ChoicesOutOfSets, Choosers, Respondents, Tasks
+from .score_choices import ChoiceScorer
+from .score_pairs import BinomialScorer
+from .score_rows import ClassScorer
+from .score_similarities import GaussianScorer
+from .scorer import Scorer
+from .splitter import Splitter
+
+# Of each kind of data: the values of `leave_out` with their splitters, the usual one first; and the scorer.
+WAYS: dict[str, tuple[dict[str, Callable[[Any], Splitter]], Scorer]] = {
+    PAIRS: ({"pair": Pairs}, BinomialScorer()),
+    CHOICES: ({"choice": ChoicesOutOfSets, "respondent": Choosers}, ChoiceScorer()),
+    EXPERIMENTS: ({"task": Tasks, "respondent": Respondents}, ChoiceScorer()),
+    CLASSES: ({"row": Rows}, ClassScorer()),
+    SIMILARITIES: ({"pair": ObjectPairs}, GaussianScorer()),
+}
+SCORERS = {type(scorer).__name__: scorer for _, scorer in WAYS.values()}
+_TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIMENTS, Similarities: SIMILARITIES}
+
+
+def kind_of(data: Any) -> str:
+    """The kind of data that a comparison is given, of `thali.data.kinds`.
+
+    Raises
+    ------
+    DataError
+        If models cannot be compared on such data.
+    """
+    if type(data) is tuple and len(data) == 2:
+        return CLASSES
+    for kept, kind in _TYPES.items():
+        if isinstance(data, kept):
+            return kind
+    raise DataError(
+        f"compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, or (X, y) for classifiers; got "
+        f"{type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."
+    )

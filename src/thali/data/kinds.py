@@ -1,0 +1,8 @@
+"""The kinds of data that models are fitted to, by the names that users read."""
+
+PAIRS = "paired comparisons"
+CHOICES = "choices out of sets"
+SIMILARITIES = "similarities"
+CLASSES = "covariates and classes"
+EXPERIMENTS = "choice experiments"
+OWN = "your own data"  # of a likelihood of the user

@@ -1,0 +1,415 @@
+"""Data that come with thali, and generators of data with a known truth; nothing is downloaded."""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import positive, whole
+from thali._labels import shorten, suggest
+from thali.data.pairs import PairedComparisons
+from thali.data.similarities import Similarities
+from thali.errors import ArgumentError, DataError
+from thali.inference.seeds import streams
+
+from .product_choices import ProductChoices as ProductChoices
+from .product_choices import product_choices as product_choices
+
+if TYPE_CHECKING:
+    from thali.trees.tree import Tree
+
+# Upper triangle by rows: times the row was chosen over the column, by 234 people.
+CELEBRITIES = {
+    "LBJ": (159, 163, 175, 183, 179, 173, 160, 142),
+    "HW": (138, 164, 172, 160, 156, 122, 122),
+    "CDG": (145, 157, 138, 140, 122, 120),
+    "JU": (176, 115, 124, 86, 61),
+    "CY": (77, 95, 72, 61),
+    "AJF": (134, 92, 71),
+    "BB": (67, 48),
+    "ET": (87,),
+    "SL": (),
+}
+
+# Upper triangle by rows.
+NUMBERS = (
+    (0.537, 0.358, 0.220, 0.248, 0.116, 0.133, 0.000, 0.097, 0.065),
+    (0.688, 0.619, 0.289, 0.353, 0.166, 0.307, 0.130, 0.312),
+    (0.611, 0.935, 0.262, 0.537, 0.124, 0.596, 0.111),
+    (0.546, 0.528, 0.670, 0.349, 0.116, 0.711),
+    (0.550, 0.573, 0.184, 0.729, 0.249),
+    (0.564, 0.560, 0.262, 0.349),
+    (0.541, 0.615, 0.674),
+    (0.560, 0.495),
+    (0.569,),
+)
+
+
+class Dataset(NamedTuple):
+    """The facts of a data set in `catalogue`."""
+
+    name: str
+    kind: str
+    description: str
+    source: str
+
+
+def celebrities() -> PairedComparisons:
+    """Choices of 234 people: with which of two celebrities would they rather spend an hour of conversation?
+
+    Three politicians: LBJ (Lyndon B. Johnson), HW (Harold Wilson), CDG (Charles de Gaulle); three athletes:
+    JU (Johnny Unitas), CY (Carl Yastrzemski), AJF (A. J. Foyt); three movie stars: BB (Brigitte Bardot), ET
+    (Elizabeth Taylor), SL (Sophia Loren).
+
+    Returns
+    -------
+    PairedComparisons
+        9 options, 36 pairs, 234 comparisons a pair.
+
+    References
+    ----------
+    Rumelhart and Greeno (1971), Similarity between stimuli: an experimental test of the Luce and Restle
+    choice models. Journal of Mathematical Psychology 8.
+
+    Example
+    -------
+    >>> celebrities()
+    PairedComparisons(9 options, 36 pairs, 8,424 comparisons, 1 component)
+    """
+    counts = np.zeros((9, 9))
+    for i, above in enumerate(CELEBRITIES.values()):
+        counts[i, i + 1 :] = above
+        counts[i + 1 :, i] = 234 - np.array(above)
+    return PairedComparisons(counts, CELEBRITIES)
+
+
+def numbers() -> Similarities:
+    """Judged similarities of the digits 0 to 9 as concepts, on a scale of 0 to 1.
+
+    Returns
+    -------
+    Similarities
+        10 objects, 45 similarities; the standard deviation, .05, is that at which Navarro and Griffiths analyse them.
+
+    References
+    ----------
+    Shepard, Kilpatric and Cunningham (1975), The internal representation of numbers. Cognitive Psychology 7; Navarro
+    and Griffiths (2007), section 6.
+
+    Example
+    -------
+    >>> numbers()
+    Similarities(10 objects, 45 similarities, sigma 0.05)
+    """
+    matrix = np.full((10, 10), np.nan)
+    matrix[np.triu_indices(10, k=1)] = np.concatenate(NUMBERS)
+    return Similarities(matrix, sigma=0.05)
+
+
+def paris_rome(comparisons: int = 100, expected: bool = False, random_seed: Any = None) -> PairedComparisons:
+    r"""Choices between trips to Paris and Rome, each with (+) and without a small bonus.
+
+    P and P+ share the aspect of Paris, R and R+ that of Rome, both of weight 1; P+ and R+ share the bonus, of
+    weight .01. Choices follow elimination by aspects, without lapses:
+
+    .. math:: p_{ij} = \frac{A_{ij}}{A_{ij} + A_{ji}}, \qquad A_{ij} = \sum_k w_k f_{ik} (1 - f_{jk})
+
+    Parameters
+    ----------
+    comparisons : int
+        Comparisons of each of the six pairs, 1 or more.
+    expected : bool
+        True: the expected counts, rounded to whole numbers; False: binomial draws.
+    random_seed : int, SeedSequence or Generator, optional
+        Of the draws.
+
+    Returns
+    -------
+    PairedComparisons
+        4 options in the order P+, P, R, R+; 6 pairs.
+
+    Raises
+    ------
+    ArgumentError
+        If `comparisons` is not a whole number of 1 or more.
+
+    References
+    ----------
+    Tversky (1972), Elimination by aspects. Psychological Review 79.
+    Görür, Jäkel and Rasmussen (2006), section 4.1 (their Table 1 is column over row, this is not).
+
+    Example
+    -------
+    >>> paris_rome(expected=True).counts
+    array([[  0, 100,  50,  50],
+           [  0,   0,  50,  50],
+           [ 50,  50,   0,   0],
+           [ 50,  50, 100,   0]])
+    """
+    if isinstance(comparisons, bool) or not isinstance(comparisons, (int, np.integer)) or comparisons < 1:
+        raise ArgumentError(f"`comparisons` must be a whole number of 1 or more; got {comparisons!r}.")
+    aspects = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 1]])  # Paris, Rome, bonus
+    advantage = (aspects * (1, 1, 0.01)) @ (1 - aspects).T
+    i, j = np.triu_indices(4, k=1)
+    p = advantage[i, j] / (advantage[i, j] + advantage[j, i])
+    wins = np.rint(comparisons * p) if expected else streams(random_seed, 1)[0].binomial(comparisons, p)
+    counts = np.zeros((4, 4))
+    counts[i, j], counts[j, i] = wins, comparisons - wins
+    return PairedComparisons(counts, ("P+", "P", "R", "R+"))
+
+
+class BlockChoices(NamedTuple):
+    """Choices, and the truth behind them: n options, K shared features."""
+
+    data: PairedComparisons
+    tree: "Tree"
+    features: np.ndarray  # (n, K) bool
+    weights: np.ndarray  # (K,)
+    unique_weights: np.ndarray  # (n,)
+    probabilities: np.ndarray  # (n, n) row over column, lapses included; 1/2 on the diagonal
+
+
+def block_choices(
+    groups: int = 3,
+    per_group: int = 3,
+    leaf_length: float = 0.1,
+    alpha: float = 2.0,
+    comparisons: int = 10,
+    random_seed: Any = None,
+    lapse: float = 0.01,
+) -> BlockChoices:
+    r"""Choices between options in groups, whose features follow the tree of the groups: blocks of similar choices.
+
+    Features F are drawn from the phylogenetic Indian buffet process on `Tree.from_groups`; every option also has
+    one unique aspect. All weights w and u are Gamma(1, 1). Of n comparisons of a pair
+
+    .. math::
+        x_{ij} \sim \text{Binomial}(n, \tilde p_{ij}), \qquad
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
+
+    The same seed gives the same features and weights whatever the number of comparisons.
+
+    Parameters
+    ----------
+    groups, per_group : int
+        Number of groups and of options in each, 1 or more; two options at least.
+    leaf_length : float in (0, 1]
+        Length of the edge above each option: near 0 the members of a group share nearly all features, at 1 the groups
+        have no effect.
+    alpha : float above 0
+        Expected number of features of each option, without the unique one.
+    comparisons : int
+        Comparisons of each pair, 1 or more.
+    random_seed : int, SeedSequence or Generator, optional
+    lapse : float in [0, 1)
+        Probability epsilon of choosing at random, by default that of `EliminationByAspects`, so that the data follow
+        the model that is fitted to them. The paper generates without lapses and infers with them.
+
+    Returns
+    -------
+    BlockChoices
+        The data, options a1, a2, ... of group a, b1, ... of group b and so on; and the truth behind them: tree,
+        features, weights, unique_weights, probabilities.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside its range.
+    DataError
+        If there is only one option.
+
+    References
+    ----------
+    Miller, Griffiths & Jordan (2008), section 4.
+
+    Example
+    -------
+    >>> made = block_choices(comparisons=5, random_seed=1)
+    >>> made.data
+    PairedComparisons(9 options, 36 pairs, 180 comparisons, 1 component)
+    >>> made.tree.labels
+    ('a1', 'a2', 'a3', 'b1', 'b2', 'b3', 'c1', 'c2', 'c3')
+    """
+    from thali.model.latent_features.likelihoods.elimination import Elimination
+    from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
+    from thali.trees.tree import Tree
+
+    groups, per_group = whole("groups", groups, 1), whole("per_group", per_group, 1)
+    comparisons = whole("comparisons", comparisons, 1)
+    alpha = positive("alpha", alpha, "the expected number of features of each option")
+    lapse = Elimination(lapse).lapse
+    members = {name: [f"{name}{i + 1}" for i in range(per_group)] for name in map(_letters, range(groups))}
+    tree = Tree.from_groups(members, leaf_length)
+    truth, choices = streams(random_seed, 2)
+
+    features = PhylogeneticBuffet(tree).sample(tree.n_leaves, alpha, truth)
+    unique_weights, weights = truth.standard_exponential(tree.n_leaves), truth.standard_exponential(features.shape[1])
+    advantage = unique_weights[:, None] + (features * weights) @ (~features).T
+    probabilities = (1.0 - lapse) * advantage / (advantage + advantage.T) + lapse / 2.0
+
+    i, j = np.triu_indices(tree.n_leaves, k=1)
+    counts = np.zeros(probabilities.shape)
+    counts[i, j] = choices.binomial(comparisons, probabilities[i, j])
+    counts[j, i] = comparisons - counts[i, j]
+    data = PairedComparisons(counts, tree.labels)
+    return BlockChoices(data, tree, features, weights, unique_weights, probabilities)
+
+
+def _letters(number: int) -> str:
+    """a, b, ..., z, aa, ab, ... for 0, 1, ..."""
+    return (_letters(number // 26 - 1) if number >= 26 else "") + chr(ord("a") + number % 26)
+
+
+class AdditiveSimilarities(NamedTuple):
+    """Similarities of n objects, and the K features behind them."""
+
+    data: Similarities
+    again: Similarities  # the same with other noise
+    true: Similarities  # without noise; its sigma is None
+    features: np.ndarray  # (n, K) bool
+    weights: np.ndarray  # (K,)
+
+
+def additive(
+    n: int = 16, random_seed: Any = None, *, n_features: int | None = None, sigma: float = 0.3
+) -> AdditiveSimilarities:
+    r"""Similarities that add up from weighted features that two objects share, observed twice with noise.
+
+    .. math::
+        s_{ij} \sim \text{Normal}(t_{ij}, \sigma^2), \qquad t_{ij} = \sum_k w_k f_{ik} f_{jk}, \qquad
+        f_{ik} \sim \text{Bernoulli}(1/2), \qquad w_k \propto \text{Uniform}(1, 3)
+
+    The weights are scaled so that the true similarities t of all pairs have variance 1. There is no additive
+    constant: the paper names none in its generator. Features that one object or none has are kept. In the rare case
+    that all t are equal, features and weights are drawn again. The same seed gives the same features, weights and
+    standard noise whatever sigma.
+
+    Parameters
+    ----------
+    n : int
+        Objects, 3 or more.
+    random_seed : int, SeedSequence or Generator, optional
+    n_features : int, optional
+        1 or more; None: 2 log2 n, rounded.
+    sigma : float above 0
+        Standard deviation of the noise, which `data` and `again` carry as their own.
+
+    Returns
+    -------
+    AdditiveSimilarities
+        data, again, true, features, weights.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Navarro & Griffiths (2007), section 5.
+
+    Example
+    -------
+    >>> made = additive(8, random_seed=1)
+    >>> made.data
+    Similarities(8 objects, 28 similarities, sigma 0.3)
+    >>> made.features.shape
+    (8, 6)
+    """
+    n, sigma = whole("n", n, 3), positive("sigma", sigma, "the standard deviation of the noise")
+    K = round(2.0 * math.log2(n)) if n_features is None else whole("n_features", n_features, 1)
+    truth, *noises = streams(random_seed, 3)
+    i, j = np.triu_indices(n, k=1)
+    features = weights = np.zeros(0)
+    true = np.zeros(len(i))
+    while np.ptp(true) < 1e-9:  # equal but for rounding
+        features, weights = truth.random((n, K)) < 0.5, truth.uniform(1.0, 3.0, K)
+        true = (features[i] & features[j]) @ weights
+    weights, true = weights / true.std(), true / true.std()
+
+    def table(values: np.ndarray, own_sigma: float | None) -> Similarities:
+        matrix = np.full((n, n), np.nan)
+        matrix[i, j] = values
+        return Similarities(matrix, sigma=own_sigma)
+
+    data, again = (table(true + sigma * noise.standard_normal(len(true)), sigma) for noise in noises)
+    return AdditiveSimilarities(data, again, table(true, None), features, weights)
+
+
+_BUNDLED: dict[str, tuple[Dataset, Callable[[], PairedComparisons | Similarities]]] = {
+    record.name: (record, make)
+    for record, make in (
+        (
+            Dataset(
+                "celebrities",
+                "paired comparisons",
+                "9 celebrities, 36 pairs, 234 people: with whom would you rather converse for an hour?",
+                "Rumelhart and Greeno (1971)",
+            ),
+            celebrities,
+        ),
+        (
+            Dataset(
+                "numbers",
+                "similarities",
+                "10 digits, 45 pairs: how similar are the numbers 0 to 9 as concepts?",
+                "Shepard, Kilpatric and Cunningham (1975)",
+            ),
+            numbers,
+        ),
+        (
+            Dataset(
+                "paris_rome",
+                "paired comparisons",
+                "4 trips, 6 pairs, 100 expected choices a pair: Paris or Rome, with or without a small bonus",
+                "Tversky (1972); Görür, Jäkel and Rasmussen (2006)",
+            ),
+            lambda: paris_rome(expected=True),
+        ),
+    )
+}
+
+
+def catalogue() -> list[Dataset]:
+    """What is bundled: name, kind, description and source of each data set.
+
+    Returns
+    -------
+    list of Dataset
+
+    Example
+    -------
+    >>> [record.name for record in catalogue()]
+    ['celebrities', 'numbers', 'paris_rome']
+    """
+    return [record for record, _ in _BUNDLED.values()]
+
+
+def load(name: str) -> PairedComparisons | Similarities:
+    """The bundled data set of that name; a generator gives the same data each time.
+
+    Parameters
+    ----------
+    name : str
+        One of the names in `catalogue()`.
+
+    Returns
+    -------
+    PairedComparisons or Similarities
+
+    Raises
+    ------
+    DataError
+        If there is none of that name.
+
+    Example
+    -------
+    >>> load("paris_rome")
+    PairedComparisons(4 options, 6 pairs, 600 comparisons, 1 component)
+    """
+    if name not in _BUNDLED:
+        known = list(_BUNDLED)
+        raise DataError(f"There is no bundled data set {name!r}; there are {shorten(known, 20)}.{suggest(name, known)}")
+    return _BUNDLED[name][1]()

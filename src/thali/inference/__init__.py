@@ -1,0 +1,1 @@
+"""Computation that all models share: chains, seeds, progress, files, numerics."""

@@ -1,0 +1,128 @@
+"""Files on disk: written whole or not at all, and sealed by a hash, so that damage is found when they are read."""
+
+import contextlib
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from thali.errors import DataError
+
+_SPACE, _RIGHTS = "free some space, or choose another place", "choose a place that you may write to"
+_ADVICE = {
+    errno.ENOSPC: _SPACE,
+    getattr(errno, "EDQUOT", errno.ENOSPC): _SPACE,
+    errno.EFBIG: "files of that size are not allowed here; choose another place",
+    errno.EACCES: _RIGHTS,
+    errno.EPERM: _RIGHTS,
+    errno.EROFS: _RIGHTS,
+}
+_ANOTHER = (
+    "Another process wrote to '{folder}' at the same time, and {what} there came from it; run one of the two again "
+    "with another folder."
+)
+_SEAL = b"\nthali %020d bytes, sha256 %s\n"  # the length and the hash of everything before it
+_SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
+
+
+def atomic_write(path: Path, content: bytes | memoryview) -> None:
+    """Replace a file by the content, atomically."""
+    write_together(path.parent, {path.name: content})
+
+
+def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
+    """Write files to a folder; none of them appears before all of them are safely on disk."""
+    for name in contents:
+        _check_place(folder / name)
+    unfinished = {name: folder / f"{_start_of_part(name)}{secrets.token_hex(8)}.part" for name in contents}
+    written, path = {}, folder
+    try:
+        _remove_parts(folder, contents)
+        for name, new in unfinished.items():
+            path = folder / name
+            with open(new, "xb") as file:
+                file.write(contents[name])
+                file.flush()
+                os.fsync(file.fileno())
+            written[name] = _identity(new)
+        for name, new in unfinished.items():
+            path = folder / name
+            os.replace(new, path)
+        _sync_folder(folder)
+        # Of several processes, the one that moves its last file last sees what the others wrote in between.
+        foreign = [name for name, identity in written.items() if _identity(folder / name) != identity]
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and folder.is_dir():  # another process removed it as a leftover
+            raise DataError(_ANOTHER.format(folder=folder, what=f"'{path.name}'")) from error
+        raise DataError(cannot_write(path, error)) from error
+    finally:
+        for new in unfinished.values():
+            with contextlib.suppress(OSError):
+                new.unlink()
+    if foreign and len(written) > 1:  # a single file is complete, from one process
+        raise DataError(_ANOTHER.format(folder=folder, what=", ".join(foreign)))
+
+
+def _start_of_part(name: str) -> str:
+    """The beginning of the names of the unfinished versions of a file."""
+    return f".thali-{hashlib.sha256(name.encode()).hexdigest()[:12]}-"
+
+
+def _remove_parts(folder: Path, names: Iterable[str]) -> None:
+    """Remove the leftovers of a process that was killed while it wrote files of these names."""
+    starts = tuple(map(_start_of_part, names))
+    for file in folder.iterdir():
+        if file.name.startswith(starts) and file.suffix == ".part":
+            with contextlib.suppress(OSError):
+                file.unlink()
+
+
+def cannot_write(path: Path, error: OSError) -> str:
+    """One sentence about a file that cannot be written, and what to do about it."""
+    reason = error.strerror or str(error)
+    return f"Cannot write '{path}': {reason}; {_ADVICE.get(error.errno or 0, 'choose another place')}."
+
+
+def seal(content: bytes | memoryview) -> bytes:
+    """The bytes to put after some content, which state its length and its hash."""
+    return _SEAL % (memoryview(content).nbytes, hashlib.sha256(content).hexdigest().encode())
+
+
+def is_intact(path: Path) -> bool:
+    """Whether a file ends with the `seal` of everything before it."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        size = left = file.seek(0, os.SEEK_END) - _SEAL_SIZE
+        file.seek(0)
+        while left > 0 and (block := file.read(min(left, 1 << 20))):
+            digest.update(block)
+            left -= len(block)
+        return left == 0 and file.read() == _SEAL % (size, digest.hexdigest().encode())
+
+
+def _check_place(path: Path) -> None:
+    """Refuse a path that a file cannot replace."""
+    if path.is_dir():
+        raise DataError(f"Cannot write '{path}': it is a folder; give the name of a file.")
+    if path.exists() and not path.is_file():  # a device, which a file must not replace
+        raise DataError(f"Cannot write '{path}': it is not a regular file; give the name of a file.")
+    if not path.parent.is_dir():
+        raise DataError(f"Cannot write '{path}': there is no folder '{path.parent}'; make it first.")
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What distinguishes a file from another of the same name."""
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power failure, if the system can."""
+    with contextlib.suppress(OSError):  # Windows opens no folder, some file systems sync none
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

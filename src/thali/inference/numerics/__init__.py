@@ -1,0 +1,1 @@
+"""Random draws and special functions in compiled code."""

@@ -1,0 +1,1 @@
+"""Maximisers that several models share."""

@@ -1,0 +1,25 @@
+"""One seed, and an independent random stream for each chain."""
+
+from typing import Any
+
+import numpy as np
+
+from thali._arguments import seed_number
+
+
+def root(random_seed: Any) -> np.random.SeedSequence:
+    """The sequence behind a seed: None, a whole number of 0 or more, a SeedSequence or a Generator."""
+    if isinstance(random_seed, np.random.Generator):
+        return random_seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
+    if isinstance(random_seed, np.random.SeedSequence):
+        # spawning changes a sequence; a fresh copy gives the same streams every time
+        return np.random.SeedSequence(random_seed.entropy, spawn_key=random_seed.spawn_key)
+    return np.random.SeedSequence(None if random_seed is None else seed_number("random_seed", random_seed))
+
+
+def streams(random_seed: Any, count: int) -> list[np.random.Generator]:
+    """`count` independent generators from one seed.
+
+    The streams depend only on the seed and their position, not on the number of cores.
+    """
+    return [np.random.Generator(np.random.PCG64(seed)) for seed in root(random_seed).spawn(count)]

@@ -1,0 +1,115 @@
+"""Chains as threads in one process, in slices short enough for a progress bar and Ctrl-C."""
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from .interrupts import held_back
+
+SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar and at Ctrl-C
+
+
+class Sliced:
+    """Base of a chain that runs in slices; a subclass has `sweeps` (done), `total`, `is_done` and `run_to(sweeps)`."""
+
+    step: int
+
+    sweeps: int
+    total: int
+    is_done: bool
+    step = 1  # sweeps of the next slice
+
+    def run_to(self, until: int) -> None:
+        """Run until this many sweeps are done and recorded."""
+        raise NotImplementedError
+
+    def run_slice(self) -> None:
+        """Run for about SLICE seconds. How the sweeps are sliced has no influence on the draws."""
+        begin = time.perf_counter()
+        self.run_to(min(self.total, self.sweeps + self.step))
+        taken = time.perf_counter() - begin
+        self.step = max(1, int(self.step * min(4.0, SLICE / max(taken, 1e-9))))
+
+
+def run_in_threads(states: Sequence[Sliced], cores: int | None, progress: Any) -> None:
+    """Run all chains to their end, on one thread a core and at most one thread a chain.
+
+    Chains take turns on the threads, so that all advance equally if there are fewer threads than chains. After Ctrl-C
+    or a failure, each chain is at the end of a slice. `progress` has `update(sweeps done)`.
+    """
+    threads = cores or os.cpu_count() or 1
+    while not all(s.is_done for s in states):  # more than once only where the handler of Ctrl-C lets the run go on
+        with held_back() as ctrl_c:
+            _Crew(states).run(threads, ctrl_c, progress)
+    progress.update(sum(s.sweeps for s in states))
+
+
+class _Crew:
+    """Threads that run slices of chains.
+
+    The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not reliable: in CPython 3.11
+    and 3.12 an exception inside join makes both report the end of a thread that still runs.
+    """
+
+    def __init__(self, states: Sequence[Sliced]) -> None:
+        self.states = states
+        self.waiting = deque(s for s in states if not s.is_done)
+        self.running = 0  # slices
+        self.is_stopped = False
+        self.failures: list[BaseException] = []
+        self.changed = threading.Condition()  # guards all of the above
+
+    def run(self, threads: int, ctrl_c: held_back, progress: Any) -> None:
+        """Run until all chains are done, one has failed or Ctrl-C was noted; on return no slice is running."""
+        try:
+            for _ in range(min(threads, len(self.waiting))):
+                threading.Thread(target=self._work, daemon=True).start()
+            while not self._has_ended(SLICE) and not ctrl_c.is_noted:
+                progress.update(sum(s.sweeps for s in self.states))
+        finally:
+            with self.changed:
+                self._stop()
+            self._has_ended(None)
+        if self.failures:
+            raise self.failures[0]
+
+    def _has_ended(self, seconds: float | None) -> bool:
+        """Wait this long (None: no limit) until nothing is running or waiting to run; returns whether that is so."""
+        with self.changed:
+            return self.changed.wait_for(lambda: not self.running and not self.waiting, seconds)
+
+    def _stop(self) -> None:
+        """Let no further slice begin; the caller holds `changed`."""
+        self.is_stopped = True
+        self.waiting.clear()
+
+    def _work(self) -> None:
+        """What each thread does."""
+        while True:
+            with self.changed:
+                if not self.waiting:  # every remaining chain already has a thread
+                    return
+                state = self.waiting.popleft()
+                self.running += 1
+            failure = None
+            try:
+                state.run_slice()
+            except BaseException as error:  # raised in the caller's thread
+                failure = error
+            with self.changed:
+                self.running -= 1
+                if failure is not None:
+                    self.failures.append(failure)
+                    self._stop()
+                elif not self.is_stopped and not state.is_done:
+                    self.waiting.append(state)
+                self.changed.notify()
+
+
+def rectangle(lengths: Sequence[int]) -> tuple[list[int], int]:
+    """For interrupted chains: which to keep and how many draws of each, so that the most draws are kept."""
+    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d), default=0)
+    return [number for number, length in enumerate(lengths) if length >= draws], draws

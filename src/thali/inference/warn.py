@@ -1,0 +1,22 @@
+"""Warnings at the line of the user's code that called thali."""
+
+import sys
+import warnings
+
+from .quiet import is_quiet
+
+_LIBRARY = __name__.partition(".")[0]
+
+
+def warn(warning: Warning) -> None:
+    """Give a warning, unless warnings are unwanted here."""
+    if not is_quiet():
+        warnings.warn(warning, stacklevel=frames_to_user())
+
+
+def frames_to_user() -> int:
+    """The stack level, for a warning given by the caller, of the first frame that is not the library's."""
+    frame, level = sys._getframe(1), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _LIBRARY:
+        frame, level = frame.f_back, level + 1
+    return level + 1 if frame is not None else 1

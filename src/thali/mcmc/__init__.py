@@ -1,1 +1,0 @@
-"""Samplers, written once against the verbs that priors and likelihoods answer."""

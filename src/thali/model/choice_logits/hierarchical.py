@@ -1,0 +1,263 @@
+"""`HierarchicalLogit`: tastes are normally distributed among people."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import positive
+from thali.errors import ArgumentError
+from thali.inference.chains import Run, checked_run, run_chains
+
+from ..base import Job, Sampled
+from ..prior_sample import HasPriorOfData, PriorSample
+from .multinomial import experiment, unseen_remarks
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray
+
+    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiment_scheme import Scheme
+
+    from .coding import Coding
+
+THIN = 25
+
+
+class HierarchicalLogit(Sampled, HasPriorOfData):
+    r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
+
+    .. math::
+        P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n}, \qquad
+        \beta_n \sim N(\mu, \Sigma), \quad \mu \sim N(0, s^2 I), \quad \Sigma \sim IW(\nu, \nu V I)
+
+    Columns are coded as by `MultinomialLogit`; for the prior, numbers are divided by their standard deviation over the
+    products.
+
+    Parameters
+    ----------
+    linear : attribute or list of attributes
+        Those whose number itself has a coefficient; predictions then take any number.
+    mean_sd : float above 0
+        s, the prior standard deviation of a mean taste.
+    df : float of p + 2 or more, optional
+        nu, the degrees of freedom of the inverse Wishart prior of p coefficients; None: p + 3.
+    scale : float above 0
+        V, about the prior size of a variance among people.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        The draws in the ArviZ schema: mean, covariance, beta (of every respondent) and log_likelihood.
+    coef_ : pandas.Series (p,)
+        Posterior mean of mu.
+    individual_ : pandas.DataFrame (respondents, p)
+        Posterior means of every respondent's tastes.
+    log_likelihood_ : float
+        Posterior mean of the log-likelihood of all choices given everybody's tastes.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+
+    Raises
+    ------
+    DataError
+        If the data are no choice experiment.
+    ArgumentError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009), Discrete choice
+    methods with simulation, chapter 12.
+
+    Example
+    -------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0, 1, 0, 0, 1, 0, 1],
+    ...         "price": [90, 150] * 4}
+    >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> model = HierarchicalLogit().fit(data, draws=200, tune=50, random_seed=1, progressbar=False)
+    >>> first, second = model.individual_["price[150]"]
+    >>> first < 0 < second
+    True
+    """
+
+    posterior_: "xarray.DataTree"
+    coef_: "pd.Series"
+    individual_: "pd.DataFrame"
+    log_likelihood_: float
+    interrupted_: bool
+    scheme_: "Scheme"
+    _coding_: "Coding"
+    _respondents_: tuple[str, ...]
+    _new_people_: np.random.SeedSequence
+
+    def __init__(self, linear: Any = (), mean_sd: float = 10.0, df: float | None = None, scale: float = 1.0) -> None:
+        self.linear = linear
+        self.mean_sd = mean_sd
+        self.df = df
+        self.scale = scale
+
+    def fit(
+        self,
+        data: "ChoiceExperiment",
+        draws: int = 400,
+        tune: int = 200,
+        chains: int = 4,
+        thin: int | None = None,
+        cores: int | None = None,
+        random_seed: Any = None,
+        progressbar: bool = True,
+    ) -> "HierarchicalLogit":
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        draws, tune : int
+            Kept states of each chain, and those before them, by which it tunes its steps and forgets its start.
+        chains : int
+        thin : int, optional
+            Sweeps for each state; None: 25.
+        cores : int, optional
+            Chains run at once; None: as many as there are processors. Draws do not depend on it.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+
+        Returns
+        -------
+        HierarchicalLogit
+
+        Warns
+        -----
+        DataWarning
+            If a declared level is never shown.
+        ConvergenceWarning
+            If the chains do not agree, or hold too few effective draws.
+        InterruptedWarning
+            If Ctrl-C stopped the run; what was drawn is kept.
+        """
+        run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, THIN)
+        return self._carry_out(self._job(experiment(data), run))
+
+    def _job(self, data: "ChoiceExperiment", run: Run) -> Job:
+        """The fit, checked."""
+        from thali.inference.progress import Progress
+        from thali.inference.seeds import root, streams
+
+        from .coding import coding_of
+        from .hierarchical_chain import Chain, problem_of
+        from .hierarchical_draws import to_datatree
+        from .logit import tasks_of
+
+        coding = coding_of(data, self.linear)
+        prior = self._prior(len(coding.names))
+        seed, new_people = root(run.random_seed).spawn(2)
+
+        def work() -> dict[str, Any]:
+            tasks = tasks_of(data, coding)
+            problem, pooled = problem_of(tasks._replace(matrix=tasks.matrix / coding.scale), data.first_task, prior)
+            made = [Chain(problem, pooled, rng, run.draws, run.tune, run.thin) for rng in streams(seed, run.chains)]
+            with Progress(run.progressbar, "sampling", run.sweeps, "sweeps") as progress:
+                interrupted = run_chains(made, run.cores, progress)
+            attrs = {"thin": run.thin, "tuning_steps": run.tune}
+            tree = to_datatree(made, data.respondents, coding.names, coding.scale, attrs)
+            kept = {"scheme_": data.scheme, "_coding_": coding, "_respondents_": data.respondents}
+            return {"posterior_": tree, "interrupted_": interrupted, "_new_people_": new_people, **kept, **_means(tree)}
+
+        return Job(work, unseen_remarks(coding, data.levels), run.draws)
+
+    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
+        from .coding import coding_of
+        from .hierarchical_prior import sample_tastes
+
+        coding = coding_of(experiment(data), self.linear)
+        return sample_tastes(self._prior(len(coding.names)), coding, data, rngs)
+
+    def _prior(self, p: int) -> Any:
+        from .hierarchical_chain import Prior
+
+        sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
+        scale = positive("scale", self.scale, "the prior size of a variance among people")
+        df = p + 3.0 if self.df is None else positive("df", self.df, "a number of degrees of freedom")
+        if df < p + 2:
+            raise ArgumentError(f"df must be {p + 2} or more for {p} coefficients; got {self.df!r}.")
+        return Prior(df, scale, sd)
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """Means and standard deviations of tastes among people, and the log-likelihood, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .hierarchical_draws import quantities_of
+
+        return quantities_of(self._fitted())
+
+    def summary(self) -> "pd.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the population and the log-likelihood.
+
+        Rows: mean[coefficient] and sd[coefficient] of tastes among people, and log_likelihood (of all choices).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return super().summary()
+
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+        """Posterior mean of the probability that each alternative of new tasks is chosen.
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A respondent who is not in the
+            data of the fit is drawn from the population.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        """
+        from .coding import read_new
+        from .hierarchical_draws import mean_probabilities
+
+        tree = self._fitted()
+        matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
+        return mean_probabilities(tree, matrix, found.task_of_row, found.respondent_of_row, self._new_people_)
+
+
+def _means(tree: "xarray.DataTree") -> dict[str, Any]:
+    """Posterior means, as fitted attributes."""
+    import pandas
+
+    posterior = tree["posterior"].dataset
+    over = ["chain", "draw"]
+    tastes = posterior["beta"].mean(over)
+    people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
+    return {
+        "coef_": posterior["mean"].mean(over).to_series().rename("coef"),
+        "individual_": pandas.DataFrame(tastes.values, people, names),
+        "log_likelihood_": float(posterior["log_likelihood"].mean()),
+    }

@@ -1,0 +1,50 @@
+"""Draws from the prior of the hierarchical logit, and choices simulated at each of them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..prior_sample import PriorSample, stacked
+from .coding import Coding
+from .hierarchical_chain import Prior
+from .hierarchical_draws import draws_group
+from .logit import probabilities, tasks_of
+
+if TYPE_CHECKING:
+    from thali.data.experiment import ChoiceExperiment
+
+
+def sample_tastes(
+    prior: Prior, coding: Coding, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
+) -> PriorSample:
+    """The population, everybody's tastes, and a choice in each task."""
+    import xarray as xr
+    from scipy.stats import invwishart
+
+    tasks = tasks_of(data, coding)
+    matrix, starts, task_of_row = tasks.matrix / coding.scale, tasks.first_row[:-1], tasks.task_of_row
+    person_of_row = data.respondent_of_task[task_of_row]
+    people, p = len(data.respondents), matrix.shape[1]
+    drawn: dict[str, list[Any]] = {"mean": [], "covariance": [], "beta": [], "log_likelihood": []}
+    chosen = []
+    for rng in rngs:
+        mean = prior.mean_sd * rng.standard_normal(p)
+        covariance = np.reshape(invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p))
+        beta = mean + rng.standard_normal((people, p)) @ np.linalg.cholesky(covariance).T
+        utility = (matrix * beta[person_of_row]).sum(axis=1)
+        noisy = utility + rng.gumbel(size=utility.size)  # the largest is the choice of a logit
+        choice = np.array([part.argmax() for part in np.split(noisy, starts[1:])])
+        terms = np.log(probabilities(utility, task_of_row)[starts + choice])
+        values = (mean, covariance, beta, terms.sum())
+        for name, value in zip(drawn, values, strict=True):
+            drawn[name].append(value)
+        chosen.append(choice)
+    group = draws_group(
+        **{name: np.asarray(values)[None] for name, values in drawn.items()},
+        respondents=data.respondents,
+        names=coding.names,
+        scale=coding.scale,
+    )
+    predictive = xr.Dataset({"chosen": stacked(chosen, ("task",))}, {name: group[name] for name in ("chain", "draw")})
+    return PriorSample(group, predictive, [(data.with_choices(choice),) for choice in chosen])

@@ -1,0 +1,123 @@
+"""Choice probabilities of the logit, and its log-likelihood with two derivatives."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .coding import Coding
+
+if TYPE_CHECKING:
+    from thali.data.experiment import ChoiceExperiment
+
+_MAX_STEPS = 100
+_SMALLEST = 1e-12  # Newton decrement a task at which the maximisation ends
+
+
+class Tasks(NamedTuple):
+    """Choices in the form that the likelihood reads."""
+
+    matrix: np.ndarray  # (rows, p)
+    first_row: np.ndarray  # (tasks + 1,)
+    chosen_row: np.ndarray  # (tasks,)
+
+    @property
+    def task_of_row(self) -> np.ndarray:
+        """Number of the task of every row."""
+        return np.repeat(np.arange(len(self.chosen_row)), np.diff(self.first_row))
+
+
+class Ascent(NamedTuple):
+    """The end point of Newton's method."""
+
+    beta: np.ndarray
+    log_likelihood: float
+    hessian: np.ndarray  # negative, so that its inverse is the covariance of the estimates
+    converged: bool
+
+
+def tasks_of(data: "ChoiceExperiment", coding: Coding) -> Tasks:
+    """The choices of the data in the columns of a coding."""
+    matrix = coding.matrix(data.products)[data.row_product]
+    return Tasks(matrix, data.first_row, data.first_row[:-1] + data.chosen)
+
+
+def probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
+    r"""Probability that each row is chosen in its task.
+
+    .. math:: p_j = e^{u_j} \Big/ \sum_{j' \in X} e^{u_{j'}}
+    """
+    order = np.argsort(task_of_row, kind="stable")
+    sorted_tasks = task_of_row[order]
+    starts = np.flatnonzero(np.diff(sorted_tasks, prepend=-1))
+    number = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    u = utilities[order]
+    e = np.exp(u - np.maximum.reduceat(u, starts)[number])
+    result = np.empty_like(e)
+    result[order] = e / np.add.reduceat(e, starts)[number]
+    return result
+
+
+def derivatives(tasks: Tasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    r"""Log-likelihood of all tasks, its gradient and its negative Hessian.
+
+    .. math::
+        \ell = \sum_t \ln p_t(x^*_t), \qquad \nabla \ell = \sum_t (x^*_t - \bar x_t), \qquad
+        -\nabla^2 \ell = \sum_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T, \quad
+        \bar x_t = \sum_j p_{tj} x_{tj}
+    """
+    x, starts, number = tasks.matrix, tasks.first_row[:-1], tasks.task_of_row
+    u = x @ beta
+    u -= np.maximum.reduceat(u, starts)[number]
+    e = np.exp(u)
+    total = np.add.reduceat(e, starts)
+    p = e / total[number]
+    value = float((u[tasks.chosen_row] - np.log(total)).sum())
+    weighted = x * p[:, None]
+    means = np.add.reduceat(weighted, starts)
+    gradient = (x[tasks.chosen_row] - means).sum(axis=0)
+    spread = x - means[number]
+    return value, gradient, (spread * p[:, None]).T @ spread
+
+
+def ascend(tasks: Tasks, ridge: float = 0.0) -> Ascent:
+    """Maximise the log-likelihood, less ridge/2 times the sum of squares, by Newton's method with halved steps."""
+    p = tasks.matrix.shape[1]
+    beta = np.zeros(p)
+    value, gradient, hessian = derivatives(tasks, beta)
+    for _ in range(_MAX_STEPS):
+        slope = gradient - ridge * beta
+        step = np.linalg.lstsq(hessian + ridge * np.eye(p), slope, rcond=None)[0]
+        if slope @ step <= _SMALLEST * len(tasks.chosen_row):
+            beta = beta + step  # the step doubles the digits
+            value, _, hessian = derivatives(tasks, beta)
+            return Ascent(beta, value, hessian, True)
+        height = value - 0.5 * ridge * beta @ beta
+        length = 1.0
+        while length > 1e-6:
+            trial = beta + length * step
+            found = derivatives(tasks, trial)
+            if found[0] - 0.5 * ridge * trial @ trial > height:
+                break
+            length *= 0.5
+        else:
+            return Ascent(beta, value, hessian, bool(slope @ step <= 1e-6))
+        beta, (value, gradient, hessian) = trial, found
+    return Ascent(beta, value, hessian, False)
+
+
+def independent_columns(tasks: Tasks) -> np.ndarray:
+    """Whether each column is linearly independent, within tasks, of those before it, as a bool array (p,)."""
+    x, starts = tasks.matrix, tasks.first_row[:-1]
+    means = np.add.reduceat(x, starts) / np.diff(tasks.first_row)[:, None]
+    within = x - means[tasks.task_of_row]
+    kept = np.zeros(x.shape[1], dtype=bool)
+    basis = np.empty((len(x), 0))
+    for j in range(x.shape[1]):
+        rest = within[:, j]
+        size = np.linalg.norm(x[:, j])
+        for _ in range(2):  # twice, because rounding leaves a remainder
+            rest = rest - basis @ (basis.T @ rest)
+        if np.linalg.norm(rest) > 1e-9 * max(size, 1e-300):
+            kept[j] = True
+            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+    return kept

@@ -1,0 +1,33 @@
+"""What is said of the logit models of choice experiments without loading them."""
+
+from thali.data.kinds import EXPERIMENTS
+
+from ..options import CHAINS, CORES, DRAWS, EXPERIMENT, LINEAR, SEED, THIN, TUNE
+from ..spec import ModelSpec
+
+MULTINOMIAL = ModelSpec(
+    name="multinomial-logit",
+    aliases=("MNL", "conditional-logit"),
+    cls="thali.model.choice_logits.multinomial:MultinomialLogit",
+    data=(EXPERIMENTS,),
+    answers="one utility for everybody, by maximum likelihood",
+    options=(LINEAR, *EXPERIMENT),
+)
+HIERARCHICAL = ModelSpec(
+    name="hierarchical-logit",
+    aliases=("HB", "mixed-logit"),
+    cls="thali.model.choice_logits.hierarchical:HierarchicalLogit",
+    data=(EXPERIMENTS,),
+    answers="utilities that are normally distributed among people",
+    options=(
+        LINEAR,
+        DRAWS.but(default="400"),
+        TUNE.but(default="200"),
+        CHAINS,
+        THIN.but(default="25"),
+        CORES,
+        SEED,
+        *EXPERIMENT,
+    ),
+    pictures=("trace",),
+)

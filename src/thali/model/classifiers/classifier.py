@@ -1,0 +1,316 @@
+"""What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import DataError, DataWarning, NotFittedError, Words
+from thali.inference.warn import warn
+
+from ..base import Job
+from ..prior_sample import HasPrior, PriorSample, stacked
+from .input import codes_of, matrix_of, names_of, sklearn_error
+
+if TYPE_CHECKING:
+    import xarray
+
+_MAX_NAMES = 5  # in a message
+
+
+class Classifier(HasPrior):
+    """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
+
+    A subclass has `_job(matrix, codes)`, `_probabilities(matrix)` and `_prior_draws(matrix, rngs)`: matrix is a
+    C-contiguous array of float (n, d), codes are positions in `classes_`, and probabilities an array (n, K). When a fit
+    fails, all that it has set is forgotten, so that a model never is half fitted.
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+        Class labels, sorted.
+    n_features_in_ : int
+        Number of covariates.
+    feature_names_in_ : array of str (d,)
+        Names of the covariates; only after a fit to a data frame whose columns are named by strings.
+    """
+
+    _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
+
+    classes_: np.ndarray
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+
+    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+        """The fit, checked."""
+        raise NotImplementedError
+
+    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> "tuple[xarray.Dataset, np.ndarray]":
+        """Draws from the prior as a group of a tree, and the codes (draws, n) simulated at them."""
+        raise NotImplementedError
+
+    def _job_of_blocks(self, X: Any, y: Any) -> Job | None:
+        """The fit if X holds its rows in blocks that this model can leave where they are."""
+        return None
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit to covariates and labels.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+            Finite numbers, one row an observation.
+        y : sequence of str, int or bool (n,)
+            A label for each row; two classes or more.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            If X or y cannot be used; the message says where and what to do.
+        ArgumentError
+            If an argument of the model is outside its range.
+
+        Warns
+        -----
+        DataWarning
+            If a class has a single member.
+        """
+        self._forget()
+        try:
+            job = self._job_of_blocks(X, y) or self._job(*self._read(X, y))
+            named = self._fitted_attributes()  # classes and columns, which the data say before anything is learned
+            return self._carry_out(replace(job, run=lambda: named | job.run()))
+        except BaseException:
+            self._forget()
+            raise
+
+    def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Covariates and codes; keeps the names of classes and columns."""
+        names = names_of(X)
+        matrix = matrix_of(X, names)
+        classes, codes = codes_of(y, type(self).__name__, len(matrix))
+        self.classes_, self.n_features_in_ = classes, matrix.shape[1]
+        if names is not None:
+            self.feature_names_in_ = names
+        return matrix, codes
+
+    def sample_prior(self, X: Any, y: Any, draws: int = 500, random_seed: Any = None) -> "xarray.DataTree":
+        r"""Draw parameters from the prior, and from each of them a label for every row.
+
+        .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid X, \theta^{(s)})
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence of str, int or bool (n,)
+            As for `fit`; only which classes there are matters.
+        draws : int
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        xarray.DataTree
+            In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]` (`log_likelihood` is that of
+            the labels simulated at the same draw), `prior_predictive` the labels.
+
+        Raises
+        ------
+        DataError
+            If X or y cannot be used.
+        ArgumentError
+            If an argument is outside its range.
+
+        Example
+        -------
+        >>> import thali as th
+        >>> model = th.SparseMultinomialLogit()
+        >>> tree = model.sample_prior([[0.5], [1.0], [2.0]], ["a", "b", "c"], draws=100, random_seed=1)
+        >>> tree["prior_predictive"]["label"].shape
+        (1, 100, 3)
+        """
+        return self._drawn(draws, random_seed, X, y).tree()
+
+    def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
+        import xarray as xr
+
+        model = type(self)(**self.get_params())
+        matrix, _ = model._read(X, y)
+        prior, codes = model._prior_draws(matrix, rngs)
+        labels = np.asarray(model.classes_.astype(str) if model.classes_.dtype == object else model.classes_)
+        sampled = {name: prior[name] for name in ("chain", "draw")}
+        predictive = xr.Dataset({"label": stacked(labels[codes], ("observation",))}, sampled)
+        whole = [np.unique(drawn).size == model.classes_.size for drawn in codes]  # else `fit` would know fewer classes
+        data = [(X, model.classes_[drawn]) if is_whole else None for drawn, is_whole in zip(codes, whole, strict=True)]
+        return PriorSample(prior, predictive, data)
+
+    def _arguments(self, design: Any) -> tuple[Any, ...]:
+        if not isinstance(design, tuple) or len(design) != 2:
+            raise DataError(f"The design of a classifier is the pair (X, y); got {type(design).__name__}.")
+        return design
+
+    def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
+        self.set_params(random_seed=random_seed, cores=1, progressbar=False, **settings).fit(*data)
+        return self.posterior_  # type: ignore[attr-defined]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+            The covariates that the model was fitted to, in the same order.
+
+        Returns
+        -------
+        array (n, K)
+            Columns in the order of `classes_`; rows sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If X cannot be used, or its columns are not those of `fit`.
+        """
+        return self._probabilities(self._checked(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+
+        Returns
+        -------
+        array (n,)
+            Labels out of `classes_`.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`.
+        """
+        probabilities = self._probabilities(self._checked(X))
+        return self.classes_[np.argmax(probabilities, axis=1)]
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Natural logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+
+        Returns
+        -------
+        array (n, K)
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self._probabilities(self._checked(X)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose most probable class is their label.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence (n,)
+        sample_weight : sequence of float (n,), optional
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`, and if X and y differ in length.
+        """
+        predicted, labels = self.predict(X), np.asarray(y)
+        if labels.shape[:1] != predicted.shape:
+            raise DataError(f"X has {len(predicted)} rows and y has shape {labels.shape}; each row needs one label.")
+        return float(np.average(predicted == labels.reshape(len(predicted)), weights=sample_weight))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_fitted()
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags  # pyright: ignore[reportMissingImports]
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(),
+        )
+
+    def _column_names(self) -> list[str]:
+        """Names of the covariates; x0, x1, ... where the data had none."""
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+
+    def _require_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise sklearn_error(NotFittedError, "NotFittedError")(
+                f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
+            )
+
+    def _checked(self, X: Any) -> np.ndarray:
+        """Covariates to predict from, which must be those of the fit."""
+        self._require_fitted()
+        names, known = names_of(X), getattr(self, "feature_names_in_", None)
+        if known is not None and names is None:
+            warn(
+                DataWarning(
+                    f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names; "
+                    "its columns are taken to be in the order of feature_names_in_."
+                )
+            )
+        elif known is not None and names is not None and list(names) != list(known):
+            raise _OtherNames(list(names), list(known))
+        matrix = matrix_of(X, names)
+        if matrix.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input; pass the columns that it was fitted to."
+            )
+        return matrix
+
+
+class _OtherNames(DataError):
+    """Columns are not those of the fit; said in the words and lines of scikit-learn, which its checks look for."""
+
+    def render(self, words: Words) -> str:
+        """The difference, in lines."""
+        return _difference(*self.args)
+
+
+def _difference(names: list[str], known: list[str]) -> str:
+    """How columns differ from those of the fit."""
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
+    if unseen:
+        message += f"Feature names unseen at fit time:\n{_listed(unseen)}"
+    if missing:
+        message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message + "Pass X[model.feature_names_in_]."
+
+
+def _listed(names: list[str]) -> str:
+    more = "- ...\n" if len(names) > _MAX_NAMES else ""
+    return "".join(f"- {name}\n" for name in names[:_MAX_NAMES]) + more

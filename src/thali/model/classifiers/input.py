@@ -1,0 +1,225 @@
+"""What a user passes to a classifier, as numbers: a matrix of covariates, names of its columns, codes of labels."""
+
+import math
+import numbers
+import sys
+from typing import Any
+
+import numpy as np
+
+from thali.errors import DataError, DataWarning
+from thali.inference.quiet import is_quiet
+from thali.inference.warn import warn
+
+_MISSING = ("NoneType", "NAType", "NaTType")
+
+
+def sklearn_error(ours: type[Any], name: str) -> type[Any]:
+    """A class that is ours and scikit-learn's of that name, which its tools look for; ours where it is absent."""
+    theirs = getattr(sys.modules.get("sklearn.exceptions"), name, None)
+    if theirs is None:
+        return ours
+    # another process, which need not have made this class, gets ours
+    return type(name, (ours, theirs), {"__reduce__": lambda self: (ours, self.args), "__module__": __name__})
+
+
+class NotNumbers(DataError, TypeError):
+    """An entry of the covariates is no number."""
+
+
+def names_of(X: Any) -> np.ndarray | None:
+    """Names of the columns of a data frame, if all are strings."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    return np.array(names, dtype=object) if names and all(isinstance(name, str) for name in names) else None
+
+
+def column_name(names: np.ndarray | None, column: int) -> str:
+    """How a message calls a column."""
+    return f"column {column} (counted from 0)" if names is None else f"column {names[column]!r}"
+
+
+def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
+    """Covariates as a matrix of finite numbers, C-contiguous, one row an observation.
+
+    Parameters
+    ----------
+    X : array or data frame (n, d)
+    names : array of str, optional
+        Of the columns, for messages.
+
+    Returns
+    -------
+    array of float (n, d)
+
+    Raises
+    ------
+    DataError
+        If X is sparse, not two-dimensional, empty, or holds something other than finite real numbers.
+
+    Example
+    -------
+    >>> matrix_of([[1, 2], [3, float("nan")]])
+    Traceback (most recent call last):
+    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or leave the row out.
+    """
+    if hasattr(X, "nnz") and hasattr(X, "toarray"):
+        raise DataError("X is a sparse matrix, and a dense one is expected; pass X.toarray().")
+    try:
+        values = np.asarray(X.to_numpy() if hasattr(X, "columns") and hasattr(X, "to_numpy") else X)
+    except ValueError as error:
+        raise DataError("X must have rows of one length; got rows of different lengths.") from error
+    if values.dtype.kind == "c":
+        raise DataError("Complex data not supported: X must hold real numbers.")
+    if values.ndim != 2:
+        raise DataError(
+            f"X must be two-dimensional, one row an observation and one column a covariate; got shape {values.shape}. "
+            "Reshape your data: X.reshape(-1, 1) for a single covariate, X.reshape(1, -1) for a single observation."
+        )
+    if values.shape[1] == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape={values.shape}) while a minimum of 1 is required: X needs a column."
+        )
+    if values.shape[0] == 0:
+        raise DataError(f"X has no rows (shape {values.shape}); pass one row an observation.")
+    matrix = np.ascontiguousarray(_as_floats(values, names))
+    wrong = ~np.isfinite(matrix)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        what = "NaN" if math.isnan(matrix[row, column]) else "inf"
+        count = int(wrong.sum())
+        more = f", and {count - 1} further entries are NaN or infinite" if count > 1 else ""
+        raise DataError(
+            f"X is {what} in row {row}, {column_name(names, column)}{more}; fill it in or leave the row out."
+        )
+    return matrix
+
+
+def _as_floats(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+    if values.dtype.kind not in "mM":
+        try:
+            return values.astype(np.float64)
+        except (TypeError, ValueError):
+            pass
+    floats = np.empty(values.shape)
+    for place, value in np.ndenumerate(values):
+        try:
+            floats[place] = math.nan if type(value).__name__ in _MISSING else float(value)
+        except (TypeError, ValueError):
+            raise NotNumbers(
+                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}; every entry of this argument must be a "
+                "number, or a string that reads as a number. Encode categories, for instance with pandas.get_dummies."
+            ) from None
+    return floats
+
+
+def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Class labels in sorted order, and the position of every observation's label among them.
+
+    Parameters
+    ----------
+    y : sequence of str, int or bool (n,)
+    model : str
+        Name of the class that asks, for messages.
+    rows : int
+        Rows of X.
+
+    Returns
+    -------
+    classes : array (K,), K at least 2
+    codes : array of int (n,)
+
+    Raises
+    ------
+    DataError
+        If the labels are missing, continuous, of mixed type, all the same, or not one a row.
+
+    Example
+    -------
+    >>> codes_of(["b", "a", "b", "a"], "Model", 4)
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
+    """
+    labels = labels_of(y, model, rows)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(f"y holds one class only, {_shown(classes[0])}; a classifier needs two or more classes.")
+    counts = np.bincount(codes)
+    if (alone := np.flatnonzero(counts == 1)).size and not is_quiet():
+        named = ", ".join(_shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
+        warn(
+            DataWarning(
+                f"Classes with a single member in y: {named}. Their probabilities rest on one row each; join rare "
+                "classes "
+                "if that is too little."
+            )
+        )
+    return classes, codes.astype(np.int64)
+
+
+def labels_of(y: Any, model: str, rows: int) -> np.ndarray:
+    """Labels of one kind, one a row, whose classes are yet to be found; parameters and errors as in `codes_of`."""
+    if y is None:
+        raise DataError(f"{model} requires y to be passed, but the target y is None; pass a label for each row of X.")
+    labels = np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        warn(
+            sklearn_error(DataWarning, "DataConversionWarning")(
+                f"A column-vector y was passed when a 1d array was expected; pass y.ravel(), of shape ({len(labels)},)."
+            )
+        )
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise DataError(f"y should be a 1d array of labels, one for each row of X; got shape {labels.shape}.")
+    if len(labels) != rows:
+        raise DataError(f"X has {rows} rows and y has {len(labels)} labels; each row of X needs one label.")
+    if labels.dtype == object:
+        labels = _of_one_kind(labels, keep=not isinstance(y, list | tuple))
+    if labels.dtype.kind in "fc":
+        _refuse_continuous(labels)
+    return labels
+
+
+def _of_one_kind(labels: np.ndarray, keep: bool) -> np.ndarray:
+    """Labels of Python's own types, all of one kind; numbers become an array of numbers."""
+    seen: dict[str, object] = {}
+    for row, label in enumerate(labels):
+        if type(label).__name__ in _MISSING:
+            raise DataError(f"Input y contains NaN: the label of row {row} is missing; leave such rows out.")
+        seen.setdefault(_kind(label), label)
+    if "other" in seen:
+        raise DataError(
+            f"Unknown label type: {type(seen['other']).__name__}; labels must be strings, whole numbers or booleans."
+        )
+    if len(seen) > 1:
+        examples = " and ".join(f"{label!r} ({kind})" for kind, label in seen.items())
+        raise DataError(f"y holds labels of mixed type, {examples}; make them one type, for instance all strings.")
+    return labels if keep and "string" in seen else np.array(labels.tolist())
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, str):
+        return "string"
+    if isinstance(label, bool | np.bool_):
+        return "boolean"
+    return "number" if isinstance(label, numbers.Number) else "other"
+
+
+def _refuse_continuous(labels: np.ndarray) -> None:
+    if labels.dtype.kind == "c":
+        raise DataError("Complex data not supported: labels in y must be strings, whole numbers or booleans.")
+    if not np.isfinite(labels).all():
+        row = int(np.argmin(np.isfinite(labels)))
+        what = "NaN" if math.isnan(labels[row]) else "infinity"
+        raise DataError(f"Input y contains {what}: the label of row {row} is no class; leave such rows out.")
+    if (fractions := labels != np.floor(labels)).any():
+        row = int(np.argmax(fractions))
+        raise DataError(
+            f"Unknown label type: continuous, such as {labels[row]} in row {row} of y; a classifier needs classes. "
+            "Cut a continuous target into classes first."
+        )
+
+
+def _shown(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)

@@ -1,0 +1,90 @@
+"""Covariates on one scale: those of the training data have mean 0 and standard deviation 1."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from thali.errors import DataError, DataWarning
+from thali.inference.quiet import is_quiet
+from thali.inference.warn import warn
+
+from .input import column_name
+
+
+class Standard(NamedTuple):
+    """Mean and standard deviation of each column, both after division by `unit`, its largest absolute value.
+
+    The division keeps squares of numbers such as 1e300 and 1e-300 within the range of floats. A column that is the same
+    in every row of the training data says nothing: its sd is infinite here, so that it is 0 in every other row as well.
+    """
+
+    unit: np.ndarray
+    mean: np.ndarray
+    sd: np.ndarray
+
+    @property
+    def varies(self) -> np.ndarray:
+        """Which columns the training data say anything of, bool (d,)."""
+        return np.isfinite(self.sd)
+
+    def apply(self, matrix: np.ndarray) -> np.ndarray:
+        """The matrix (n, d) with the means taken off and divided by the standard deviations."""
+        with np.errstate(over="ignore"):  # a row far outside the training data
+            return (matrix / self.unit - self.mean) / self.sd
+
+    def varying(self, matrix: np.ndarray) -> np.ndarray:
+        """The standardised columns that varied in the training data."""
+        return np.ascontiguousarray(self.apply(matrix)[:, self.varies])
+
+
+def standard_of(matrix: np.ndarray, names: np.ndarray | None = None) -> Standard:
+    r"""Mean and population standard deviation of the columns of the training data.
+
+    .. math:: z_{ij} = (x_{ij} - \bar x_j) / s_j, \qquad s_j^2 = \tfrac1n \sum_i (x_{ij} - \bar x_j)^2
+
+    Parameters
+    ----------
+    matrix : array of float (n, d)
+        Finite.
+    names : array of str (d,), optional
+        Of the columns, for the message.
+
+    Returns
+    -------
+    Standard
+
+    Raises
+    ------
+    DataError
+        If every column is constant.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> table = np.array([[1e300, 3.0], [3e300, 1.0]])
+    >>> standard_of(table).apply(table).round(12).tolist()
+    [[-1.0, 1.0], [1.0, -1.0]]
+    """
+    constant = matrix.min(axis=0) == matrix.max(axis=0)
+    if constant.all():
+        raise DataError(
+            f"All columns of X are the same in every row ({column_name(names, 0)} holds {matrix[0, 0]:g}), so that "
+            "nothing tells the classes apart; pass a column that varies."
+        )
+    unit = np.where(constant, 1.0, np.maximum(np.abs(matrix).max(axis=0), np.finfo(float).tiny))
+    scaled = matrix / unit
+    mean, sd = np.where(constant, 0.0, scaled.mean(axis=0)), np.where(constant, np.inf, scaled.std(axis=0))
+    return Standard(unit, mean, sd)
+
+
+def warn_of_left_out(standard: Standard | None, names: np.ndarray | None) -> None:
+    """Warn of columns that are the same in every row of the training data; `names` as in `standard_of`."""
+    if standard is None or standard.varies.all() or is_quiet():
+        return
+    constant = np.flatnonzero(~standard.varies)
+    named = ", ".join(column_name(names, int(j)) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
+    warn(
+        DataWarning(
+            f"Covariates that are the same in every row say nothing, and predictions do not depend on them: {named}."
+        )
+    )

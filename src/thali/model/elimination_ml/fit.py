@@ -1,0 +1,114 @@
+"""Paired comparisons and known aspects in, estimates out."""
+
+from typing import Any
+
+import numpy as np
+
+from thali._labels import shorten
+from thali.data.choices import Choices
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError, EstimateWarning, Setting
+from thali.inference.seeds import streams
+
+from ..latent_features.likelihoods.elimination import Elimination, as_pairs
+from ..latent_features.priors.given import Given
+from .aspects import KnownAspects, known_aspects
+from .estimates import Estimates
+from .identify import check_identified
+from .maximum import maximise, starting_points
+from .problem import problem
+
+STARTS = 10
+
+
+def estimate(
+    data: PairedComparisons,
+    aspects: Any = "unique",
+    unique: bool = True,
+    lapse: float = 0.0,
+    *,
+    starts: int = STARTS,
+    random_seed: Any = 0,
+) -> Estimates:
+    """The maximum-likelihood estimates of aspect weights.
+
+    Parameters
+    ----------
+    data : PairedComparisons, or Choices between pairs
+    aspects, unique, lapse
+        As those of `EliminationByAspects`.
+    starts : int
+        Points from which the climb begins, where the likelihood may have several maxima.
+    random_seed
+        Of the starts.
+
+    Raises
+    ------
+    ArgumentError
+        If the aspects are not known beforehand, or their weights could not be told apart by any choices.
+    DataError
+        If the data are of another kind, or do not tell the weights apart.
+
+    Example
+    -------
+    >>> from thali.datasets import celebrities
+    >>> round(estimate(celebrities()).log_likelihood, 6)
+    -143.039495
+    """
+    data = as_pairs(data)
+    known = checked_aspects(data, aspects, unique, lapse)
+    check_identified(known, data)
+    return at_maximum(data, known, lapse, starts, random_seed)
+
+
+def checked_aspects(data: PairedComparisons, aspects: Any, unique: bool, lapse: float) -> KnownAspects:
+    """The aspects, checked against the data: none may make a choice impossible that was made."""
+    likelihood = Elimination(lapse, bool(unique))
+    if not isinstance(data, PairedComparisons):
+        if isinstance(data, Choices):
+            wide = int(data.sizes.argmax())
+            raise DataError(
+                f"Maximum likelihood is for choices between two options; out of {shorten(data.sets[wide])} one of "
+                f"{data.sizes[wide]} was chosen. Use ",
+                Setting("method", "mcmc"),
+                ".",
+            )
+        likelihood.check(None, data)  # which raises
+        raise DataError(
+            f"Maximum likelihood needs PairedComparisons; got {type(data).__name__}; use ",
+            Setting("method", "mcmc"),
+            ".",
+        )
+    known = known_aspects(aspects, unique, data.labels)
+    likelihood.check(Given(known.shared), data)
+    return known
+
+
+def at_maximum(
+    data: PairedComparisons,
+    known: KnownAspects,
+    lapse: float,
+    starts: int = STARTS,
+    random_seed: Any = 0,
+    extra: np.ndarray | None = None,
+) -> Estimates:
+    """The estimates for aspects that are checked already."""
+    pose = problem(data, known.owners, lapse, extra)
+    points = starting_points(pose, starts, streams(random_seed, 1)[0])
+    return Estimates(data, known, float(lapse), pose, maximise(pose, points))
+
+
+def vanishing(found: Estimates) -> list[EstimateWarning]:
+    """A warning of weights that are reported as zero because the likelihood rises for ever while they shrink."""
+    gone = found.maximum.vanishing
+    if not gone.any():
+        return []
+    names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
+    return [
+        EstimateWarning(
+            f"The likelihood has no maximum: it rises for ever while the weights of {shorten(names)} shrink relative "
+            "to the others. They are reported as 0, without standard errors, and predictions are those of the limit; ",
+            Setting("method", "mcmc"),
+            " has a prior that keeps them finite.",
+        )
+    ]

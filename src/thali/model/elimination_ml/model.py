@@ -1,0 +1,338 @@
+"""Elimination by aspects with known aspects, fitted by maximum likelihood."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import ArgumentError, ThaliWarning
+
+from ..base import Job, Model
+from ..latent_features.base import data_of_thali
+from ..prepared import Prepared
+from .fit import checked_aspects, estimate, vanishing
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .estimates import Estimates
+    from .goodness import FitTest
+
+
+class MaximumLikelihoodElimination(Model):
+    r"""Weights of known aspects by maximum likelihood: `EliminationByAspects(..., method="maximum-likelihood")`.
+
+    .. math::
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
+
+    Parameters
+    ----------
+    aspects : "unique", matrix or mapping
+        "unique" or "btl": none but the unique ones, the Bradley-Terry-Luce model. A matrix of 0 and 1 (options by
+        aspects) or a mapping from each label to its list of aspects.
+    unique : bool
+        Whether every option also has one aspect of its own.
+    lapse : float in [0, 1), optional
+        Probability epsilon of choosing at random; None: 0.
+
+    Attributes
+    ----------
+    weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
+        The weights (they sum to 1; unique aspects first) and their standard errors; the utility of each option, the sum
+        of the weights of its aspects (normalised), with its covariance.
+    log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
+        Binomial coefficients included; the deviance G² is against the saturated model.
+    lapse_ : float
+        The lapse that was used.
+
+    References
+    ----------
+    Tversky (1972); Wickelmaier & Schmid (2004), A Matlab function to estimate choice model parameters from
+    paired-comparison data.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
+    >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
+    {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
+    """
+
+    estimates_: "Estimates"
+
+    def __init__(self, aspects: Any = "unique", unique: bool = True, lapse: float | None = None) -> None:
+        self.aspects = aspects
+        self.unique = unique
+        self.lapse = lapse
+
+    def fit(self, data: Any, random_seed: Any = None) -> Any:
+        """Find the maximum of the likelihood.
+
+        Parameters
+        ----------
+        data : PairedComparisons, or Choices between pairs
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the starting points; None: 0.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            If the aspects are not known beforehand, or their weights could not be told apart by any choices.
+        DataError
+            If the data are of another kind, or do not tell the weights apart.
+
+        Warns
+        -----
+        EstimateWarning
+            If the likelihood rises for ever while some weights shrink.
+        """
+        seed = 0 if random_seed is None else random_seed
+        settings = self.aspects, self.unique, self._lapse()
+        data = data_of_thali(data)
+        return self._carry_out(Job(lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}))
+
+    def prepare(self, data: Any, **settings: Any) -> Prepared:
+        """What `fit` would run, after the checks of the aspects that it makes."""
+        from ..latent_features.likelihoods.elimination import as_pairs
+
+        pairs: Any = as_pairs(data)
+        checked_aspects(pairs, self.aspects, self.unique, self._lapse())
+        return Prepared(self._lapse())
+
+    def _lapse(self) -> float:
+        """The lapse that `fit` uses."""
+        return 0.0 if self.lapse is None else self.lapse
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        yield from vanishing(self.estimates_)
+
+    def _maximum(self) -> "Estimates":
+        self._require_fitted()
+        return self.estimates_
+
+    @property
+    def lapse_(self) -> float:
+        """The probability of choosing at random that the fit used."""
+        return self._maximum().lapse
+
+    @property
+    def weights_(self) -> "pandas.Series":
+        """The weight of each aspect; they sum to 1. The unique aspects come first, with the labels of the options."""
+        import pandas as pd
+
+        found = self._maximum()
+        return pd.Series(found.weights, pd.Index(found.known.names, name="aspect"), name="weight")
+
+    @property
+    def standard_errors_(self) -> "pandas.Series":
+        """Standard errors of `weights_`, from the observed information; NaN for a weight that is zero."""
+        import pandas as pd
+
+        found = self._maximum()
+        return pd.Series(found.standard_errors, pd.Index(found.known.names, name="aspect"), name="std_error")
+
+    @property
+    def utility_scale_(self) -> "pandas.Series":
+        """The sum of the weights of each option's aspects, divided by its sum over options."""
+        import pandas as pd
+
+        found = self._maximum()
+        return pd.Series(found.utility, pd.Index(found.known.labels, name="option"), name="utility")
+
+    @property
+    def utility_covariance_(self) -> "pandas.DataFrame":
+        """Covariance of `utility_scale_`, by the delta method; weights that are zero count as known."""
+        import pandas as pd
+
+        found = self._maximum()
+        labels = pd.Index(found.known.labels, name="option")
+        return pd.DataFrame(found.utility_covariance, labels, labels)
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Of all the data, binomial coefficients included."""
+        return self._maximum().log_likelihood
+
+    @property
+    def saturated_log_likelihood_(self) -> float:
+        """Of the model in which every compared pair has a probability of its own."""
+        return self._maximum().saturated
+
+    @property
+    def deviance_(self) -> float:
+        """G², twice the log-likelihood ratio of the saturated model, with `df_` degrees of freedom."""
+        return self._maximum().deviance
+
+    @property
+    def df_(self) -> int:
+        """Compared pairs less weights plus one."""
+        return self._maximum().df
+
+    @property
+    def p_value_(self) -> float:
+        """Of the deviance, as `fit_test` finds it; NaN where that test says nothing."""
+        return self._maximum().p_value
+
+    def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> "FitTest":
+        r"""Test the fit against a probability of its own for every pair.
+
+        G² has about a chi-square distribution if pairs were compared often enough, that is if
+
+        .. math:: \sum_i \frac{1 / p_i + 1 / (1 - p_i) - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}.
+
+        Elsewhere its p-value is that of a parametric bootstrap: choices are drawn from the fitted model and fitted.
+        The test says nothing (p_value NaN) where pairs were compared fewer than 4 times on average, where counts are
+        fractional, and where there are as many weights as pairs.
+
+        Parameters
+        ----------
+        samples : int, optional
+            Of the bootstrap. None: chi-square where that holds, else 999, or 199 where fits are slow, which takes
+            seconds; above some 80 options, all compared, the bootstrap runs only when asked for.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the bootstrap.
+
+        Returns
+        -------
+        FitTest
+            statistic (G²), df, p_value, samples (0: chi-square), kind ("chi-square", "bootstrap" or "none") and why;
+            `print` shows a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        References
+        ----------
+        Williams (1976), Improved likelihood ratio tests for complete contingency tables; Davison & Hinkley (1997),
+        Bootstrap methods and their application, section 4.4.
+
+        Example
+        -------
+        >>> import thali as th
+        >>> taste = th.PairedComparisons([[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]])
+        >>> th.EliminationByAspects("unique", method="maximum-likelihood").fit(taste).fit_test(samples=99).kind
+        'bootstrap'
+        """
+        return self._maximum().fit_test(samples, random_seed)
+
+    @property
+    def pearson_(self) -> float:
+        """Pearson's X²."""
+        return self._maximum().pearson
+
+    @property
+    def aic_(self) -> float:
+        return self._maximum().aic
+
+    @property
+    def bic_(self) -> float:
+        """With the number of compared pairs for n."""
+        return self._maximum().bic
+
+    def residuals(self, kind: str = "deviance") -> "pandas.DataFrame":
+        """How far each compared pair lies from what the fit says of it.
+
+        Parameters
+        ----------
+        kind : {"deviance", "pearson"}
+            Their squares sum to `deviance_` or `pearson_`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a compared pair: a, b, n, observed, predicted, residual.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from thali._arguments import one_of
+
+        one_of("kind", kind, ("deviance", "pearson"))
+        found = self._maximum()
+        table = found.data.proportions().rename(columns={"proportion": "observed"})
+        table["predicted"] = found.fitted()[0]
+        table["residual"] = found.residuals(kind)
+        return table
+
+    def leave_one_out(self) -> "pandas.DataFrame":
+        """Predict every compared pair from a fit to the others.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: a, b, n, observed, predicted (probability that a is chosen) and nll, the negative logarithm
+            of the binomial probability of the pair's choices; ``attrs["nll"]`` is its mean.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the other pairs do not tell the weights.
+        """
+        from .predict_left_out import leave_one_out
+
+        return leave_one_out(self._maximum())
+
+    def summary(self) -> "pandas.DataFrame":
+        """The weights and their tests.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero), lower and upper
+            (95 % interval). ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        found = self._maximum()
+        table = found.table()
+        for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
+            table.attrs[name] = getattr(found, name)
+        return table
+
+    def predict_proba(self, sets: Any) -> "np.ndarray | list[np.ndarray]":
+        """Choice probabilities at the estimates, lapse included.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b. Of larger sets, or `Choices`: for each set the
+            probabilities of its members, in their order.
+
+        Raises
+        ------
+        ArgumentError
+            If a label is unknown, or an entry is not two different options or more.
+        """
+        from ..latent_features.answers.predict import places_of
+
+        found = self._maximum()
+        places, paired = places_of(sets, list(found.data.labels))
+        if paired:
+            return found.probabilities(*np.array(places).T)
+        return [found.set_probabilities(each) for each in places]
+
+
+def estimates_of(model: Any, what: str) -> "Estimates":
+    """The estimates of a model fitted by maximum likelihood; an ArgumentError names what needs them otherwise."""
+    if not isinstance(model, MaximumLikelihoodElimination):
+        raise ArgumentError(f"{what} needs EliminationByAspects fitted by maximum likelihood; got {model!r}.")
+    return model._maximum()

@@ -1,0 +1,1 @@
+"""What the draws of latent-feature models say: features, predictions, checks."""

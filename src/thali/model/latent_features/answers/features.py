@@ -1,0 +1,79 @@
+"""The distinct features of a posterior, each with its probability and weight."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.posterior.interval import TAILS
+
+from .columns import Columns, columns_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali.trees.tree import Tree
+
+
+def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
+    """The sets of options that own a feature together, the most probable first.
+
+    A draw may hold several features with the same owners; the choice probabilities depend only on the sum of
+    their weights, and so does this table. Choice probabilities do not change when all weights are multiplied by one
+    number, so the weights of one fit can be compared with each other, but not with those of another fit.
+    """
+    import pandas as pd
+
+    if not 0 <= min_probability <= 1:
+        raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
+    labels = tree["posterior"].to_dataset()["option"].values.tolist()
+    columns = columns_of(tree)
+    patterns, pattern = _distinct(columns)
+    # One entry a pattern and draw in which it occurs, in the order of the patterns.
+    occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
+    weight = np.bincount(at, columns.weights, minlength=len(occurrence))
+    present = np.bincount(occurrence // columns.n_draws, minlength=len(patterns))
+    copies = np.bincount(pattern, minlength=len(patterns))
+    ends = np.cumsum(present)
+    rows = []
+    probable = np.flatnonzero(present >= min_probability * columns.n_draws)
+    # Ties in the order of the options, so that the table does not depend on the order of the draws.
+    for number in sorted(probable, key=lambda number: (-present[number], patterns[number].tolist())):
+        weights = weight[ends[number] - present[number] : ends[number]]
+        rows.append(
+            {
+                "members": tuple(labels[option] for option in patterns[number]),
+                "probability": present[number] / columns.n_draws,
+                "copies": copies[number] / columns.n_draws,
+                "weight": weights.mean(),
+                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, TAILS), strict=True)),
+            }
+        )
+    names = ["members", "probability", "copies", "weight", "weight_low", "weight_high"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
+    """Position of each set of owners in a tree."""
+    clades = tree.clades()
+
+    def place(members: Any) -> str:
+        if len(members) == 1:
+            return "leaf"
+        if len(members) == tree.n_leaves:
+            return "root"
+        name = clades.get(frozenset(members))
+        return "across" if name is None else f"clade {name}".strip()
+
+    return [place(members) for members in owners]
+
+
+def _distinct(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct owner sets, and for each column the number of its set."""
+    number_of: dict[bytes, int] = {}
+    owners = columns.owners.astype(np.int32)
+    bounds = columns.first_owner.tolist()
+    keys = (owners[start:stop].tobytes() for start, stop in zip(bounds[:-1], bounds[1:], strict=True))
+    numbers = np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes))
+    return [np.frombuffer(key, np.int32) for key in number_of], numbers

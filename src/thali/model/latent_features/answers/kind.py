@@ -1,0 +1,40 @@
+"""Which kind of data a posterior is of, for answers that exist for some kinds only."""
+
+from typing import TYPE_CHECKING
+
+from thali.data.kinds import OWN, SIMILARITIES
+from thali.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def kind_of(tree: "xarray.DataTree") -> str:
+    """The kind of data that a model was fitted to, of `thali.data.kinds`."""
+    return str(tree["constant_data"].dataset["kind"].item())
+
+
+def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
+    """The tree itself; an ArgumentError names what was asked for if it is not a posterior of choices."""
+    if _known_kind(tree, what) == SIMILARITIES:
+        raise ArgumentError(
+            f"{what} is for models of choices, and this one was fitted to similarities; see estimate(), and "
+            "posterior_['posterior']['similarity'] for what it predicts."
+        )
+    return tree
+
+
+def of_similarities(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
+    """The tree itself; an ArgumentError names what was asked for if it is not a posterior of similarities."""
+    if _known_kind(tree, what) != SIMILARITIES:
+        raise ArgumentError(f"{what} is for models of similarities, and this one was fitted to choices.")
+    return tree
+
+
+def _known_kind(tree: "xarray.DataTree", what: str) -> str:
+    if (kind := kind_of(tree)) == OWN:
+        raise ArgumentError(
+            f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "
+            "it from posterior_['posterior']['features'] and ['weights']."
+        )
+    return kind

@@ -1,0 +1,70 @@
+"""Posterior mean choice probabilities of any sets."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import as_label
+from thali.data.choices import Choices
+from thali.errors import ArgumentError
+
+from .columns import Columns, columns_of
+from .kind import of_choices
+from .probabilities import mean_probabilities, probability_draws
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def predicted(columns: Columns, labels: list[str], sets: Any, lapse: float) -> "np.ndarray | list[np.ndarray]":
+    """For pairs the probability of the first; otherwise, for each set, the probabilities of its members."""
+    places, paired = places_of(sets, labels)
+    if paired:
+        first, second = np.array(places, np.int64).reshape(-1, 2).T
+        return mean_probabilities(columns, first, second, lapse)
+    from ..likelihoods.set_draws import mean_set_probabilities
+
+    start = np.concatenate([[0], np.cumsum([len(each) for each in places])])
+    return np.split(mean_set_probabilities(columns, start, np.concatenate(places), lapse), start[1:-1])
+
+
+def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:
+    """The probability that the first option of a pair is chosen over the second, in every draw (chain, draw)."""
+    tree = of_choices(tree, "a probability")
+    posterior = tree["posterior"].dataset
+    labels = [str(label) for label in posterior["option"].values]
+    first, second = (np.array([labels.index(label)]) for label in pair)
+    draws = probability_draws(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
+    return draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"])
+
+
+def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
+    """The positions of the labels of sets, and whether they were given as a list of pairs."""
+    if isinstance(sets, Choices):
+        return _positions(sets.sets, labels), False
+    places = _positions(sets, labels)
+    return places, all(len(each) == 2 for each in places)
+
+
+def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
+    where = {label: position for position, label in enumerate(labels)}
+    if not isinstance(sets, Iterable):
+        raise ArgumentError(f"Give pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}.")
+    found = []
+    for number, entry in enumerate(sets):
+        names = [as_label(each) for each in entry] if isinstance(entry, tuple | list | np.ndarray) else [str(entry)]
+        if len(names) < 2:
+            raise ArgumentError(f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets.")
+        for name in names:
+            if name not in where:
+                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
+                raise ArgumentError(
+                    f"Entry {number} names {name!r}, which is not an option of the data; options are {known}."
+                )
+        if len(set(names)) < len(names):
+            double = next(name for k, name in enumerate(names) if name in names[:k])
+            what = f"compares {double!r} with itself" if len(names) == 2 else f"names {double!r} twice"
+            raise ArgumentError(f"Entry {number} {what}; give different options.")
+        found.append(np.array([where[name] for name in names], np.int64))
+    return found

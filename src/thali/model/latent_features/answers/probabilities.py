@@ -1,0 +1,85 @@
+"""Choice probabilities of posterior draws, in plain NumPy: many draws and many pairs at once."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .columns import Columns
+
+# Numbers held at once by a block of draws: 16 MiB as float64.
+BLOCK = 2**21
+
+
+def advantages(
+    features: np.ndarray,
+    weights: np.ndarray,
+    unique_weights: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weight of what each option of a pair has and the other lacks.
+
+    A_ij = sum_k w_k f_ik (1 - f_jk) + u_i
+    """
+    first, second = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
+    n = features.shape[-1]
+    if n * n <= 4 * len(first):  # most pairs are wanted: one matrix product has them all
+        lacking = (~features).astype(float)
+        having = np.where(features, weights[:, :, None], 0.0)
+        everything = having.transpose(0, 2, 1) @ lacking
+        ij, ji = everything[:, first, second], everything[:, second, first]
+    else:
+        ij = np.zeros((len(features), len(first)))
+        ji = np.zeros_like(ij)
+        for k in range(features.shape[1]):
+            of_first, of_second = features[:, k, first], features[:, k, second]
+            weight = weights[:, k, None]
+            ij += np.where(of_first & ~of_second, weight, 0.0)
+            ji += np.where(of_second & ~of_first, weight, 0.0)
+    return ij + unique_weights[:, first], ji + unique_weights[:, second]
+
+
+def lapsing(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
+    """Probability that i is chosen, from the two advantages.
+
+    p̃ = (1 - ε) A_ij / (A_ij + A_ji) + ε/2, the fraction being 1/2 where both are 0
+    """
+    total = ij + ji
+    fraction = np.divide(ij, total, out=np.full(np.shape(total), 0.5), where=total > 0)
+    return (1 - lapse) * fraction + lapse / 2
+
+
+def advantage_blocks(
+    columns: Columns, first: np.ndarray, second: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """The two advantages of each pair, block of draws by block of draws, so that memory stays bounded."""
+    options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
+    first, second = np.split(place, 2)
+    width, m = int(columns.n_features.max(initial=0)), len(options)
+    for draws in _blocks(columns.n_draws, width * m + min(m * m, 4 * len(first)) + len(first)):
+        features, weights = columns.dense(draws.start, draws.stop, options)
+        unique_weights = columns.unique_weights[draws][:, options]
+        yield draws, *advantages(features, weights, unique_weights, first, second)
+
+
+def probability_draws(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
+    """Probability that the first option of each pair is chosen over the second, draw by draw."""
+    probabilities = np.empty((columns.n_draws, len(first)))
+    for draws, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
+        probabilities[draws] = lapsing(ij, ji, lapse)
+    return probabilities
+
+
+def mean_probabilities(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
+    """Posterior mean of the probability that the first option of each pair is chosen over the second."""
+    total = np.zeros(len(first))
+    for _, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
+        total += lapsing(ij, ji, lapse).sum(axis=0)
+    return total / columns.n_draws
+
+
+def _blocks(draws: int, numbers_per_draw: int) -> Iterator[slice]:
+    """Slices over the draws, each of at most BLOCK numbers."""
+    step = max(1, BLOCK // max(1, numbers_per_draw))
+    for start in range(0, draws, step):
+        yield slice(start, min(start + step, draws))

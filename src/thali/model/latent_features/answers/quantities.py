@@ -1,0 +1,132 @@
+"""The label-free quantities of a latent-feature model, by which the agreement of chains is judged."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.kinds import CHOICES, OWN, PAIRS, SIMILARITIES
+from thali.errors import Argument, Setting
+from thali.posterior.verdict import Advice
+
+from .features import features_table
+from .kind import kind_of
+from .pair_coordinates import pair_index
+from .presence import presence_of
+
+if TYPE_CHECKING:
+    import xarray
+
+# With more options than this the choice probabilities are not rows of the summary.
+MAX_OPTIONS = 60
+# The presence of less probable features is not a row of the summary.
+MIN_PRESENT = 0.2
+
+Quantities = dict[str, np.ndarray]  # (chain, draw) each
+_FAMILIES = "the chains stay in different families of features, and more draws will hardly help: fit again with "
+
+
+def quantities_of(tree: "xarray.DataTree") -> Quantities:
+    """All of a model: those of any data, and those of its kind of data."""
+    return of_all(tree) | _OF_KIND[kind_of(tree)](tree)
+
+
+def advice_of(tree: "xarray.DataTree") -> Advice:
+    """Remedies for chains that disagree, for the kind of data."""
+    return _ADVICE[kind_of(tree)](tree)
+
+
+def of_all(tree: "xarray.DataTree") -> Quantities:
+    """Those of any data: `n_features`, `alpha` if it was learned, `log_likelihood`."""
+    names = ["n_features", *(["alpha"] if tree["constant_data"].dataset["learned_alpha"] else []), "log_likelihood"]
+    return {name: tree["posterior"].dataset[name].values for name in names}
+
+
+def of_pairs(tree: "xarray.DataTree") -> Quantities:
+    """`choice_probability[a, b]` of every compared pair, up to 60 options."""
+    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
+    n_options = posterior.sizes["option"]
+    if n_options > MAX_OPTIONS:
+        return {}
+    pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
+    compared = posterior["choice_probability"].values[..., pairs]
+    named = zip(constant["option_a"].values, constant["option_b"].values, strict=True)
+    return {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
+
+
+def of_sets(tree: "xarray.DataTree") -> Quantities:
+    """`set_probability[a | a, b, ...]` of every member of every set that was offered, as far as they are stored."""
+    posterior, observed = tree["posterior"].dataset, tree["observed_data"].dataset
+    if "set_probability" not in posterior:
+        return {}
+    chosen = posterior["set_probability"].values
+    named = zip(observed["alternative"].values, observed["offered"].values, strict=True)
+    return {f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in enumerate(named)}
+
+
+def of_similarities(tree: "xarray.DataTree") -> Quantities:
+    """`sigma` if it was learned, `constant` if there is one, and `presence[a, b, ...]` of probable shared features."""
+    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
+    names = ["sigma"] * bool(constant["learned_sigma"]) + ["constant"] * bool(constant["has_constant"])
+    return {name: posterior[name].values for name in names} | of_presence(tree, sees_single=False)
+
+
+def of_own(tree: "xarray.DataTree") -> Quantities:
+    """`presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
+    return of_presence(tree, bool(tree["constant_data"].dataset["sees_single"]))
+
+
+def of_presence(tree: "xarray.DataTree", sees_single: bool) -> Quantities:
+    """`presence[a, b, ...]` of every feature with probability above .2, of single owners only if they matter."""
+    probable = features_table(tree, MIN_PRESENT)["members"]
+    if not sees_single:
+        probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior
+    members = probable.tolist()
+    present = presence_of(tree, members)
+    return {f"presence[{', '.join(owners)}]": each for owners, each in zip(members, present, strict=True)}
+
+
+def temperatures_of(tree: "xarray.DataTree") -> int:
+    """How many temperatures a chain had."""
+    return int(tree["sample_stats"].dataset.sizes.get("level", 1))
+
+
+def advice_of_choices(tree: "xarray.DataTree") -> Advice:
+    """Remedies for chains of choices that disagree; known aspects leave nothing to temper."""
+    if np.ptp(tree["posterior"].dataset["n_features"].values) == 0:
+        return Advice()
+    return _tempered(temperatures_of(tree), (Setting("tempering", 8),))
+
+
+def advice_of_similarities(tree: "xarray.DataTree") -> Advice:
+    """Remedies for chains of similarities that disagree."""
+    to_temper = (Argument("tempering"), " (", Setting("sampler", None), " and ", Setting("tempering", None), ")")
+    return _tempered(temperatures_of(tree), to_temper)
+
+
+def advice_of_own(tree: "xarray.DataTree") -> Advice:
+    """Remedies for chains of a user's likelihood that disagree."""
+    return Advice(apart=(_FAMILIES, Setting("tempering", 8), " or more temperatures"))
+
+
+def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
+    """Switch tempering on, or take more temperatures and draws."""
+    from ..samplers.tempering import MAX_TEMPERATURES
+
+    if temperatures == 1:
+        return Advice(besides=(", or with ", *to_temper), apart=(_FAMILIES, *to_temper))
+    more = Setting("tempering", min(2 * temperatures, MAX_TEMPERATURES))
+    apart = (
+        "the chains change too rarely between families of features: fit again with ",
+        more,
+        f" (now {temperatures} temperatures) and ",
+    )
+    return Advice(apart=apart, longer_if_apart=True)
+
+
+_OF_KIND = {PAIRS: of_pairs, CHOICES: of_sets, SIMILARITIES: of_similarities, OWN: of_own}
+_ADVICE = {
+    PAIRS: advice_of_choices,
+    CHOICES: advice_of_choices,
+    SIMILARITIES: advice_of_similarities,
+    OWN: advice_of_own,
+}

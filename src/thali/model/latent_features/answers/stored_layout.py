@@ -1,0 +1,45 @@
+"""The variables of a saved posterior that answers are computed from, and their dimensions."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.errors import DataError
+
+from .columns import columns_of
+
+if TYPE_CHECKING:
+    import xarray
+
+_EACH = ("chain", "draw")
+_ALWAYS = {
+    "n_features": _EACH,
+    "alpha": _EACH,
+    "log_likelihood": _EACH,
+    "weights": (*_EACH, "feature"),
+    "option": ("option",),
+}
+_DENSE = {"features": (*_EACH, "feature", "option")}
+_LISTED = {"feature_size": (*_EACH, "feature"), "owners": (*_EACH, "owner")}
+_UNIQUE = {"unique_weights": (*_EACH, "option")}
+_GROUPS = ("posterior", "observed_data", "constant_data", "sample_stats")
+
+
+def check_layout(tree: "xarray.DataTree", path: object) -> None:
+    """Refuse a tree that `to_datatree` cannot have made."""
+    for name in _GROUPS:
+        if name not in tree.children:
+            raise DataError(f"'{path}' is not a posterior of this model: it has no group {name}")
+    posterior = tree["posterior"].to_dataset()
+    wanted = _ALWAYS | (_DENSE if "features" in posterior else _LISTED)
+    wanted |= _UNIQUE if "unique_weights" in posterior else {}
+    for name, dimensions in wanted.items():
+        found = posterior[name].dims if name in posterior.variables else None
+        if found != dimensions:
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; found {found}")
+        if name != "option" and posterior[name].dtype.kind not in "biuf":
+            raise DataError(f"'{path}' is not a posterior of this model: {name} must hold numbers")
+    columns = columns_of(tree)
+    owners, options = columns.owners, posterior.sizes["option"]
+    if columns.sizes.sum() != len(owners) or (len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options):
+        raise DataError(f"'{path}' is not a posterior of this model: its features do not belong to its options")

@@ -1,0 +1,123 @@
+"""Results of models of choices other than features: choice probabilities, ranks, unique weights, a check."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .base import LatentFeatures
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class ChoiceAnswers(LatentFeatures):
+    """Base of the latent-feature models that are fitted to choices."""
+
+    def unique_weights(self) -> "pandas.DataFrame":
+        """The weight that each option has alone: its unique aspect, and every feature that no other option owns.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option: weight, weight_low, weight_high, and share, the weight divided by the sum over options.
+            With `aspects="unique"` the shares are the scale values of the Bradley-Terry-Luce model.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .answers.kind import of_choices
+        from .answers.unique import unique_weights_table
+
+        return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
+
+    def ranks(self) -> "pandas.DataFrame":
+        """The posterior of each option's rank by utility, the weight of all its aspects.
+
+        .. math:: U_i = u_i + \\sum_k w_k f_{ik}
+
+        Of two options the one with the higher utility is chosen over the other more often than not.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and rank_high (its 89 %
+            interval), and p_1, p_2, ..., the probability of each rank. `thali.plots.ranks` draws the table.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to similarities.
+        """
+        from .answers.kind import of_choices
+        from .answers.ranks import ranks_table
+
+        return ranks_table(of_choices(self._fitted(), "ranks"))
+
+    def predict_proba(self, sets: Any) -> "np.ndarray | list[np.ndarray]":
+        """Posterior mean choice probabilities, lapse included.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b. Of larger sets, or `Choices`: for each set the
+            probabilities of its members, in their order.
+
+        Raises
+        ------
+        ArgumentError
+            If a label is unknown, or an entry is not two different options or more.
+        """
+        from .answers.columns import columns_of
+        from .answers.kind import of_choices
+        from .answers.predict import predicted
+
+        tree = of_choices(self._fitted(), "predict_proba")
+        labels = [str(x) for x in tree["posterior"].dataset["option"].values]
+        return predicted(columns_of(tree), labels, sets, float(tree["constant_data"].dataset["lapse"]))
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Posterior predictive check: which observed proportions does the model miss?
+
+        Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
+        and the observed proportion is held against the replicates. `thali.plots.check` draws the table.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
+            (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
+            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval). ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
+            2 on average, of which the check says nothing). Where the model is true it is conservative: below .05
+            in .5 to 1.5 % of simulated data sets.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the counts are fractional.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        from thali.model.latent_features.answers.posterior_check import check_table
+
+        from .answers.kind import of_choices
+
+        return check_table(of_choices(self._fitted(), "check"), random_seed)

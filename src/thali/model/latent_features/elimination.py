@@ -1,0 +1,204 @@
+"""Elimination by aspects with aspects that are learned or given."""
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from thali._arguments import one_of
+from thali.errors import Argument, ArgumentError, Setting
+from thali.trees.tree import Tree
+
+from .choice_answers import ChoiceAnswers
+from .feature_argument import UNIQUE_ALONE, names_of, prior_of
+from .likelihoods.elimination import Elimination
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..elimination_ml.model import MaximumLikelihoodElimination
+
+
+class EliminationByAspects(ChoiceAnswers):
+    r"""Infer the aspects behind choices between options, two or more at a time.
+
+    Option i is chosen over option j with probability
+
+    .. math::
+        \tilde p_{ij} = (1 - \varepsilon) \frac{A_{ij}}{A_{ij} + A_{ji}} + \frac{\varepsilon}{2}, \qquad
+        A_{ij} = u_i + \sum_k w_k f_{ik} (1 - f_{jk})
+
+    where f says who owns which aspect, w are the aspects' weights and u those of the unique aspects. All weights are
+    Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the
+    other eliminates options: see `thali.likelihoods.elimination_probabilities`.
+
+    Parameters
+    ----------
+    aspects : "ibp", "unique", int, Tree, matrix or mapping
+        "ibp": any number of aspects, with the Indian buffet process as prior. "unique" or "btl": none but the unique
+        ones, the Bradley-Terry-Luce model. A number K: K aspects whose owners are learned. A `Tree`: any number, which
+        options that it says are related share more readily (the phylogenetic Indian buffet process). A matrix of 0/1
+        (options by aspects) or a mapping from each label to its list of aspects: known aspects whose weights are
+        learned.
+    unique : bool
+        Whether every option also has one fixed aspect of its own.
+    lapse : float in [0, 1), optional
+        Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with "maximum-likelihood".
+    alpha : float above 0, optional
+        Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
+    method : {"mcmc", "maximum-likelihood"}
+        "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba
+        estimates them: the model is then a `MaximumLikelihoodElimination`.
+    sampler : {None, "recommended", "paper"}
+        "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
+        3), with a valid scan, for reproduction only: its truncation of new features
+        biases their number downwards.
+    tempering : {None, "auto"}, {False, "off"}, int or sequence of float
+        Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
+        stay in one family of aspects. None, "auto": 8 to start with if unique=False and aspects are learned, because
+        chains get stuck there; one otherwise.
+        False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        After `fit`: the draws in the ArviZ schema.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+    lapse_ : float
+        After `fit`: the lapse that was used.
+
+    References
+    ----------
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Wickelmaier & Schmid (2004) for the estimates
+    by maximum likelihood.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.EliminationByAspects(aspects="unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
+    True
+    >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
+    >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
+    {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
+    """
+
+    @overload
+    def __new__(
+        cls,
+        aspects: Any = ...,
+        unique: bool = ...,
+        lapse: float | None = ...,
+        alpha: None = None,
+        *,
+        method: Literal["maximum-likelihood"],
+        sampler: None = None,
+        tempering: None = None,
+    ) -> "MaximumLikelihoodElimination": ...
+
+    @overload
+    def __new__(
+        cls,
+        aspects: Any = ...,
+        unique: bool = ...,
+        lapse: float | None = ...,
+        alpha: float | None = ...,
+        method: Literal["mcmc"] = ...,
+        sampler: Literal["recommended", "paper"] | None = ...,
+        tempering: Any = ...,
+    ) -> "EliminationByAspects": ...
+
+    def __new__(
+        cls,
+        aspects: Any = "ibp",
+        unique: bool = True,
+        lapse: Any = None,
+        alpha: Any = None,
+        method: str = "mcmc",
+        sampler: Any = None,
+        tempering: Any = None,
+    ) -> Any:
+        if method != "maximum-likelihood":
+            return super().__new__(cls)
+        from ..elimination_ml.model import MaximumLikelihoodElimination
+
+        for name, value in (("alpha", alpha), ("sampler", sampler), ("tempering", tempering)):
+            if value is not None:
+                one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
+                raise ArgumentError(Argument(name), " belongs to ", *one, ".")
+        return MaximumLikelihoodElimination(aspects, unique, lapse)
+
+    def __init__(
+        self,
+        aspects: Any = "ibp",
+        unique: bool = True,
+        lapse: Any = None,
+        alpha: Any = None,
+        method: str = "mcmc",
+        sampler: Any = None,
+        tempering: Any = None,
+    ) -> None:
+        self.aspects = aspects
+        self.unique = unique
+        self.lapse = lapse
+        self.alpha = alpha
+        self.method = method
+        self.sampler = sampler
+        self.tempering = tempering
+
+    def set_params(self, **params: Any) -> Any:
+        """Change arguments by name; returns the model. `method` stays: another one is another estimator.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that the model does not have, or another method.
+        """
+        if params.get("method", self.method) != self.method:
+            raise ArgumentError(Argument("method"), " cannot be changed; make a new model.")
+        return super().set_params(**params)
+
+    def _parts(self, data: Any) -> dict[str, Any]:
+        one_of("method", self.method, ("mcmc", "maximum-likelihood"))
+        one_of("unique", self.unique, (True, False))
+        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", *UNIQUE_ALONE))
+        likelihood = Elimination(Elimination.lapse if self.lapse is None else self.lapse, unique=bool(self.unique))
+        return {
+            "prior": prior,
+            "likelihood": likelihood,
+            "weight_prior": (1.0, 1.0),
+            "alpha": self.alpha,
+            "sampler": self.sampler,
+            "tempering": self.tempering,
+        }
+
+    @property
+    def lapse_(self) -> float:
+        """The probability of choosing at random that the fit used."""
+        return float(self._fitted()["constant_data"].dataset["lapse"])
+
+    def _tree(self) -> Tree | None:
+        return self.aspects if isinstance(self.aspects, Tree) else None
+
+    def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
+        """The aspects with their members, posterior probability (of at least one copy) and weight.
+
+        Parameters
+        ----------
+        min_probability : float in [0, 1]
+            Aspects less probable than this are left out.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        table = super().features(min_probability)
+        if names := names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values):
+            table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
+        return table

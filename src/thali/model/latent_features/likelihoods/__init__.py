@@ -1,0 +1,5 @@
+"""Likelihoods: what features and weights say about data."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,247 @@
+"""A likelihood of the user's own, written as plain functions."""
+
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali._jit import usable
+from thali.errors import ArgumentError
+
+from .. import operations
+from . import full_evaluation, term_sums
+from .observed import Observed
+
+ARGUMENTS = {
+    "log_likelihood": ("data", "features", "weights"),
+    "of_pair": ("data", "i", "j", "shared", "own_i", "own_j"),
+    "of_option": ("data", "i", "own"),
+    "simulate": ("data", "features", "weights", "rng"),
+}
+FEWEST = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
+
+
+@dataclass(frozen=True)
+class NotSaved:
+    """Replaces a function in a loaded model: files do not hold functions."""
+
+    __name__: str
+
+
+@dataclass(frozen=True, repr=False)
+class Custom:
+    r"""A likelihood of your own, for data that are a NamedTuple of yours.
+
+    Write plain Python functions of numbers and arrays; thali compiles them (numba). One function is enough:
+    `log_likelihood`, which every move of the sampler then evaluates. Where the likelihood is a sum of terms that see
+    the features through sums of weights,
+
+    .. math:: \log P = \text{const} + \sum_i f_i(t_i) + \sum_{i<j} g_{ij}(t_{ij}, t_i, t_j), \qquad
+        t_i = \sum_k w_k z_{ik}, \quad t_{ij} = \sum_k w_k z_{ik} z_{jk},
+
+    give the terms as well: a move then evaluates only those that it touches, which is many times as fast.
+    `thali.testing.check` compares the two, and the whole with the posterior.
+
+    Parameters
+    ----------
+    log_likelihood : function (data, features, weights) -> float
+        Of all data. `features` is an array (options, K) of 0.0 and 1.0, K is 0 or more and the order of the features
+        means nothing; `weights` (K,) are above 0. Must be finite for every feature matrix.
+    of_pair : function (data, i, j, shared) or (data, i, j, shared, own_i, own_j) -> float, optional
+        The term g of the options i < j. `shared` is t_ij; `own_i` and `own_j` are t_i and t_j, 0 or more.
+    of_option : function (data, i, own) -> float, optional
+        The term f of the option i; `own` is t_i.
+    simulate : function (data, features, weights, rng) -> data, optional
+        New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not compiled. Only
+        `sample_prior`, `thali.testing.calibrate` and `thali.testing.check` need it, the latter two to see whether
+        `log_likelihood` is the density of what you have in mind.
+
+    Raises
+    ------
+    ArgumentError
+        If something is not a function of these arguments.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> import numpy as np, thali as th
+    >>> class Ratings(NamedTuple):
+    ...     rating: np.ndarray
+    ...     labels: list
+    >>> def log_likelihood(data, features, weights):
+    ...     return -0.5 * np.sum((data.rating - features @ weights) ** 2)
+    >>> def of_option(data, i, own):
+    ...     return -0.5 * (data.rating[i] - own) ** 2
+    >>> likelihood = th.likelihoods.Custom(log_likelihood, of_option=of_option)
+    >>> likelihood
+    Custom(log_likelihood, of_option=of_option)
+    """
+
+    log_likelihood: Callable[..., Any]
+    of_pair: Callable[..., Any] | None = None
+    of_option: Callable[..., Any] | None = None
+    simulate: Callable[..., Any] | None = None
+
+    unique = False  # no option has a fixed unique feature
+    least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
+    tempers = False
+    parameters = ()  # numbers that are not features or weights are fixed: they belong to the data
+    has_published_sampler = False
+
+    def __post_init__(self) -> None:
+        for name, arguments in ARGUMENTS.items():
+            function = getattr(self, name)
+            if (function is not None or name == "log_likelihood") and not isinstance(function, NotSaved):
+                _check_signature(name, function, arguments, FEWEST.get(name, len(arguments)))
+
+    def __repr__(self) -> str:
+        shown = [_name_of(self.log_likelihood)]
+        shown += [f"{name}={_name_of(getattr(self, name))}" for name in list(ARGUMENTS)[1:] if getattr(self, name)]
+        return f"Custom({', '.join(shown)})"
+
+    def observed(self, data: Any) -> Observed:
+        """The data as models take them."""
+        return data if isinstance(data, Observed) else Observed(data)
+
+    def check(self, prior: Any, data: Any) -> None:
+        """Raise DataError for data of another kind, and ArgumentError if functions were not saved with the model."""
+        self.observed(data)
+        if isinstance(self.log_likelihood, NotSaved):
+            raise ArgumentError(
+                f"This model was loaded from a file, which does not hold the functions of its likelihood {self!r}; "
+                "give them again, set_params(likelihood=...)."
+            )
+
+    def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
+        """The likelihood of the data, as the samplers read it, and a function that makes a chain's cache.
+
+        `shape` and `rate` are those of the Gamma prior of the weights, in whose range the functions are tried out.
+        """
+        from .validation import try_out
+
+        self.check(None, data)
+        observed = self.observed(data)
+        allocates = try_out(self, observed, shape, rate)
+        made = self._class(allocates)(observed.fields, observed.n_options)
+        return made, (term_sums if self.terms else full_evaluation).empty_cache
+
+    def as_python(self, observed: Observed) -> Any:
+        """The same without trying the functions out, for operations that are called as Python."""
+        made = self._class(False)(observed.fields, observed.n_options)
+        return made, (term_sums if self.terms else full_evaluation).empty_cache
+
+    @property
+    def terms(self) -> str:
+        """The names of the functions that give terms; empty if `log_likelihood` is alone."""
+        return " and ".join(name for name in ("of_pair", "of_option") if getattr(self, name) is not None)
+
+    def _class(self, allocates: bool) -> Any:
+        """The class that the samplers know these functions by; the same for the same functions."""
+        key = (self.log_likelihood, self.of_pair, self.of_option, allocates)
+        if key not in _CLASSES:
+            _CLASSES[key] = _class_of(self, allocates)
+        return _CLASSES[key]
+
+    def held_to(self, data: Any) -> "Custom":
+        """The likelihood itself: no prior of it depends on the data."""
+        return self
+
+    def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
+        """Parameters other than features and weights, from their prior: none."""
+        return {}
+
+    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
+        """Data of the same design, as `simulate` draws them at one draw's features and weights."""
+        from .delta_checks import as_seen
+        from .new_data import NewData
+        from .validation import called
+
+        if self.simulate is None or isinstance(self.simulate, NotSaved):
+            raise ArgumentError(
+                "Drawing data from the prior needs a function simulate(data, features, weights, rng); give it to "
+                "Custom(..., simulate=...)."
+            )
+        owners, weights = columns.dense(0, 1)
+        features, weights = owners[0].T.astype(float), weights[0]
+        new = Observed(self.simulate(self.observed(data).original, features.copy(), weights.copy(), rng))
+        found = called("log_likelihood", self.log_likelihood, new.fields, as_seen(features), weights)
+        kept = {f"data.{name}": np.asarray(value) for name, value in new.fields._asdict().items()}
+        return NewData(new.original, kept, found)
+
+    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
+        """The part of the posterior tree about the data: only the data."""
+        from ..answers.own_data import own_part
+
+        observed = self.observed(data)
+        return own_part(observed, bool(operations.sees_single(self.as_python(observed)[0])))
+
+
+_CLASSES: dict[tuple[Any, ...], Any] = {}
+
+
+def _class_of(custom: Custom, allocates: bool) -> Any:
+    """A NamedTuple class with the operations that follow from the functions."""
+    cls: Any = namedtuple("Custom", ["data", "n"], module=__name__)
+    cls.allocates = allocates
+    for operation, answer in (term_sums if custom.terms else full_evaluation).ANSWERS.items():
+        operation.register(cls)(answer)
+    log_likelihood = usable(custom.log_likelihood, inline=False)
+    term_sums.whole.register(cls)(
+        lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
+    )
+    if custom.terms:
+        _register_terms(cls, custom)
+    return cls
+
+
+def _register_terms(cls, custom: Custom) -> None:
+    of_pair: Any = custom.of_pair and usable(custom.of_pair, inline=True)
+    of_option: Any = custom.of_option and usable(custom.of_option, inline=True)
+    term_sums.sees_pairs.register(cls)(term_sums.yes if of_pair else term_sums.no)
+    sees_own = of_pair and len(inspect.signature(_plain(of_pair)).parameters) == 6
+    term_sums.sees_own.register(cls)(term_sums.yes if sees_own else term_sums.no)
+    # shared sums do not depend on a feature that only one option has
+    operations.sees_single.register(cls)(term_sums.yes if sees_own or of_option else term_sums.no)
+    if of_option:
+        term_sums.of_option.register(cls)(lambda likelihood, i, own: of_option(likelihood.data, i, own))
+    else:
+        term_sums.of_option.register(cls)(lambda likelihood, i, own: 0.0)
+    if sees_own:
+        term_sums.of_pair.register(cls)(
+            lambda likelihood, i, j, shared, own_i, own_j: of_pair(likelihood.data, i, j, shared, own_i, own_j)
+        )
+    elif of_pair:
+        term_sums.of_pair.register(cls)(
+            lambda likelihood, i, j, shared, own_i, own_j: of_pair(likelihood.data, i, j, shared)
+        )
+    else:
+        term_sums.of_pair.register(cls)(lambda likelihood, i, j, shared, own_i, own_j: 0.0)
+
+
+def _plain(function: Any) -> Any:
+    return getattr(function, "py_func", function)
+
+
+def _name_of(function: Any) -> str:
+    return getattr(function, "__name__", repr(function))
+
+
+def _check_signature(name: str, function: Any, arguments: tuple[str, ...], fewest: int) -> None:
+    wanted = f"{name} must be a function of ({', '.join(arguments)})"
+    if fewest < len(arguments):
+        wanted += f" or ({', '.join(arguments[:fewest])})"
+    if not callable(function):
+        raise ArgumentError(f"{wanted}; got {function!r}.")
+    try:
+        parameters = inspect.signature(_plain(function)).parameters.values()
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{wanted}; got {function!r}, whose arguments cannot be determined.") from None
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters) or len(parameters) not in (
+        fewest,
+        len(arguments),
+    ):
+        got = ", ".join(str(p) for p in parameters)
+        raise ArgumentError(f"{wanted}; {_name_of(function)}({got}) takes others.")

@@ -1,0 +1,74 @@
+"""New data of a design, drawn at the features and weights of one draw."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali.errors import DataError
+
+if TYPE_CHECKING:
+    from thali.data.choices import Choices
+    from thali.data.pairs import PairedComparisons
+    from thali.data.similarities import Similarities
+
+    from ..answers.columns import Columns
+
+
+class NewData(NamedTuple):
+    """What a likelihood's `new_data` returns."""
+
+    data: Any  # as `fit` takes them
+    observed: dict[str, np.ndarray]  # under the names of the group observed_data
+    log_likelihood: float  # of the new data, no constant left out
+
+
+def new_pairs(columns: "Columns", data: "PairedComparisons", lapse: float, rng: np.random.Generator) -> NewData:
+    """Every pair is compared as often as in the data: Binomial(n, p̃)."""
+    from ..answers.binomial import log_binomial
+    from ..answers.probabilities import probability_draws
+
+    p = probability_draws(columns, data.first, data.second, lapse)[0]
+    n = _whole(data.wins + data.losses)
+    wins = rng.binomial(n, p).astype(float)
+    losses = n - wins
+    found = float(log_binomial(wins, losses, p).sum())
+    return NewData(data.with_counts(wins, losses), {"wins": wins, "losses": losses}, found)
+
+
+def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.random.Generator) -> NewData:
+    """Every set is offered as often as in the data: Multinomial(n, p̃)."""
+    from scipy.special import xlogy
+
+    from ..answers.choice_sets import log_coefficients
+    from .set_draws import set_probability_draws
+
+    p = set_probability_draws(columns, data.start, data.members, lapse)[0]
+    totals = _whole(np.add.reduceat(data.counts, data.start[:-1]))
+    parts = np.split(p, data.start[1:-1])
+    counts = np.concatenate([rng.multinomial(n, part) for n, part in zip(totals, parts, strict=True)]).astype(float)
+    new = data.with_counts(counts)
+    return NewData(new, {"chosen": counts}, float(log_coefficients(new).sum() + xlogy(counts, p).sum()))
+
+
+def new_similarities(
+    columns: "Columns", data: "Similarities", constant: Any, sigma: Any, rng: np.random.Generator
+) -> NewData:
+    """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
+    from ..answers.similarities import similarity_draws
+
+    fitted = similarity_draws(columns, constant, data.first, data.second)[0]
+    noise = rng.standard_normal(fitted.size)
+    deviations = sigma / np.sqrt(data.judgements)
+    values = fitted + deviations * noise
+    found = -0.5 * float(noise @ noise) - float(np.log(deviations * np.sqrt(2.0 * np.pi)).sum())
+    return NewData(data.with_values(values), {"similarity": values}, found)
+
+
+def _whole(counts: np.ndarray) -> np.ndarray:
+    """Numbers of choices that can be simulated, as integers."""
+    if (counts != np.floor(counts)).any():
+        raise DataError(
+            "sample_prior simulates as many choices as the data hold, which must be whole numbers; these are "
+            "weighted. Give unweighted counts."
+        )
+    return counts.astype(np.int64)

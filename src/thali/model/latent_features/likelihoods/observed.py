@@ -1,0 +1,74 @@
+"""The data of a user's own likelihood: a NamedTuple, with the names of the options in its field `labels`."""
+
+import numbers
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+
+from thali.errors import DataError
+
+_WITHOUT_LABELS: dict[type[Any], Any] = {}  # of each class of data the one without `labels`, which compiled code sees
+
+
+class Observed:
+    """A user's data as models take them."""
+
+    labels: tuple[str, ...]
+    fields: Any
+
+    def __init__(self, data: Any) -> None:
+        if not issubclass(type(data), tuple) or not hasattr(data, "_fields"):
+            raise DataError(
+                f"The data of a likelihood of your own are a NamedTuple of arrays and numbers; got "
+                f"{type(data).__name__}."
+            )
+        if "labels" not in data._fields:
+            raise DataError(
+                f"{type(data).__name__} needs a field `labels` with the names of the options, which also says how many "
+                f"there are; it has {', '.join(data._fields) or 'no field'}."
+            )
+        self.original: Any = data
+        self.labels = tuple(str(label) for label in data.labels)
+        if not self.labels or len(set(self.labels)) < len(self.labels):
+            raise DataError("labels must name one option or more, each differently.")
+        values = {name: _usable(name, getattr(data, name)) for name in data._fields if name != "labels"}
+        cls = type(data)
+        if cls not in _WITHOUT_LABELS:
+            _WITHOUT_LABELS[cls] = namedtuple(cls.__name__, list(values), module=__name__)
+        self.fields = _WITHOUT_LABELS[cls](**values)
+
+    @property
+    def n_options(self) -> int:
+        """How many options there are."""
+        return len(self.labels)
+
+    def warn_if_unusual(self) -> None:
+        """Nothing is unusual about data of which thali knows nothing."""
+
+    def replace(self, data: Any) -> None:
+        """Replace the values in place by others of the same shape, as simulations do."""
+        for name, old in zip(self.fields._fields, self.fields, strict=True):
+            new: Any = getattr(data, name, None)
+            if isinstance(old, np.ndarray):
+                if np.shape(new) != old.shape:
+                    raise DataError(f"simulate must keep the shape {old.shape} of {name}; it made {np.shape(new)}.")
+                old[...] = new
+            elif new != old:
+                raise DataError(f"simulate must leave the number {name} at {old}; it made {new!r}.")
+
+
+def _usable(name: str, value: Any) -> Any:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    try:
+        array = np.array(value, order="C")  # a copy: simulations write into it
+    except ValueError:  # a ragged list
+        array = np.array(None)
+    if array.ndim == 0 or array.dtype.kind not in "biuf":
+        raise DataError(f"Field {name} must be a number or an array of numbers; got {type(value).__name__}.")
+    return array

@@ -1,0 +1,265 @@
+"""The arithmetic of elimination on pairs, laid out for vector instructions.
+
+The pairs of option i with each compared option fill whole blocks of eight SIMD lanes. Every pair is stored twice, once
+in the blocks of each of its options, and `transposed` holds the position of the other copy. Missing neighbours have no
+counts. One row kernel with four numbers serves every change that a move can make to the pairs of option i: the weight
+of its own side grows by a0 + a1 z[j] and that of the other by b0 + b1 z[j], where z is a row of Z and j the neighbour.
+Where options have no unique aspects, four more numbers give in the same way the change of the number of columns on
+each side: a side without columns is empty, whatever rounding leaves of its weights.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._jit import generic, scalar, vectorised
+from thali.inference.numerics.logarithm import fast_log
+
+WIDTH = 8
+# fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of i and of the
+# neighbour, their log-likelihood, scratch; without unique aspects the numbers of columns on the two sides. Constant
+# distances in one array let the compiler see that the fields do not overlap.
+FIELDS, FIELDS_WITHOUT_UNIQUE = 6, 8
+OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS = range(0, FIELDS_WITHOUT_UNIQUE * WIDTH, WIDTH)
+ERROR = 0  # position in PairCache.real
+LEAST = 1e-290  # weight of an empty side: two of them give probability 1/2
+ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may leave
+TRUSTED = 1e5  # times the errors since the cache was filled: the least weight of a side that is trusted
+
+
+class Pairs(NamedTuple):
+    """Pairs of compared options. Never changed."""
+
+    start: np.ndarray  # (n + 1,) int64: option i has blocks start[i] to start[i + 1] - 1
+    neighbour: np.ndarray  # (blocks, WIDTH) uint64; n where there is none
+    transposed: np.ndarray  # (blocks, WIDTH) uint64: flat position of the other copy
+    wins: np.ndarray  # (blocks, WIDTH)
+    losses: np.ndarray
+    scale: float  # 1 - lapse
+    base: float  # lapse / 2
+
+
+class PairsWithoutUnique(Pairs):
+    """The same where options have no unique aspects, so that a side may be without columns."""
+
+
+class PairCache(NamedTuple):
+    """What a chain stores of the pairs."""
+
+    block: np.ndarray  # (blocks, fields * WIDTH)
+    real: np.ndarray  # (1,) ERROR: bound on the rounding error of a side's weight since the cache was filled
+
+
+@vectorised
+def log_term(own: Any, other: Any, wins: Any, losses: Any, scale: Any, base: Any) -> Any:
+    """wins * log p + losses * log (1 - p), where p = scale * own / (own + other) + base."""
+    share = scale / (own + other)
+    return wins * fast_log(own * share + base) + losses * fast_log(other * share + base)
+
+
+@generic
+def may_be_empty(pairs: Any) -> None:
+    """Whether a side may be without a column; with unique aspects it never is."""
+
+
+@may_be_empty.register(Pairs)
+def _never_empty(pairs: Any) -> Any:
+    return False
+
+
+@may_be_empty.register(PairsWithoutUnique)
+def _may_be_empty(pairs: Any) -> Any:
+    return True
+
+
+@vectorised
+def on_side(pairs: Any, c: Any, v: Any, field: Any, weight: Any, columns: Any) -> Any:
+    """The weight of a side after `columns` were added to it: 0 if it has no column, whatever rounding left."""
+    if may_be_empty(pairs):
+        return weight if c.block[v, field] + columns > 0.0 else 0.0
+    return weight
+
+
+@vectorised
+def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> Any:
+    """Change of the log-likelihood of option i's pairs; `weights` is (a0, a1, b0, b1), and `columns` likewise."""
+    a0, a1, b0, b1 = weights
+    e0, e1, f0, f1 = columns
+    total = 0.0
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(WIDTH):
+            z = b.Z[k, pairs.neighbour[v, t]]
+            own = on_side(pairs, c, v, OWN_COLUMNS + t, c.block[v, OWN + t] + a0 + a1 * z, e0 + e1 * z)
+            other = on_side(pairs, c, v, OTHER_COLUMNS + t, c.block[v, OTHER + t] + b0 + b1 * z, f0 + f1 * z)
+            own = max(own, LEAST)
+            other = max(other, LEAST)
+            term = log_term(own, other, c.block[v, WINS + t], c.block[v, LOSSES + t], pairs.scale, pairs.base)
+            total += term - c.block[v, LOGLIK + t]
+    return total
+
+
+@vectorised
+def store(pairs: Any, c: Any, v: Any, t: Any, own: Any, other: Any) -> None:
+    """Store the weights of both sides of a pair in its lane, with their log-likelihood."""
+    own = on_side(pairs, c, v, OWN_COLUMNS + t, own, 0.0)
+    other = on_side(pairs, c, v, OTHER_COLUMNS + t, other, 0.0)
+    c.block[v, OWN + t] = own
+    c.block[v, OTHER + t] = other
+    own = max(own, LEAST)
+    other = max(other, LEAST)
+    wins, losses = c.block[v, WINS + t], c.block[v, LOSSES + t]
+    c.block[v, LOGLIK + t] = log_term(own, other, wins, losses, pairs.scale, pairs.base)
+
+
+@scalar
+def row_apply(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> None:
+    """Make the change in option i's own blocks."""
+    a0, a1, b0, b1 = weights
+    e0, e1, f0, f1 = columns
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(WIDTH):  # the gather first, so that the second loop touches one array only
+            c.block[v, Z + t] = b.Z[k, pairs.neighbour[v, t]]
+        for t in range(WIDTH):
+            z = c.block[v, Z + t]
+            if may_be_empty(pairs):
+                c.block[v, OWN_COLUMNS + t] += e0 + e1 * z
+                c.block[v, OTHER_COLUMNS + t] += f0 + f1 * z
+            own = c.block[v, OWN + t] + a0 + a1 * z
+            other = c.block[v, OTHER + t] + b0 + b1 * z
+            store(pairs, c, v, t, own, other)
+
+
+@scalar
+def row_columns(pairs: Any, c: Any, b: Any, k: Any, i: Any, e0: Any, e1: Any) -> None:
+    """Change the numbers of columns on option i's sides; the weights stay as they are."""
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(WIDTH):
+            c.block[v, OWN_COLUMNS + t] += e0 + e1 * b.Z[k, pairs.neighbour[v, t]]
+
+
+@scalar
+def update_transposed(pairs: Any, c: Any, i: Any) -> None:
+    """Copy option i's blocks to the positions of the same pairs among its neighbours' blocks."""
+    for v in range(pairs.start[i], pairs.start[i + 1]):
+        for t in range(WIDTH):
+            there = pairs.transposed[v, t]
+            block = there // np.uint64(WIDTH)
+            lane = there % np.uint64(WIDTH)
+            c.block[block, np.uint64(OWN) + lane] = c.block[v, OTHER + t]
+            c.block[block, np.uint64(OTHER) + lane] = c.block[v, OWN + t]
+            if may_be_empty(pairs):
+                c.block[block, np.uint64(OWN_COLUMNS) + lane] = c.block[v, OTHER_COLUMNS + t]
+                c.block[block, np.uint64(OTHER_COLUMNS) + lane] = c.block[v, OWN_COLUMNS + t]
+            c.block[block, np.uint64(LOGLIK) + lane] = c.block[v, LOGLIK + t]
+
+
+@scalar
+def fill(pairs: Any, c: Any, b: Any, columns: Any) -> None:
+    """All blocks from the weights."""
+    n = pairs.start.shape[0] - 1
+    for i in range(n):
+        for v in range(pairs.start[i], pairs.start[i + 1]):
+            for t in range(WIDTH):
+                j = pairs.neighbour[v, t]
+                own = b.s[i]
+                other = b.s[j]
+                own_columns = 0.0
+                other_columns = 0.0
+                for k in range(columns):
+                    own += b.w[k] * b.Z[k, i] * (1.0 - b.Z[k, j])
+                    other += b.w[k] * b.Z[k, j] * (1.0 - b.Z[k, i])
+                    if may_be_empty(pairs):
+                        own_columns += b.Z[k, i] * (1.0 - b.Z[k, j])
+                        other_columns += b.Z[k, j] * (1.0 - b.Z[k, i])
+                if may_be_empty(pairs):
+                    c.block[v, OWN_COLUMNS + t] = own_columns
+                    c.block[v, OTHER_COLUMNS + t] = other_columns
+                store(pairs, c, v, t, own, other)
+    c.real[ERROR] = 0.0
+
+
+@scalar
+def scale_sides(pairs: Any, c: Any, factor: Any, sum_of_weights: Any) -> Any:
+    """Multiply all weights by a factor; returns whether the cache should be filled from scratch.
+
+    Errors of rounding are multiplied as well, but no walk of the weights reverses that: within some dozen sweeps they
+    may become as large as the weights.
+    """
+    c.real[ERROR] = c.real[ERROR] * factor + ROUNDING * sum_of_weights
+    least = np.inf
+    for v in range(c.block.shape[0]):
+        for t in range(WIDTH):
+            c.block[v, OWN + t] *= factor
+            c.block[v, OTHER + t] *= factor
+            side = c.block[v, OWN + t]
+            if may_be_empty(pairs):
+                side = side if c.block[v, OWN_COLUMNS + t] > 0.0 else np.inf
+            if c.block[v, WINS + t] + c.block[v, LOSSES + t] > 0.0:  # the sides of a missing neighbour are not updated
+                least = min(least, side)
+    return least < TRUSTED * c.real[ERROR]
+
+
+@scalar
+def total(pairs: Any, c: Any) -> Any:
+    """The log-likelihood of all pairs, with the library's logarithm."""
+    n = pairs.start.shape[0] - 1
+    result = 0.0
+    for i in range(n):
+        for v in range(pairs.start[i], pairs.start[i + 1]):
+            for t in range(WIDTH):
+                j = pairs.neighbour[v, t]
+                if i < j < n:
+                    own = max(c.block[v, OWN + t], LEAST)
+                    other = max(c.block[v, OTHER + t], LEAST)
+                    p = pairs.scale * own / (own + other) + pairs.base
+                    q = pairs.scale * other / (own + other) + pairs.base
+                    if c.block[v, WINS + t] > 0.0:
+                        result += c.block[v, WINS + t] * math.log(p)
+                    if c.block[v, LOSSES + t] > 0.0:
+                        result += c.block[v, LOSSES + t] * math.log(q)
+    return result
+
+
+def lay_out(n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, unique: bool = True) -> Pairs:
+    """Arrange pairs (first[p], second[p]) into blocks; vectorised, memory proportional to the pairs."""
+    owner = np.concatenate([first, second])
+    neighbour = np.concatenate([second, first])
+    own_wins = np.concatenate([wins, losses]).astype(float)
+    own_losses = np.concatenate([losses, wins]).astype(float)
+    count = first.size
+    degree = np.bincount(owner, minlength=n)
+    blocks = -(-degree // WIDTH)
+    start = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
+    order = np.lexsort((neighbour, owner))
+    rank = np.arange(owner.size) - np.repeat(np.cumsum(degree) - degree, degree)
+    position = np.empty(owner.size, np.int64)
+    position[order] = start[owner[order]] * WIDTH + rank
+    slots = int(start[-1]) * WIDTH
+
+    def spread(values: Any, missing: Any, dtype: Any) -> Any:
+        out = np.full(slots, missing, dtype)
+        out[position] = values
+        return out.reshape(-1, WIDTH)
+
+    partner = np.concatenate([position[count:], position[:count]])
+    transposed = np.arange(slots, dtype=np.uint64)  # a missing neighbour is its own copy
+    transposed[position] = partner
+    return (Pairs if unique else PairsWithoutUnique)(
+        start=start,
+        neighbour=spread(neighbour, n, np.uint64),
+        transposed=transposed.reshape(-1, WIDTH),
+        wins=spread(own_wins, 0.0, float),
+        losses=spread(own_losses, 0.0, float),
+        scale=1.0 - lapse,
+        base=lapse / 2.0,
+    )
+
+
+def empty_cache(pairs: Pairs) -> PairCache:
+    """Counts in place; weights are filled in later."""
+    fields = FIELDS_WITHOUT_UNIQUE if may_be_empty(pairs) else FIELDS
+    block = np.zeros((pairs.neighbour.shape[0], fields * WIDTH))
+    block[:, WINS : WINS + WIDTH] = pairs.wins
+    block[:, LOSSES : LOSSES + WIDTH] = pairs.losses
+    return PairCache(block, np.zeros(1))

@@ -1,0 +1,81 @@
+"""Choice probabilities out of sets, draw by draw, by the arithmetic of the samplers."""
+
+from typing import Any
+
+import numpy as np
+
+from thali._jit import compiled
+from thali.errors import DataError
+
+from ..answers.columns import Columns
+from ..state import COLUMNS, clear_row, empty_state
+from .sets import LARGEST, empty_cache, lay_out, set_shares
+
+BLOCK = 2**21  # numbers held at once: 16 MiB
+
+
+def set_probability_draws(
+    columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float, draws: slice | None = None
+) -> np.ndarray:
+    """The probability that each member of each set is chosen out of it, in each draw."""
+    if (largest := int(np.diff(start).max())) > LARGEST:
+        raise DataError(f"A set may have {LARGEST} options at most; the largest has {largest}.")
+    draws = draws or slice(0, columns.n_draws)
+    part = np.arange(draws.start, draws.stop)
+    sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
+    state = empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
+    probability = np.empty((part.size, len(members)))
+    try:
+        _fill(
+            sets,
+            empty_cache(sets),
+            state,
+            columns.first_column[draws.start : draws.stop + 1],
+            columns.first_owner,
+            np.ascontiguousarray(columns.owners, np.int64),
+            columns.weights,
+            np.ascontiguousarray(columns.unique_weights[draws]),
+            probability,
+        )
+    except OverflowError as error:
+        raise DataError(error, f" The largest set has {largest} options.") from None
+    return probability
+
+
+def mean_set_probabilities(columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float) -> np.ndarray:
+    """Posterior mean of what `set_probability_draws` gives: array (places,)."""
+    total = np.zeros(len(members))
+    step = max(1, BLOCK // max(1, len(members)))
+    for first in range(0, columns.n_draws, step):
+        draws = slice(first, min(first + step, columns.n_draws))
+        total += set_probability_draws(columns, start, members, lapse, draws).sum(axis=0)
+    return total / columns.n_draws
+
+
+@compiled
+def _fill(
+    sets: Any,
+    c: Any,
+    b: Any,
+    first_column: Any,
+    first_owner: Any,
+    owners: Any,
+    weights: Any,
+    unique: Any,
+    probability: Any,
+) -> None:
+    for d in range(probability.shape[0]):
+        for i in range(unique.shape[1]):
+            b.s[i] = unique[d, i]
+        b.whole[COLUMNS] = first_column[d + 1] - first_column[d]
+        for k in range(b.whole[COLUMNS]):
+            clear_row(b, k)
+            column = first_column[d] + k
+            b.w[k] = weights[column]
+            for t in range(first_owner[column], first_owner[column + 1]):
+                b.Z[k, owners[t]] = 1.0
+        for v in range(sets.start.shape[0] - 1):
+            set_shares(sets, c, b, v)
+            size = sets.start[v + 1] - sets.start[v]
+            for x in range(size):
+                probability[d, sets.start[v] + x] = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size

@@ -1,0 +1,1 @@
+"""Moves of the samplers: one family of moves a file."""

@@ -1,0 +1,5 @@
+"""Priors over binary matrices: who owns which feature."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,119 @@
+"""Features that are known beforehand: only their weights are learned."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali.errors import ArgumentError
+
+from .. import operations
+from ..state import ALPHA
+from .shared_features import shared_columns
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A known binary matrix.
+
+    Parameters
+    ----------
+    matrix : array of 0/1, shape (N, K)
+        Options by features; K may be 0.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not a matrix, or holds anything but 0 and 1.
+
+    Examples
+    --------
+    >>> from thali.priors import Given
+    >>> Given([[1, 0], [1, 1]]).matrix.sum(0)
+    array([2, 1])
+    """
+
+    matrix: np.ndarray
+    is_infinite = False
+    learns_alpha = False
+
+    def __post_init__(self) -> None:
+        matrix = np.asarray(self.matrix)
+        if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
+            raise ArgumentError(
+                f"The aspects must be a matrix of 0 and 1, options by aspects; got shape {matrix.shape}"
+                + (f" with the value {matrix[~np.isin(matrix, (0, 1))][0]!r}." if matrix.ndim == 2 else ".")
+            )
+        object.__setattr__(self, "matrix", matrix.astype(bool))
+
+    def compiled(self, n: int) -> "GivenColumns":
+        """The prior for n options, as the samplers read it."""
+        if self.matrix.shape[0] != n:
+            raise ArgumentError(
+                f"The aspect matrix has {self.matrix.shape[0]} rows but the data have {n} options; "
+                "give one row for each option."
+            )
+        return GivenColumns(self.matrix.shape[1])
+
+    def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
+        """The matrix itself, ndarray of bool of shape (N, K); `alpha` and `rng` play no part."""
+        return self.matrix
+
+    def log_prob(self, matrix: Any, alpha: float) -> float:
+        """0 for the given matrix, minus infinity for any other."""
+        return 0.0 if np.array_equal(np.asarray(matrix, bool), self.matrix) else -np.inf
+
+    def log_prob_shared(self, matrix: Any, alpha: float) -> float:
+        """0 for the columns with two owners or more of the given matrix, in any order; minus infinity for any others.
+
+        Columns with fewer than two owners are passed over on both sides.
+        """
+        columns, own = (Counter(c.tobytes() for c in shared_columns(each)) for each in (matrix, self.matrix))
+        return 0.0 if columns == own else -np.inf
+
+
+class GivenColumns(NamedTuple):
+    """Known columns: nothing about them is random."""
+
+    count: int
+
+
+@operations.log_rate.register(GivenColumns)
+def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
+    return 0.0
+
+
+@operations.is_exchangeable.register(GivenColumns)
+def _is_exchangeable(prior: Any) -> Any:
+    return False
+
+
+@operations.keeps_empty.register(GivenColumns)
+def _keeps_empty(prior: Any) -> Any:
+    return True
+
+
+@operations.may_flip.register(GivenColumns)
+def _may_flip(prior: Any) -> Any:
+    return False
+
+
+@operations.rate_between.register(GivenColumns)
+def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
+    return 0.0
+
+
+@operations.rate_single.register(GivenColumns)
+def _rate_single(prior: Any, i: Any) -> Any:
+    return 0.0
+
+
+@operations.set_alpha.register(GivenColumns)
+def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
+    b.real[ALPHA] = alpha
+
+
+@operations.draw_alpha.register(GivenColumns)
+def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+    return b.real[ALPHA]

@@ -1,0 +1,1 @@
+"""Samplers, written once against the operations that priors and likelihoods implement."""

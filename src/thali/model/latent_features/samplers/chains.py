@@ -1,0 +1,169 @@
+"""Run chains: threads in one process, each with its own random stream."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali.inference.chains import Chain as AnyChain
+from thali.inference.chains import run_chains as run
+from thali.inference.seeds import streams
+
+from ..operations import cache_at
+from ..state import SWEEPS, Model, capacity, grown, replica, resized, stack
+from .draws import ChainDraws
+from .loop import CROWDED, DONE, RECORD_FULL
+from .record import chain_draws, empty_record, enlarged
+from .start import prior_draw
+from .tempering import ladder, narrow_gaps, swap_rates
+from .tuning import acceptance_rates, initial_tuning, tuning_at
+
+
+@dataclass
+class Task:
+    """What to run: a sampler's kernel, the model, and how long."""
+
+    kernel: Any
+    model: Model
+    prior: Any  # the public prior that model.prior was compiled from
+    make_cache: Callable[..., Any]  # likelihood -> a chain's cache
+    n_options: int
+    alpha: float | None  # None: learned
+    draws: int
+    tune: int
+    thin: int
+    temperatures: tuple[float, ...] = (1.0,)  # of the replicas, from 1 upwards
+    lengthens: bool = False  # whether temperatures are added to the ladder during tuning
+    parameters: tuple[str, ...] = ()  # names of the likelihood's own
+
+
+class Chain(AnyChain):
+    """One chain: its state, its record, and how far it is."""
+
+    task: "Task"
+    counts: list[tuple[int, bool]]
+    caches: Any
+    tunings: Any
+
+    def __init__(self, task: Task, rng: np.random.Generator) -> None:
+        self.task, self.rng = task, rng
+        self.ladder = ladder(task.temperatures)
+        states = []
+        for _ in task.temperatures:
+            alpha = rng.standard_exponential() if task.alpha is None else task.alpha
+            states.append(prior_draw(rng, task.model, task.prior, task.n_options, alpha))
+        room = max(capacity(b) for b in states)
+        self.states = stack([b if capacity(b) == room else resized(b, room) for b in states])
+        self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
+        self.tunings = stack([initial_tuning(task.n_options) for _ in states])
+        self.record = empty_record(task.draws, task.n_options, len(task.parameters))
+        self.total = (task.tune + task.draws) * task.thin
+        self.counts = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
+
+    @property
+    def state(self) -> Any:
+        """The state at temperature 1: views."""
+        return replica(self.states, self.ladder.at[0])
+
+    @property
+    def cache(self) -> Any:
+        """The likelihood's cache at temperature 1: views."""
+        return cache_at(self.task.model.likelihood, self.caches, self.ladder.at[0])
+
+    @property
+    def sweeps(self) -> int:
+        return int(self.states.whole[0, SWEEPS])
+
+    @property
+    def is_done(self) -> bool:
+        return self.sweeps >= self.total and self.record.used[0] >= self.task.draws
+
+    @property
+    def recorded(self) -> int:
+        return int(self.record.used[0])
+
+    @property
+    def draws(self) -> ChainDraws:
+        """The recorded draws, and acceptance rates of random walks and swaps after tuning."""
+        stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
+        if self.ladder.beta.size > 1:
+            stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
+        return chain_draws(self.record, self.task.parameters, stats)
+
+    def run_to(self, until: int) -> None:
+        """Run until this many sweeps of every replica are done and recorded."""
+        while self.counts and self.counts[0][0] <= until:
+            sweep, grows = self.counts.pop(0)
+            self._run_kernel(sweep)
+            if grows:
+                self._lengthen()
+            self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
+        self._run_kernel(until)
+
+    def _lengthen(self) -> None:
+        """Add a level to every gap with too few accepted swaps; its replica starts as a copy of the lower one."""
+        gaps = narrow_gaps(self.ladder)
+        if not gaps.size:
+            return
+        below = self.ladder.at[gaps]
+        beta = self.ladder.beta
+        new = np.arange(beta.size, beta.size + gaps.size)
+        self.ladder = ladder(1.0 / np.insert(beta, gaps + 1, np.sqrt(beta[gaps] * beta[gaps + 1])))._replace(
+            at=np.insert(self.ladder.at, gaps + 1, new)
+        )
+
+        def with_copies(stacked: Any, chosen: Any) -> Any:
+            return type(stacked)(*(np.concatenate([a, a[chosen]]) for a in stacked))
+
+        def with_levels(stacked: Any) -> Any:  # step sizes belong to levels, not to replicas
+            return type(stacked)(*(np.insert(a, gaps + 1, a[gaps], axis=0) for a in stacked))
+
+        self.states, self.caches = with_copies(self.states, below), with_copies(self.caches, below)
+        self.tunings = with_levels(self.tunings)
+
+    def _run_kernel(self, until: int) -> None:
+        task = self.task
+        while True:
+            status = task.kernel(
+                self.rng,
+                task.model,
+                self.caches,
+                self.states,
+                self.tunings,
+                self.ladder,
+                self.record,
+                until,
+                task.tune * task.thin,
+                task.thin,
+            )
+            if status == CROWDED:
+                self.states = grown(self.states)
+            elif status == RECORD_FULL:
+                self.record = enlarged(self.record)
+            else:
+                assert status == DONE
+                return
+
+
+def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
+    """The sweeps at which the counts of swaps restart, and whether levels are added to the ladder there.
+
+    In the first quarter of tuning replicas still move to their levels; the last quarter lets a longer ladder converge.
+    """
+    if not tempers:
+        return []
+    eighths = [(tune * eighth // 8, lengthens and eighth > 2) for eighth in range(2, 7)]
+    return [*eighths, (tune, False)]
+
+
+def run_chains(
+    task: Task, chains: int, cores: int | None, random_seed: Any, progress: Any
+) -> tuple[list[ChainDraws], bool]:
+    """Run the chains of a task; returns their draws and whether Ctrl-C stopped them early.
+
+    The same seed gives the same draws whatever `cores` is.
+    """
+    made = [Chain(task, rng) for rng in streams(random_seed, chains)]
+    interrupted = run(made, cores, progress, task.kernel.is_compiled(task.model))
+    return [chain.draws for chain in made], interrupted

@@ -1,0 +1,143 @@
+"""The record of a chain: columns as lists of owners, draw after draw."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._jit import scalar
+from thali.inference.numerics.decisions import weight
+
+from ..operations import log_likelihood, note_parameters
+from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
+from .draws import ChainDraws
+
+DRAW, FEATURE, OWNER = range(3)
+
+
+class Record(NamedTuple):
+    """Growing arrays; `used` says how much of each is filled."""
+
+    used: np.ndarray  # (3,) int64 DRAW, FEATURE, OWNER
+    alpha: np.ndarray
+    log_likelihood: np.ndarray
+    n_features: np.ndarray
+    unique_weights: np.ndarray  # (draws, n)
+    weights: np.ndarray
+    sizes: np.ndarray
+    owners: np.ndarray
+    extra: np.ndarray  # (draws, parameters of the likelihood)
+
+
+def empty_record(draws: int, n: int, parameters: int = 0) -> Record:
+    """Room for all draws, and a guess of the room for their features."""
+    features = 16 * draws + 64
+    return Record(
+        used=np.zeros(3, np.int64),
+        alpha=np.zeros(draws),
+        log_likelihood=np.zeros(draws),
+        n_features=np.zeros(draws, np.int64),
+        unique_weights=np.zeros((draws, n)),
+        weights=np.zeros(features),
+        sizes=np.zeros(features, np.int64),
+        owners=np.zeros(4 * features + 64 * n, np.int32),
+        extra=np.zeros((draws, parameters)),
+    )
+
+
+def enlarged(record: Record) -> Record:
+    """A copy with twice the room for features and their owners."""
+
+    def twice(a: Any) -> Any:
+        return np.concatenate([a, np.zeros_like(a)])
+
+    return record._replace(weights=twice(record.weights), sizes=twice(record.sizes), owners=twice(record.owners))
+
+
+def chain_draws(record: Record, parameters: tuple[str, ...], stats: dict[str, Any]) -> ChainDraws:
+    """The filled part; `parameters` are the names of the likelihood's own."""
+    draws, features, owners = (int(x) for x in record.used)
+    return ChainDraws(
+        alpha=record.alpha[:draws],
+        log_likelihood=record.log_likelihood[:draws],
+        unique_weights=record.unique_weights[:draws],
+        n_features=record.n_features[:draws],
+        weights=record.weights[:features],
+        sizes=record.sizes[:features],
+        owners=record.owners[:owners],
+        extra={name: record.extra[:draws, p] for p, name in enumerate(parameters)},
+        stats=stats,
+    )
+
+
+@scalar
+def is_due(b: Any, out: Any, tune: int, thin: Any) -> Any:
+    """Whether the last sweep is to be recorded."""
+    return b.whole[SWEEPS] > tune and (b.whole[SWEEPS] - tune) // thin > out.used[DRAW]
+
+
+@scalar
+def has_room(b: Any, out: Any) -> Any:
+    """Whether the columns of the current state fit into the rest of the record."""
+    features = b.whole[COLUMNS] + b.whole[FULL]
+    owners = b.whole[FULL] * b.singles.shape[0]
+    for k in range(b.whole[COLUMNS]):
+        owners += b.m[k]
+    for i in range(b.singles.shape[0]):
+        features += b.singles[i]
+        owners += b.singles[i]
+    return out.used[FEATURE] + features <= out.weights.shape[0] and out.used[OWNER] + owners <= out.owners.shape[0]
+
+
+@scalar
+def record(rng: np.random.Generator, model: Any, c: Any, b: Any, out: Any) -> None:
+    """Record the state; columns of single options are split from their unique weights."""
+    n = b.singles.shape[0]
+    draw = out.used[DRAW]
+    before = out.used[FEATURE]
+    for k in range(b.whole[COLUMNS]):
+        if b.m[k] > 0:
+            open_feature(out, b.w[k], b.m[k])
+            for i in range(n):
+                if b.Z[k, i] != 0.0:
+                    add_owner(out, i)
+    for i in range(n):
+        out.unique_weights[draw, i] = b.s[i]
+        if b.singles[i] > 0 and has_free_singles(model):
+            for _ in range(b.singles[i]):
+                open_feature(out, weight(rng, model), 1)
+                add_owner(out, i)
+        elif b.singles[i] > 0:
+            fixed = rng.standard_exponential()
+            total = fixed
+            first = out.used[FEATURE]
+            for _ in range(b.singles[i]):
+                part = rng.standard_exponential()
+                total += part
+                open_feature(out, part, 1)
+                add_owner(out, i)
+            share = b.s[i] / total
+            out.unique_weights[draw, i] = fixed * share
+            for f in range(first, out.used[FEATURE]):
+                out.weights[f] *= share
+    for _ in range(b.whole[FULL]):
+        open_feature(out, weight(rng, model), n)
+        for i in range(n):
+            add_owner(out, i)
+    out.n_features[draw] = out.used[FEATURE] - before
+    out.alpha[draw] = b.real[ALPHA]
+    out.log_likelihood[draw] = log_likelihood(model.likelihood, c, b)
+    note_parameters(model.likelihood, c, b, out.extra, draw)
+    out.used[DRAW] = draw + 1
+
+
+@scalar
+def open_feature(out: Any, w: Any, m: Any) -> None:
+    out.weights[out.used[FEATURE]] = w
+    out.sizes[out.used[FEATURE]] = m
+    out.used[FEATURE] += 1
+
+
+@scalar
+def add_owner(out: Any, i: Any) -> None:
+    out.owners[out.used[OWNER]] = i
+    out.used[OWNER] += 1

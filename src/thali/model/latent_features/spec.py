@@ -1,0 +1,129 @@
+"""What is said of the latent-feature models without loading them."""
+
+from functools import partial
+
+from thali._arguments import positive
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
+
+from ..options import (
+    ALPHA,
+    ALTERNATIVE,
+    CHOSEN,
+    LAPSE,
+    LEAF_LENGTH,
+    METHOD,
+    RESPONDENT,
+    RUN,
+    SAMPLER,
+    SEED,
+    TASK,
+    TEMPERING,
+    TREE,
+)
+from ..spec import DATA, FEATURES, NUMBERS, REPORT, ModelSpec, Option
+
+_DRAWN = ("mcmc",)
+_PRIOR = (ALPHA, SAMPLER, TEMPERING)
+
+ELIMINATION = ModelSpec(
+    name="elimination-by-aspects",
+    aliases=("elimination", "EBA", "iEBA", "pIBP", "BTL", "Bradley-Terry-Luce"),
+    cls="thali.model.latent_features.elimination:EliminationByAspects",
+    data=(PAIRS, CHOICES),
+    answers="the aspects by which options are eliminated, their number and their weights",
+    methods=("mcmc", "maximum-likelihood"),
+    estimators=("thali.model.elimination_ml.model:MaximumLikelihoodElimination",),
+    features="aspects",
+    pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
+    options=(
+        METHOD.but(help=", which is for pairs and known aspects"),
+        Option(
+            "aspects",
+            "Which aspects. ibp infers their number, unique gives each option its own and no other"
+            " (Bradley-Terry-Luce), an integer K allows K of them, FILE is a table of options and aspects.",
+            to=FEATURES,
+            default="ibp; with --method maximum-likelihood unique",
+            metavar="ibp|unique|K|FILE",
+            words={"ibp": "ibp", "unique": "unique"},
+        ),
+        Option("unique", "Give each option an aspect of its own besides.", bool, default="--unique"),
+        LAPSE.but(default="0.01; with --method maximum-likelihood 0"),
+        TREE,
+        LEAF_LENGTH,
+        *(each.but(methods=_DRAWN) for each in (*_PRIOR, *RUN)),
+        SEED,
+        RESPONDENT,
+        TASK.but(name="choice_id", typed="task"),
+        ALTERNATIVE,
+        CHOSEN,
+    ),
+    aliases_mean={"BTL": {"aspects": "unique"}, "Bradley-Terry-Luce": {"aspects": "unique"}},
+    aliases_need={"pIBP": "tree"},
+    methods_mean={"maximum-likelihood": {"aspects": "unique"}},
+    paper="finds too few aspects, because it truncates new ones",
+)
+ADDITIVE = ModelSpec(
+    name="additive-clustering",
+    aliases=("additive", "ADCLUS"),
+    cls="thali.model.latent_features.additive:AdditiveClustering",
+    data=(SIMILARITIES,),
+    answers="the features that objects share, their number and their weights",
+    features="features",
+    pictures=("features", "n_features", "trace", "similarity"),
+    options=(
+        Option(
+            "features",
+            "Which features. ibp infers their number, an integer K allows K of them, FILE is a table of objects and"
+            " features.",
+            to=FEATURES,
+            default="ibp",
+            metavar="ibp|K|FILE",
+            words={"ibp": "ibp"},
+        ),
+        Option(
+            "sigma",
+            "Standard deviation of the similarities about the fitted ones; that of one judgement where a column counts"
+            " of how many each is the mean.",
+            float,
+            default="that of the data, or learned",
+            check=partial(positive, meaning="the standard deviation of a similarity"),
+        ),
+        Option(
+            "weight_prior",
+            "Gamma prior of each weight and of the constant; the default is meant for similarities of about 0 to 1.",
+            NUMBERS,
+            default="1,10",
+            metavar="SHAPE,RATE",
+        ),
+        Option("constant", "An additive constant for all pairs.", bool, default="--constant"),
+        Option(
+            "symmetrize",
+            "Take the mean of the two sides of a square where they differ.",
+            to=DATA,
+            default="an error",
+            words={"mean": "mean"},
+        ),
+        Option(
+            "kind",
+            "Which estimate is printed and written.",
+            to=REPORT,
+            typed="estimate",
+            default="expectation",
+            words={kind: kind for kind in ("expectation", "map-features", "conditional-map", "joint-map")},
+        ),
+        TREE,
+        LEAF_LENGTH,
+        *_PRIOR,
+        *RUN,
+        SEED,
+    ),
+    paper="is not tempered, and stays in one family of features where data have several",
+)
+OPEN = ModelSpec(
+    name="latent-feature-model",
+    aliases=("open",),
+    cls="thali.model.latent_features.model:LatentFeatureModel",
+    data=(PAIRS, CHOICES, SIMILARITIES),
+    answers="features under any prior and any likelihood, yours included",
+    pictures=("features", "n_features", "trace"),
+)

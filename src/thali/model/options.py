@@ -1,0 +1,142 @@
+"""Options that several models share; each stands here once, and in the `spec.py` of every model that has it."""
+
+from functools import partial
+from pathlib import Path
+
+from thali._arguments import positive, seed_number, share, whole
+
+from .spec import CELL, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, REPORT, Option
+
+_COUNT = partial(whole, least=1)
+
+# the run
+DRAWS = Option("draws", "Draws of each chain.", int, FIT, default="1000", check=_COUNT)
+TUNE = Option(
+    "tune", "Draws thrown away first, from each chain.", int, FIT, default="1000", check=partial(whole, least=0)
+)
+CHAINS = Option("chains", "Independent chains.", int, FIT, default="4", check=_COUNT)
+THIN = Option("thin", "Sweeps for each draw.", int, FIT, default="chosen by the model", check=_COUNT)
+CORES = Option("cores", "Chains run at once.", int, FIT, default="all there are", check=_COUNT)
+SEED = Option("random_seed", "Same seed, same draws.", int, FIT, typed="seed", default="a fresh one", check=seed_number)
+RUN = (DRAWS, TUNE, CHAINS, THIN, CORES)
+CHECKPOINT = Option(
+    "checkpoint",
+    "Keep the state there after every step; the same command goes on from it.",
+    Path,
+    FIT,
+    metavar="FILE",
+)
+
+# the model
+METHOD = Option("method", "")
+LAPSE = Option(
+    "lapse",
+    "Probability of a blind choice, in [0, 1).",
+    float,
+    default="0.01",
+    check=partial(share, meaning="the probability of a blind choice"),
+)
+ALPHA = Option(
+    "alpha",
+    "Concentration of the prior on aspects, features or classes, above 0.",
+    float,
+    default="learned",
+    check=partial(positive, meaning="the concentration of the prior"),
+)
+SAMPLER = Option(
+    "sampler",
+    "paper: the published one, for comparison only.",
+    default="recommended",
+    words={"recommended": None, "paper": "paper"},
+)
+TEMPERING = Option(
+    "tempering",
+    "Replicas at several temperatures, so that chains change between families of features. auto: on for similarities,"
+    " and for aspects to be learned with --no-unique; off; N temperatures to start with, whose number grows while"
+    " tuning; or the temperatures themselves.",
+    NUMBERS,
+    default="auto",
+    metavar="auto|off|N|1,T,...",
+    words={"auto": None, "off": False},
+)
+TREE = Option(
+    "tree",
+    "A tree of related options, which share aspects more readily: a table of two columns, option and group, or a Newick"
+    " file. It takes the place of --aspects or --features.",
+    Path,
+    FEATURES,
+    metavar="FILE",
+)
+LEAF_LENGTH = Option(
+    "leaf_length",
+    "With groups: length of the edges above the options, above 0 and at most 1; near 0 groups share nearly everything,"
+    " at 1 they mean nothing.",
+    float,
+    FEATURES,
+    default="0.1",
+)
+LINEAR = Option(
+    "linear",
+    "Attributes whose levels are numbers with one slope, rather than a coefficient for each level.",
+    NAMES,
+    metavar="COLUMN,...",
+)
+
+# the data
+_COLUMN = Option("", "", to=DATA, default="recognised", metavar="COLUMN")
+RESPONDENT = _COLUMN.but(name="respondent", help="The column of who answered.")
+TASK = _COLUMN.but(name="task", help="The column of the task or occasion.")
+ALTERNATIVE = _COLUMN.but(name="alternative", help="The column of the alternative.")
+CHOSEN = _COLUMN.but(name="chosen", help="The column of 1 for the chosen alternative and 0 for others.")
+COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
+EXPERIMENT = (
+    *COLUMNS,
+    Option(
+        "attributes",
+        "The columns that describe the products.",
+        NAMES,
+        DATA,
+        default="all others",
+        metavar="COLUMN,...",
+    ),
+    Option(
+        "levels",
+        "The levels of an attribute from worst to best; may be given several times.",
+        LISTS,
+        DATA,
+        default="by size, by the alphabet",
+        metavar="NAME=A,B,...",
+    ),
+    Option(
+        "none",
+        "The no-choice option. Its label among the alternatives, a column with 1 in its rows, or a column and what it"
+        " holds in its rows.",
+        CELL,
+        DATA,
+        default="there is none",
+        metavar="LABEL|COLUMN|COLUMN=VALUE",
+    ),
+    Option(
+        "bins",
+        "Put an attribute of many numbers into K bins, or cut it at A, B, ...",
+        CUTS,
+        DATA,
+        metavar="NAME=K|NAME=A,B,...",
+    ),
+)
+TARGET = Option(
+    "target",
+    "The column that holds the classes. All other columns are covariates, which must be numbers.",
+    to=DATA,
+    metavar="COLUMN",
+)
+
+# the answer
+FOLDS = Option(
+    "folds",
+    "Parts of the cross-validation, the same for all models unless --seed differs; 0: none.",
+    int,
+    REPORT,
+    default="5",
+    check=partial(whole, least=0),
+)

@@ -1,0 +1,157 @@
+"""Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into predictions."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import DataWarning
+from thali.inference.quiet import is_quiet
+from thali.inference.warn import warn
+from thali.posterior.interval import TAILS
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from .gibbs import PlackettLuceDraws
+
+MAX_LOGITS = 40  # rows of the training data whose predictions are checked for convergence
+_BLOCK = 2**21  # scores computed at a time
+NOTHING = 1e-290  # a sum of scores below it has lost its leading digits
+
+_DESCRIPTIONS = {
+    "a": "shape of the prior of the weights",
+    "log_likelihood": "whole data set, natural logarithm",
+    "weights": "relative weights of the columns of W; those of a draw sum to 1",
+    "logit": "log odds of the observed class of a row of the training data",
+}
+
+
+def to_datatree(
+    draws: "PlackettLuceDraws", W: np.ndarray, codes: np.ndarray, classes: np.ndarray, columns: Sequence[str]
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree."""
+    import xarray as xr
+
+    from thali.posterior.store import origin, tree_of
+
+    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    posterior = draws_group(draws.a, draws.log_likelihood, draws.weights, W, codes, classes, columns)
+    groups = {
+        "posterior": posterior,
+        "observed_data": xr.Dataset({"label": ("observation", labels[codes])}),
+        "constant_data": xr.Dataset({"learned_a": draws.settings.prior.learned}),
+        "sample_stats": xr.Dataset(
+            {name: ("chain", values) for name, values in draws.stats.items()}, {"chain": posterior["chain"]}
+        ),
+    }
+    settings = draws.settings
+    return tree_of(
+        groups, {**origin(), "sampler": settings.sampler, "thin": settings.thin, "tuning_steps": settings.tune}
+    )
+
+
+def draws_group(
+    a: np.ndarray,
+    log_likelihood: np.ndarray,
+    weights: np.ndarray,
+    W: np.ndarray,
+    codes: np.ndarray,
+    classes: np.ndarray,
+    columns: Sequence[str],
+) -> "xarray.Dataset":
+    """Draws (chain, draw, ...) as a group of a tree; the codes are (n,), or (draw, n) where every draw has its own."""
+    import xarray as xr
+
+    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    chosen = np.unique(np.linspace(0, len(W) - 1, MAX_LOGITS).astype(int))
+    by_draw = ("chain", "draw")
+    variables = {
+        "a": (by_draw, a),
+        "log_likelihood": (by_draw, log_likelihood),
+        "weights": ((*by_draw, "class", "column"), weights),
+        "logit": ((*by_draw, "row"), _logits(weights, W[chosen], codes[..., chosen])),
+    }
+    chains, draws = a.shape
+    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    group = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns), "row": chosen})
+    for name, variable in group.data_vars.items():
+        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+    return group
+
+
+def _logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """ln P/(1 − P) of a class of each row, shape (chains, draws, rows)."""
+    scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
+    own = np.take_along_axis(scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2)[:, :, 0]
+    others = np.where(np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores).sum(axis=2)
+    return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(others, NOTHING))
+
+
+def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """The rows of the summary: a if it was learned, log_likelihood, logit[row]."""
+    posterior = tree["posterior"].dataset
+    names = ["a"] * bool(tree["constant_data"].dataset["learned_a"]) + ["log_likelihood"]
+    logits = posterior["logit"]
+    return {name: posterior[name].values for name in names} | {
+        f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)
+    }
+
+
+def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str]) -> "pandas.DataFrame":
+    """Mean and interval of every relative weight, the largest first."""
+    import pandas as pd
+
+    low, high = np.quantile(weights, TAILS, axis=0)
+    p = len(columns)
+    table = {
+        "class": np.repeat(classes, p),
+        "column": list(columns) * len(classes),
+        "weight": weights.mean(axis=0).ravel(),
+        "weight_low": low.ravel(),
+        "weight_high": high.ravel(),
+    }
+    return pd.DataFrame(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+
+
+def mean_probabilities(
+    weights: np.ndarray, rows: int, W_of: Callable[..., Any], logs_of: Callable[..., Any], class_count: np.ndarray
+) -> np.ndarray:
+    """Class probabilities of new rows, averaged over draws; memory does not grow with the number of rows."""
+    draws, classes, p = weights.shape
+    flat = weights.reshape(-1, p)
+    result = np.empty((rows, classes))
+    step = max(1, _BLOCK // len(flat))
+    for start in range(0, rows, step):
+        part = slice(start, min(start + step, rows))
+        scores = (W_of(part) @ flat.T).reshape(-1, draws, classes)
+        totals = scores.sum(axis=2, keepdims=True)
+        lost = totals[..., 0] < NOTHING
+        if lost.any():
+            logs = logs_of(part)
+            for row in np.flatnonzero(lost.any(axis=1)):
+                of_draws = weights[lost[row]]
+                logs_of_row = np.broadcast_to(logs[row], (len(of_draws), p))
+                scores[row, lost[row]] = scores_from_logs(logs_of_row, of_draws, class_count)
+            totals = scores.sum(axis=2, keepdims=True)
+        result[part] = (scores / totals).mean(axis=1)
+    return result
+
+
+def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray) -> np.ndarray:
+    """Relative scores (rows, K) of rows whose scores are too small for floats."""
+    with np.errstate(divide="ignore"):
+        terms = logs[:, None, :] + np.log(weights)
+    top = terms.max(axis=(1, 2), keepdims=True)
+    undefined = ~np.isfinite(top[:, 0, 0])
+    scores = np.exp(terms - np.where(np.isfinite(top), top, 0.0)).sum(axis=2)
+    if undefined.any() and not is_quiet():
+        warn(
+            DataWarning(
+                "Rows are zero in every column of W that has a weight, so that the model says nothing about them; the "
+                "frequencies of the classes in the training data stand in. Choose a larger a to keep all weights."
+            )
+        )
+    scores[undefined] = class_count
+    return scores

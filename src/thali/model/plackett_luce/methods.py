@@ -1,0 +1,194 @@
+"""The Bayesian methods of Plackett–Luce regression: fits and predictions."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
+from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
+from thali.posterior.verdict import Advice
+
+from ..base import Job
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .model import PlackettLuceRegression
+
+_APART = (
+    "the chains stay in different supports of the weights, and more draws will hardly help: take more chains, or ",
+    "fix ",
+    Argument("a"),
+    " at a larger value",
+)
+ADVICE = Advice(apart=_APART)
+
+
+def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+    """Draws: `posterior_`, and their means as `weights_`, `a_` and `log_likelihood_`."""
+    from thali.inference.progress import Progress
+
+    from .draws import to_datatree
+    from .gibbs import carry_out, settings_of
+    from .row_sums import Rows
+
+    if not isinstance(data, Rows):
+        raise ArgumentError(
+            Setting("method", "gibbs"),
+            " needs all rows in memory; pass arrays, or choose ",
+            Setting("method", "variational"),
+            " or ",
+            Setting("method", "map"),
+            " for a Dask array.",
+        )
+    m = model
+    settings = settings_of(data.W.size, m.a, m.a_range, m.b, m.sampler, m.draws, m.tune, m.chains, m.thin)
+
+    def work() -> dict[str, Any]:
+        with Progress(bool(m.progressbar), "sampling", settings.sweeps, "sweeps") as progress:
+            draws = carry_out(settings, data.W, data.codes, data.n_classes, m.cores, m.random_seed, progress)
+        return {
+            "posterior_": to_datatree(draws, data.W, data.codes, m.classes_, columns),
+            "weights_": m._labelled(draws.weights.mean(axis=(0, 1)), columns),
+            "a_": float(np.exp(np.log(draws.a).mean())) if m.a is None else float(m.a),
+            "log_likelihood_": float(draws.log_likelihood.mean()),
+            "n_passes_": draws.sweeps,
+            "interrupted_": draws.interrupted,
+        }
+
+    return Job(work, draws=settings.draws)
+
+
+def by_map(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+    """The maximum of the posterior for a fixed a."""
+    from .map_estimate import maximise
+
+    def work() -> dict[str, Any]:
+        import pandas
+
+        fit = maximise(data, float(model.a), float(model.b))
+        of_class, column = np.nonzero(fit.support)
+        table = {
+            "class": model.classes_[of_class],
+            "column": [columns[j] for j in column],
+            "weight": fit.weights[fit.support],
+        }
+        support = pandas.DataFrame(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+        return {
+            "weights_": model._labelled(fit.weights, columns),
+            "a_": fit.a,
+            "objective_": fit.objective,
+            "log_likelihood_": fit.log_likelihood,
+            "n_passes_": fit.n_passes,
+            "n_iter_": fit.n_iter,
+            "support_": support,
+            "converged_": fit.converged,
+            "slope_": fit.slope,
+        }
+
+    return Job(work)
+
+
+def of_map(model: "PlackettLuceRegression") -> Iterator[ThaliWarning]:
+    """Warnings after `by_map`."""
+    if not model.converged_:
+        small = model.a_ < 1.0
+        mend = "choose a = 1, whose maximum exists" if small else "standardise the covariates or choose a larger a"
+        yield ConvergenceWarning(
+            f"The weights have not settled after {model.n_passes_} sweeps over the data (the gradient is still "
+            f"{model.slope_:.1e} a row); {mend}."
+        )
+
+
+def by_variational(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+    """The variational posterior: `shapes_`, `rates_`, its bound, and its means as `weights_`."""
+    from .gibbs import law_of
+    from .variational import fit_variational
+
+    law_of(model.a, model.a_range, model.b)
+
+    def work() -> dict[str, Any]:
+        fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
+        means = fit.shapes / fit.rates
+        return {
+            "shapes_": model._labelled(fit.shapes, columns),
+            "rates_": fit.rates,
+            "weights_": model._labelled(means / means.sum(), columns),
+            "a_": fit.a,
+            "lower_bound_": fit.lower_bound,
+            "log_likelihood_": fit.log_likelihood,
+            "n_passes_": fit.n_passes,
+            "collapsed_": fit.collapsed,
+            "converged_": fit.converged,
+        }
+
+    return Job(work)
+
+
+def of_variational(model: "PlackettLuceRegression") -> Iterator[ThaliWarning]:
+    """Warnings after `by_variational`."""
+    if not model.converged_:
+        yield ConvergenceWarning(
+            f"The lower bound is still rising after {model.n_passes_} sweeps over the data; standardise the covariates "
+            "or fix a at a larger value."
+        )
+    if model.collapsed_:
+        yield ConvergenceWarning(
+            f"The best fit, at a = {model.a_:.3g}, says little more than that all classes are equally probable; set ",
+            Setting("a", 0.05),
+            " or another small value, or choose ",
+            Setting("method", "gibbs"),
+            ".",
+        )
+
+
+# How each method fits the rows, and what it warns of.
+METHODS = {"gibbs": by_gibbs, "map": by_map, "variational": by_variational}
+OUTCOMES = {"map": of_map, "variational": of_variational}
+
+
+def summary_of_weights(model: "PlackettLuceRegression") -> "pandas.DataFrame":
+    """A row for each weight that is not zero, the largest first: of a variational posterior, or of a maximum."""
+    import pandas
+    from scipy.stats import gamma
+
+    weights = np.asarray(model.weights_)
+    order = np.argsort(-weights, axis=None, kind="stable")
+    kept = [divmod(int(place), weights.shape[1]) for place in order if weights.flat[place] > 0.0]
+    names = [f"weight[{model.classes_[k]}, {model.columns_[j]}]" for k, j in kept]
+    columns = {"mean": np.array([weights[place] for place in kept])}
+    if model.method == "variational":
+        shapes, rates = np.asarray(model.shapes_, float), np.broadcast_to(model.rates_, weights.shape)
+        total = (shapes / rates).sum()
+        of = gamma([shapes[place] for place in kept], scale=[1.0 / (rates[place] * total) for place in kept])
+        columns |= {"sd": of.std(), INTERVAL_COLUMNS[0]: of.ppf(TAILS[0]), INTERVAL_COLUMNS[1]: of.ppf(TAILS[1])}
+    return pandas.DataFrame(columns, index=names)
+
+
+def probabilities_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
+    """Averaged over the draws."""
+    from .draws import mean_probabilities
+
+    weights = model.posterior_["posterior"].dataset["weights"].values
+    design = model.design_
+    return mean_probabilities(
+        weights.reshape(-1, *weights.shape[2:]),
+        len(matrix),
+        lambda part: design.apply(matrix[part]),
+        lambda part: design.logs(matrix[part]),
+        model.class_count_,
+    )
+
+
+def probabilities_of_variational(model: "PlackettLuceRegression", matrix: np.ndarray, step: int) -> np.ndarray:
+    """Averaged over the variational posterior, by the exact integral."""
+    from .integral import expected_from_logs
+
+    shapes = np.asarray(model.shapes_, float)
+    return np.concatenate(
+        [
+            expected_from_logs(model.design_.logs(matrix[start : start + step]), shapes, model.rates_)
+            for start in range(0, len(matrix), step)
+        ]
+    )

@@ -1,0 +1,432 @@
+"""Plackett–Luce regression as a classifier."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import one_of, whole
+from thali._late import carried_out_by
+from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
+from thali.inference.quiet import is_quiet
+
+from ..base import Job, Model, Sampled
+from ..classifiers.classifier import Classifier
+from .design import Design
+from .gibbs import SAMPLERS, law_of
+from .methods import METHODS, OUTCOMES
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali.posterior.verdict import Advice, Verdict
+
+    from .blocks import Blocks
+    from .row_sums import Rows
+
+_STEP = 4096  # rows predicted at a time
+
+
+class PlackettLuceRegression(Classifier, Sampled):
+    r"""Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
+
+    .. math:: P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad
+              \lambda_{kj} \sim \mathrm{Gamma}(a, b)
+
+    W holds, by default, e^x and e^−x of every standardised covariate, and a column of ones. Only the relative weights
+    matter to the predictions; the smaller a, the fewer of them carry the total.
+
+    Parameters
+    ----------
+    method : {"gibbs", "map", "variational"}
+        "gibbs" draws from the posterior. "variational" approximates it by independent Gamma distributions, the best of
+        several starts; predictions are its exact averages. "map" is the maximum of the posterior for a fixed `a`: a > 1
+        keeps all weights positive; a = 1, the maximum of the likelihood, sets most to exactly zero; for a < 1 the
+        density has no maximum, and the published fixed-point rule is followed from the solution at a = 1, so that its
+        answer depends on where it starts.
+    transform : "exponential", "exponential-pairs", callable or None
+        How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the (standardised) covariates that
+        returns a matrix of non-negative numbers; None takes non-negative covariates as they are.
+    a : float, > 0, optional
+        Shape of the prior. None learns it, which `method="map"` cannot.
+    a_range : pair of float, > 0
+        Ends of the prior p(a) ∝ 1/a of an a that is learned. The published prior has none, and with it the posterior
+        cannot be normalised.
+    b : float, > 0
+        Rate of the prior; without influence on predictions for a fixed a.
+    standardize : bool
+        Whether covariates are first given mean 0 and standard deviation 1, those of the training data. Left out for
+        `transform=None`. Covariates that are the same in every row of the training data say nothing: they are left
+        out of W (a callable gets 0), with a warning, and predictions do not depend on them.
+    sampler : {None, "recommended", "exchange", "hamiltonian", "paper"}
+        Of `method="gibbs"`: "exchange" draws latent variables, a with the weights left out and moves that carry weights
+        from column to column; "hamiltonian" follows trajectories on ln λ for a fixed a; "paper" is the published
+        sampler, for comparison. None and "recommended" take "hamiltonian" for a fixed a of .5 or more, else "exchange".
+    draws, tune : int
+        Of `method="gibbs"`: states kept in each chain, and states discarded before them.
+    chains : int
+    thin : int, optional
+        Sweeps for each state; None means 10, and 1 for "hamiltonian" or if W has more than a million entries.
+    cores : int, optional
+        Threads; all when left out. Has no influence on the results.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    progressbar : bool
+
+    Attributes
+    ----------
+    weights_ : pandas.DataFrame or array, shape (K, p)
+        Relative weights, which sum to 1: a frame of classes and columns of W if X was a data frame, else an array.
+        Posterior means, or the maximum of the posterior.
+    columns_ : list of str
+        Names of the columns of W.
+    a_ : float
+        The one given, or the posterior mean of ln a exponentiated, or the best one found by `method="variational"`.
+    log_likelihood_ : float
+        Of the whole training data, natural logarithm: the posterior mean, or that of the weights.
+    n_passes_ : int
+        Sweeps over the training data, those of all chains or starts together.
+    posterior_ : xarray.DataTree
+        After `method="gibbs"`: the draws in the ArviZ schema (a, log_likelihood, weights, and logit, the log odds of
+        the observed class of up to 40 rows).
+    interrupted_ : bool
+        After `method="gibbs"`: whether Ctrl-C ended the fit early.
+    lower_bound_ : float
+        After `method="variational"`: of the logarithm of the evidence, without the prior on a.
+    shapes_, rates_ : arrays, shapes (K, p) and (p,)
+        After `method="variational"`: of the Gamma distributions of the weights, which need not sum to 1.
+    collapsed_ : bool
+        After `method="variational"`: whether the best fit says no more than that all classes are equally probable.
+    objective_ : float
+        After `method="map"`: log-likelihood + (a − 1) Σ ln of the relative weights, zeros left out for a ≤ 1.
+    support_ : pandas.DataFrame
+        After `method="map"`: class, column and weight of all weights above zero, the largest first.
+    n_iter_ : int
+        After `method="map"`.
+    converged_ : bool
+        After `method="map"` or "variational": whether the climb ended.
+    slope_ : float
+        After `method="map"`: the gradient that is left, a row.
+    design_ : Design
+        How covariates become W.
+    class_count_ : array, shape (K,)
+
+    References
+    ----------
+    Archambeau & Caron (2012), Plackett-Luce regression: a new Bayesian model for polychotomous data, equations 4 to 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thali as th
+    >>> X = np.array([[-1.4], [-0.6], [-0.1], [0.3], [0.9], [1.7]])
+    >>> y = ["no", "no", "yes", "no", "yes", "yes"]
+    >>> model = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
+    >>> model.predict([[-2.0], [2.0]]).tolist()
+    ['no', 'yes']
+    >>> model = th.PlackettLuceRegression(draws=500, random_seed=1).fit(X, y)
+    >>> model.summary().index[:3].to_list()
+    ['a', 'log_likelihood', 'logit[0]']
+    """
+
+    # An attribute `transform` would make scikit-learn take the model for a transformer.
+    _kept_as = {"transform": "_transform"}
+
+    weights_: Any
+    columns_: list[str]
+    a_: float
+    log_likelihood_: float
+    posterior_: "xarray.DataTree"
+    interrupted_: bool
+    lower_bound_: float
+    shapes_: Any
+    rates_: np.ndarray
+    collapsed_: bool
+    objective_: float
+    support_: "pandas.DataFrame"
+    n_passes_: int
+    n_iter_: int
+    design_: Design
+    class_count_: np.ndarray
+    converged_: bool
+    slope_: float
+
+    def __init__(
+        self,
+        method: str = "gibbs",
+        transform: Any = "exponential",
+        a: Any = None,
+        a_range: Any = (1e-3, 1e2),
+        b: float = 1.0,
+        standardize: bool = True,
+        sampler: Any = None,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        thin: Any = None,
+        cores: Any = None,
+        random_seed: Any = None,
+        progressbar: bool = False,
+    ) -> None:
+        self.method = method
+        self._transform = transform
+        self.a = a
+        self.a_range = a_range
+        self.b = b
+        self.standardize = standardize
+        self.sampler = sampler
+        self.draws = draws
+        self.tune = tune
+        self.chains = chains
+        self.thin = thin
+        self.cores = cores
+        self.random_seed = random_seed
+        self.progressbar = progressbar
+
+    def _job_of_blocks(self, X: Any, y: Any) -> Job | None:
+        from .blocks import gather, is_blocked
+
+        if not is_blocked(X):
+            return None
+        self._check_arguments()
+        found = gather(X, y, self._transform, self.standardize, type(self).__name__)
+        self.classes_: np.ndarray = found.classes
+        self.n_features_in_: int = found.n_features
+        return self._job_of_rows(found.data, found.design, found.look, found.class_counts)
+
+    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+        from .duplicates import distinct_rows
+        from .row_sums import Rows
+        from .scale_check import look_at, warn_of_constants
+
+        self._check_arguments()
+        design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
+        if design.standard is None and isinstance(self._transform, str):
+            warn_of_constants(matrix, self._column_names())
+        W, counts = design.apply(matrix), None
+        if self.method != "gibbs":
+            W, codes, counts = distinct_rows(W, codes)
+        rows = Rows(W, codes, len(self.classes_), counts, self.cores)
+        return self._job_of_rows(rows, design, look_at(W, counts), np.bincount(codes, counts, len(self.classes_)))
+
+    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        from .prior_sample import sample_weights
+
+        self._check_arguments()
+        design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
+        prior = law_of(self.a, self.a_range, self.b)
+        return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
+
+    def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
+        if self.method != "gibbs":
+            raise ArgumentError(
+                "Only ",
+                Setting("method", "gibbs"),
+                " draws from the posterior; got ",
+                Setting("method", self.method),
+                ".",
+            )
+        return super()._refit(data, random_seed, settings)
+
+    def _check_arguments(self) -> None:
+        one_of("method", self.method, tuple(METHODS))
+        one_of("standardize", self.standardize, (True, False))
+        if self.method == "map" and self.a is None:
+            raise ArgumentError(
+                Setting("method", "map"),
+                " needs a number for ",
+                Argument("a"),
+                "; choose ",
+                Setting("a", 1.1),
+                " to keep all weights positive, or ",
+                Setting("a", 1.0),
+                " for the maximum of the likelihood, most of whose weights are exactly zero.",
+            )
+        law_of(self.a, self.a_range, self.b)
+        if self.sampler is not None:
+            one_of("sampler", self.sampler, SAMPLERS)
+        for name, least in (("draws", 1), ("tune", 0), ("chains", 1)):
+            whole(name, getattr(self, name), least)
+        for name in ("thin", "cores"):
+            if getattr(self, name) is not None:
+                whole(name, getattr(self, name), 1)
+
+    def _job_of_rows(self, data: "Rows | Blocks", design: Design, look: Any, class_count: np.ndarray) -> Job:
+        """What all methods share, whether the rows are in memory or not."""
+        from ..classifiers.standard import warn_of_left_out
+        from .scale_check import scaling_advice, warn_about
+
+        warn_of_left_out(design.standard, vars(self).get("feature_names_in_"))
+        if not is_quiet():
+            warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
+        named = {"design_": design, "columns_": list(design.columns), "class_count_": class_count}
+        job = METHODS[self.method](self, data, named["columns_"])
+        return replace(job, run=lambda: named | job.run())
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        if self.method == "gibbs":
+            yield from super()._outcome(job)
+        else:
+            yield from OUTCOMES[self.method](self)
+
+    def _labelled(self, weights: np.ndarray, columns: list[str]) -> Any:
+        """Weights with classes and columns where the data had names."""
+        if "feature_names_in_" not in vars(self):
+            return weights
+        import pandas
+
+        return pandas.DataFrame(weights, index=pandas.Index(self.classes_, name="class"), columns=columns)
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after `method="gibbs"`.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            After a fit by another method, which has no draws.
+        """
+        from .draws import quantities_of
+
+        return quantities_of(self._with_draws("quantities").posterior_)
+
+    def _advice(self) -> "Advice":
+        from .methods import ADVICE
+
+        return ADVICE
+
+    def summary(self) -> "pandas.DataFrame":
+        """What was learned, in rows.
+
+        After `method="gibbs"`: posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of a (if learned),
+        log_likelihood (of the whole training data) and logit[row], the log odds of the observed class of up to 40 rows
+        of the training data; single weights are left out: see `weights_table`. Otherwise weight[class, column], the
+        relative weights that are not zero, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat; after
+            "variational" the first four, with sd and interval of a weight divided by the mean of their sum; after "map"
+            the first.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .methods import summary_of_weights
+
+        self._require_fitted()
+        return super().summary() if self.method == "gibbs" else summary_of_weights(self)
+
+    def verdict(self) -> "Verdict":
+        """Whether the chains agree and are long enough; after another method whether it converged.
+
+        Returns
+        -------
+        Verdict
+            `.agrees`, `.facts`, `.remedies`; `str` gives a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return super().verdict() if self.method == "gibbs" else Model.verdict(self)
+
+    def weights_table(self) -> "pandas.DataFrame":
+        """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            class, column, weight, weight_low and weight_high (the 89 % interval). The weights of a draw sum to 1.
+
+        Raises
+        ------
+        NotFittedError, ArgumentError
+            As `summary`.
+        """
+        from .draws import weights_table
+
+        weights = self._with_draws("weights_table").posterior_["posterior"].dataset["weights"].values
+        return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
+
+    def _with_draws(self, what: str) -> "PlackettLuceRegression":
+        self._require_fitted()
+        if self.method != "gibbs":
+            raise ArgumentError(f"{what}() describes draws, which only method='gibbs' makes; see weights_ instead.")
+        return self
+
+    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        from .methods import probabilities_of_draws, probabilities_of_variational
+
+        if self.method == "gibbs":
+            return probabilities_of_draws(self, matrix)
+        if self.method == "variational":
+            return probabilities_of_variational(self, matrix, _STEP)
+        from .draws import NOTHING, scores_from_logs
+
+        weights = np.asarray(self.weights_)
+        result = np.empty((len(matrix), len(self.classes_)))
+        for start in range(0, len(matrix), _STEP):
+            part = matrix[start : start + _STEP]
+            scores = self.design_.apply(part) @ weights.T
+            lost = scores.sum(axis=1) < NOTHING
+            if lost.any():
+                logs = self.design_.logs(part[lost])
+                scores[lost] = scores_from_logs(logs, weights, self.class_count_)
+            result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
+        return result
+
+    def plot_path(self, X: Any, y: Any, a: Any = None, *, method: str = "map", ax: Any = None) -> Any:
+        """Draw every relative weight against the shape a of the prior, refitted for each a.
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence (n,)
+        a : sequence of float above 0, optional
+        method : {"map", "variational", "gibbs"}
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.path`.
+        """
+        return carried_out_by("plot_path")(self, X, y, a, method=method, ax=ax)
+
+    def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
+        """Draw which class is the most probable one where, for a model of two covariates.
+
+        Parameters
+        ----------
+        X : array or data frame (n, 2)
+            Rows that the picture should hold.
+        y : sequence (n,), optional
+            Their classes; without them no points are drawn.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.decision`.
+        """
+        return carried_out_by("plot_decision")(self, X, y, ax=ax)

@@ -1,0 +1,43 @@
+"""What is said of Plackett-Luce regression without loading it."""
+
+from functools import partial
+
+from thali._arguments import positive
+from thali.data.kinds import CLASSES
+
+from ..options import CHAINS, CORES, DRAWS, FOLDS, METHOD, SAMPLER, SEED, TARGET, THIN, TUNE
+from ..spec import MODEL, ModelSpec, Option
+
+_DRAWN = ("gibbs",)
+
+PLACKETT_LUCE = ModelSpec(
+    name="plackett-luce",
+    aliases=("PL", "plackett-luce-regression"),
+    cls="thali.model.plackett_luce.model:PlackettLuceRegression",
+    data=(CLASSES,),
+    answers="class probabilities from few non-negative weights",
+    methods=("gibbs", "map", "variational"),
+    options=(
+        TARGET,
+        METHOD,
+        Option(
+            "a",
+            "Shape of the prior of the weights, above 0; a smaller one leaves fewer of them.",
+            float,
+            default="learned; --method map needs one",
+            check=partial(positive, meaning="the shape of the prior of the weights"),
+        ),
+        Option(
+            "transform",
+            "What the weights weigh. e^x and e^-x of every covariate x (standardised) and 1; also those of sums of two;"
+            " or covariates of 0 or more as they are.",
+            default="exponential",
+            words={"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None},
+        ),
+        *(each.but(to=MODEL, methods=_DRAWN) for each in (SAMPLER, DRAWS, TUNE, CHAINS, THIN)),
+        CORES.but(to=MODEL),
+        SEED.but(to=MODEL),
+        FOLDS,
+    ),
+    implied_by=("target",),
+)

@@ -1,0 +1,1 @@
+"""How product classes are sampled: annealed chains, and sequential Monte Carlo."""

@@ -1,0 +1,167 @@
+"""Utility differences of one person, and the likelihood of the choices under them.
+
+A difference has terms only of features that separate the two products. There is a tie if there are none: counting
+decides that, never a comparison of numbers. Where all separating values are too small for floats (`TINY`), the sign
+comes from logarithms.
+"""
+
+import math
+from typing import Any
+
+from thali._jit import part, scalar
+
+from .bits import is_inside
+from .state import MUTE, NEXT_OWNED, SIGN
+
+TINY = 1e-280
+
+
+@part
+def compare(tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any) -> Any:
+    """Chosen minus other membership in class k for all comparisons of person n; returns in how many tasks one is
+    not 0."""
+    first = tasks.first_task[n]
+    count, c = 0, 0
+    for t in range(first, tasks.first_task[n + 1]):
+        r = tasks.first_row[t]
+        mine = 1 if is_inside(tasks.rows, r, bits, k) else 0
+        some = 0
+        for other in range(r + 1, tasks.first_row[t + 1]):
+            d = mine - (1 if is_inside(tasks.rows, other, bits, k) else 0)
+            difference[row, c] = d
+            some |= d & 1
+            c += 1
+        separates[row, t - first] = some
+        count += some
+    return count
+
+
+@scalar
+def n_comparisons(tasks: Any, n: Any) -> Any:
+    """Number of products that person n did not choose."""
+    first, end = tasks.first_task[n], tasks.first_task[n + 1]
+    return tasks.first_row[end] - tasks.first_row[first] - (end - first)
+
+
+@scalar
+def add_feature(tasks: Any, features: Any, sums: Any, row: Any, n: Any, f: Any) -> None:
+    """Add the value of feature f to the differences of its owner n."""
+    sign = 1.0 - 2.0 * features.slots[f, SIGN]
+    first, c = tasks.first_task[n], 0
+    for t in range(first, tasks.first_task[n + 1]):
+        end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
+        if features.separates[f, t - first] != 0:
+            value = sign * features.value[f, t - first]
+            for i in range(c, end):
+                d = features.difference[f, i]
+                sums.total[row, i] += value * d
+                sums.apart[row, i] += d & 1
+        c = end
+
+
+@part
+def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None:
+    """Differences of person n from all features that are not mute."""
+    for c in range(n_comparisons(tasks, n)):
+        sums.total[row, c] = 0.0
+        sums.apart[row, c] = 0
+    f = features.people[n, 0]
+    while f >= 0:
+        if features.slots[f, MUTE] == 0:
+            add_feature(tasks, features, sums, row, n, f)
+        f = features.slots[f, NEXT_OWNED]
+
+
+@part
+def exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
+    """Sign and logarithm of one difference of person n, from the logarithms of the values."""
+    top = -math.inf
+    f = features.people[n, 0]
+    while f >= 0:
+        if features.slots[f, MUTE] == 0 and features.difference[f, c] != 0:
+            top = max(top, log_sum(features.log_theta[f], features.log_eps[f, tau]))
+        f = features.slots[f, NEXT_OWNED]
+    total = 0.0
+    f = features.people[n, 0]
+    while f >= 0:
+        if features.slots[f, MUTE] == 0 and features.difference[f, c] != 0:
+            value = math.exp(log_sum(features.log_theta[f], features.log_eps[f, tau]) - top)
+            total += value * features.difference[f, c] * (1 - 2 * features.slots[f, SIGN])
+        f = features.slots[f, NEXT_OWNED]
+    if total == 0.0:
+        return 0, -math.inf
+    return (1 if total > 0.0 else -1), top + math.log(abs(total))
+
+
+@scalar
+def log_sum(x: Any, y: Any) -> Any:
+    """ln(e^x + e^y)."""
+    top, low = max(x, y), min(x, y)
+    return top + math.log1p(math.exp(low - top))
+
+
+@scalar
+def hard_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any) -> Any:
+    """1 / winners if the chosen product wins, else 0."""
+    winners = 1
+    for i in range(c, end):
+        if sums.apart[row, i] == 0:
+            winners += 1
+        else:
+            d = sums.total[row, i]
+            if d <= -TINY or (d < TINY and exact_difference(features, n, tau, i)[0] < 0):
+                return 0.0
+    return 1.0 / winners
+
+
+@scalar
+def soft_hit(sums: Any, row: Any, c: Any, end: Any, sharpness: Any, value: Any, difference: Any, at: Any) -> Any:
+    """Logit probability of the chosen product when one more value is added where `difference` says."""
+    total = 1.0
+    for i in range(c, end):
+        total += math.exp(-sharpness * (sums.total[row, i] + value * difference[at, i]))
+    return 1.0 / total
+
+
+@scalar
+def plain_soft_hit(sums: Any, row: Any, c: Any, end: Any, sharpness: Any) -> Any:
+    """Logit probability of the chosen product."""
+    total = 1.0
+    for i in range(c, end):
+        total += math.exp(-sharpness * sums.total[row, i])
+    return 1.0 / total
+
+
+@part
+def fill_hits(tasks: Any, target: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) -> None:
+    """L of every task of person n, lapse left out, from the differences in `row`."""
+    first, c = tasks.first_task[n], 0
+    for t in range(first, tasks.first_task[n + 1]):
+        end = c + tasks.first_row[t + 1] - tasks.first_row[t] - 1
+        if target.sharpness[t] == math.inf:
+            hit[t - first] = hard_hit(features, sums, row, n, t - first, c, end)
+        else:
+            hit[t - first] = plain_soft_hit(sums, row, c, end, target.sharpness[t])
+        c = end
+
+
+@scalar
+def times(total: Any, product: Any, factor: Any) -> Any:
+    """(total, product) with ln total + ln product increased by ln factor, using few logarithms."""
+    product *= factor
+    if 1e-100 < product < 1e100:
+        return total, product
+    if product > 0.0:
+        return total + math.log(product), 1.0
+    return -math.inf, 1.0
+
+
+@scalar
+def log_open_hits(tasks: Any, lapsed: Any, hit: Any, n: Any) -> Any:
+    """Σ ln L of the tasks of person n that have not lapsed."""
+    first = tasks.first_task[n]
+    total, product = 0.0, 1.0
+    for t in range(first, tasks.first_task[n + 1]):
+        if lapsed[t] == 0:
+            total, product = times(total, product, hit[t - first])
+    return total + math.log(product)

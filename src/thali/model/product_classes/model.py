@@ -1,0 +1,265 @@
+"""Classes of products that people care about, from choice experiments."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from thali._arguments import whole
+from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
+from thali.inference.quiet import is_quiet
+
+from ..base import Job, Sampled
+from ..prepared import Prepared
+from ..prior_sample import HasPriorOfData, PriorSample
+from .arguments import Run, monotone_of, settings_of
+from .reports.methods import Reports
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.data.experiment import ChoiceExperiment
+
+    from .arguments import Settings
+    from .design import Design
+    from .particles import Particles
+
+
+class ProductClasses(Reports, Sampled, HasPriorOfData):
+    r"""Infer which classes of products people care about, and predict what they choose.
+
+    A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility
+
+    .. math::
+        u_{nt}(x) = \sum_{k: z_{nk} = 1} (-1)^{s_{nk}} (\theta_{nk} + \varepsilon_{nkt})\, 1(x \in \Lambda_k), \qquad
+        \theta_{nk} \sim \mathrm{Gamma}(\sigma a, 1), \quad \varepsilon_{nkt} \sim \mathrm{Gamma}((1 - \sigma) a, 1)
+
+    and chooses the best, or any of those that no class separates from it; with probability `lapse` any alternative. The
+    number of classes need not be known: Z has a two-parameter Indian buffet prior. In an attribute that is declared
+    monotone classes are thresholds, liked if they hold the better levels and disliked if they hold the worse, so that
+    utility never falls as the attribute gets better.
+
+    Parameters
+    ----------
+    monotone : dict, optional
+        Attribute -> "increasing" (later levels are better) or "decreasing"; all others are free.
+    lapse : float in [0, 1)
+        Probability of a blind choice.
+    alpha : float above 0, optional
+        Expected number of classes that a person uses; None learns it under a Gamma(1, 1) prior.
+    beta : float above 0
+        Second parameter of the Indian buffet: the larger, the more classes for as many a person.
+    method : {"annealed", "smc"}
+        "annealed": independent annealed chains, the best predictions for the time. "smc": islands of particles, for
+        the evidence.
+    schedule : {"all", "individual", "observation"}
+        What method="smc" takes in at a time: all tasks, those of a person, or one task.
+    start : {"fixed", "prior"}
+        Where annealed chains start in a and sigma. From the prior, their weights estimate the evidence.
+    sampler : {None, "recommended", "paper"}
+        "paper": the moves of the draft of Daviet & McCausland, corrected, for comparison only.
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        The draws in the ArviZ schema, chain = chain or island: n_classes, classes_per_person, value_shape (a),
+        stability (sigma),
+        alpha, log_likelihood.
+    log_evidence_, log_evidence_se_, evidence_sd_ : float
+        Natural logarithm of the evidence, its standard error, and its standard deviation between groups; above 1 it
+        cannot be used. NaN for annealed chains from a fixed start.
+    messages_ : list of str
+        What there is to say about the run.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+
+    References
+    ----------
+    Daviet & McCausland (2017), a draft; Griffiths & Ghahramani (2011), The Indian buffet process; Durham & Geweke
+    (2014), Adaptive sequential posterior simulators.
+
+    Example
+    -------
+    >>> import thali as th
+    >>> th.ProductClasses(monotone={"price": "decreasing"}, method="smc")
+    ProductClasses(monotone={'price': 'decreasing'}, method='smc')
+    """
+
+    posterior_: "xarray.DataTree"
+    log_evidence_: float
+    log_evidence_se_: float
+    evidence_sd_: float
+    messages_: list[str]
+    interrupted_: bool
+    _draws_: "Particles"
+    _design_: "Design"
+
+    def __init__(
+        self,
+        monotone: Any = None,
+        lapse: float = 0.02,
+        alpha: Any = None,
+        beta: float = 1.0,
+        method: str = "annealed",
+        schedule: str = "all",
+        start: str = "fixed",
+        sampler: Any = None,
+    ) -> None:
+        self.monotone = monotone
+        self.lapse = lapse
+        self.alpha = alpha
+        self.beta = beta
+        self.method = method
+        self.schedule = schedule
+        self.start = start
+        self.sampler = sampler
+
+    def fit(
+        self,
+        data: "ChoiceExperiment",
+        sweeps: int | None = None,
+        chains: int | None = None,
+        islands: int | None = None,
+        particles: int | None = None,
+        sweeps_per_step: int = 10,
+        cores: int | None = None,
+        random_seed: Any = None,
+        progressbar: bool = True,
+        checkpoint: Any = None,
+        resume: Any = None,
+    ) -> Any:
+        """Draw from the posterior.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        sweeps : int, optional
+            Sweeps after the last step of annealing, from which draws are kept; None means 600 annealed, 60 smc.
+        chains : int, optional
+            Of method="annealed"; None: 8.
+        islands : int, optional
+            Groups of particles of method="smc", 2 or more; None: 8.
+        particles : int, optional
+            On each island; None: 64, fewer for more than 100 respondents (6400 over their number, 16 at least).
+        sweeps_per_step : int
+            Sweeps between two steps of annealing.
+        cores : int, optional
+            Threads; None means as many as there are processors. Has no influence on the draws.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        progressbar : bool
+        checkpoint : str or path, optional
+            File to which the state is written after every step.
+        resume : str or path, optional
+            Such a file to go on from.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside its range, or a monotone attribute is not in the data or has no order.
+        DataError
+            If the data are no choice experiment.
+
+        Warns
+        -----
+        DataWarning
+            If the choices speak against a direction; or if lapse=0 and a choice can only be explained by indifference.
+        ConvergenceWarning
+            If the chains do not agree yet.
+        InterruptedWarning
+            If Ctrl-C ended the run; the draws so far are kept.
+        """
+        settings, monotone = self._checked(data, Run(sweeps, chains, islands, particles, sweeps_per_step))
+        cores = cores if cores is None else whole("cores", cores, 1)
+        how = {"cores": cores, "random_seed": random_seed, "progressbar": progressbar}
+        files = {"checkpoint": checkpoint, "resume": resume}
+        return self._carry_out(self._job(data, settings, monotone, how | files))
+
+    def prepare(
+        self,
+        data: Any,
+        sweeps: Any = None,
+        chains: int | None = None,
+        islands: Any = None,
+        particles: Any = None,
+        **others: Any,
+    ) -> Prepared:
+        """A fit to these data, after every check that it makes; nothing is drawn."""
+        self._checked(data, Run(sweeps, chains, islands, particles))
+        return Prepared()
+
+    def _job(
+        self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str], how: dict[Any, Any]
+    ) -> Job:
+        """The fit, checked."""
+        from ..choice_logits.directions import contradicted_sentence
+        from .arguments import dominated_sentence
+        from .problem import problem_of
+
+        if settings.method == "annealed":
+            from .engines.annealed import run_annealed as run
+        else:
+            from .engines.smc import run_smc as run
+        problem = problem_of(data, monotone, settings.alpha, settings.beta)
+
+        def work() -> dict[str, Any]:
+            from .design import design_of
+            from .posterior import to_datatree
+
+            found = run(problem, settings, **how)
+            attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
+            return _attributes(to_datatree(found, design_of(data), self.alpha is None, attrs))
+
+        contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
+        dominated = dominated_sentence(data, monotone) if settings.lapse == 0.0 else ""
+        return Job(work, [remark for remark in (contradicted, dominated) if remark])
+
+    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
+        from .prior_sample import sample_classes
+
+        return sample_classes(*self._checked(data, Run()), data, rngs)
+
+    def _checked(self, data: Any, run: Run) -> "tuple[Settings, dict[str, str]]":
+        """The settings and the directions, once every argument has been looked at."""
+        from thali.data.experiment import ChoiceExperiment
+
+        if not isinstance(data, ChoiceExperiment):
+            raise DataError(
+                f"fit needs a ChoiceExperiment; got {type(data).__name__}. Make one of a table by "
+                "ChoiceExperiment.from_frame(frame)."
+            )
+        return settings_of(self, run), monotone_of(self.monotone, data)
+
+    def _fitted_attributes(self) -> dict[str, Any]:
+        found = super()._fitted_attributes()
+        return {"posterior_": found["posterior_"]} if found else {}  # the others follow from it
+
+    def _restore(self, found: dict[str, Any], path: object) -> None:
+        vars(self).update(_attributes(found["posterior_"]))
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        if self.interrupted_:
+            kept = self.posterior_["posterior"].sizes
+            yield InterruptedWarning(f"Stopped early; {kept['chain']} chains of {kept['draw']} draws were kept.")
+        verdict = self.verdict()
+        if not verdict.agrees:
+            yield ConvergenceWarning(verdict.message)
+
+
+def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
+    """The fitted attributes that a posterior, new or read from a file, stands for."""
+    from .design import design_from
+    from .particles import load
+
+    stats = tree["sample_stats"].to_dataset()
+    return {
+        "posterior_": tree,
+        "log_evidence_": float(stats["log_evidence"]),
+        "log_evidence_se_": float(stats["log_evidence_se"]),
+        "evidence_sd_": float(stats["evidence_sd"]),
+        "messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
+        "interrupted_": bool(tree.attrs.get("interrupted", 0)),
+        "_draws_": load(tree["particles"].to_dataset()),
+        "_design_": design_from(tree["constant_data"].to_dataset()),
+    }

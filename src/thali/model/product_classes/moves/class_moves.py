@@ -1,0 +1,259 @@
+"""Moves of a class that keep its owners: one attribute at a time."""
+
+import math
+from typing import Any
+
+from thali._jit import part, scalar
+from thali.inference.numerics.decisions import accept, index
+from thali.inference.numerics.gamma_tails import log_gamma_draw
+
+from ..bits import clear_bit, deactivate, has_bit, is_active, set_bit, set_size
+from ..likelihood import compare, sum_features
+from ..prior import draw_set, log_signs
+from ..state import (
+    ACTIVE,
+    CLASS_MOVE,
+    FIRST,
+    MUTE,
+    NEGATIVE,
+    NEXT_OWNER,
+    ORDERED,
+    OWNERS,
+    PERSON,
+    POLARITY,
+    SIGN,
+    SPLIT,
+)
+from .bounds import SOFT, bound_feature, draw_eps, log_fit, shapes_of
+from .ownership import copy_comparisons
+
+
+@scalar
+def step_of_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
+    """Flip one level of a free attribute, or move a threshold by one; ln of the ratio of priors, NaN if that leaves
+    an empty or a full set."""
+    levels, first = problem.n_levels[i], problem.first_bit[i]
+    size = set_size(problem, bits, row, i)
+    if problem.direction[i] != 0:
+        larger = rng.random() < 0.5
+        if size == (levels - 1 if larger else 1):
+            return math.nan
+        rank = size if larger else size - 1  # counted from the end where the set begins
+        b = first + levels - 1 - rank if polarity == 0 else first + rank
+        if larger:
+            set_bit(bits, row, b)
+        else:
+            clear_bit(bits, row, b)
+        return 0.0
+    b = first + index(rng, levels)
+    if has_bit(bits, row, b):
+        if size == 1:
+            return math.nan
+        clear_bit(bits, row, b)
+        return problem.log_sets[i, size] - problem.log_sets[i, size - 1]
+    if size == levels - 1:
+        return math.nan
+    set_bit(bits, row, b)
+    return problem.log_sets[i, size] - problem.log_sets[i, size + 1]
+
+
+@scalar
+def propose(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> Any:
+    """A class near class k into work.bits; returns ln of the ratio of priors and proposals, NaN if there is nothing to
+    decide, and its polarity, active attributes and those of them with an order."""
+    for w in range(work.bits.shape[1]):
+        work.bits[0, w] = state.bits[k, w]
+    row = state.classes
+    polarity, active, ordered = row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED]
+    i = index(rng, problem.n_levels.shape[0])
+    was_active = is_active(problem, work.bits, 0, i)
+    is_ordered = problem.direction[i] != 0
+    if was_active and rng.random() < 0.5:
+        return step_of_set(rng, problem, work.bits, 0, i, polarity), polarity, active, ordered
+    new_active, new_ordered = active - (1 if was_active else 0), ordered - (1 if was_active and is_ordered else 0)
+    new_polarity = polarity if new_ordered > 0 else -1
+    if rng.random() < 0.5:
+        if not was_active or new_active == 0:
+            return math.nan, polarity, active, ordered
+        deactivate(problem, work.bits, 0, i)
+    else:
+        new_active += 1
+        if is_ordered:
+            new_ordered += 1
+            if new_polarity < 0:
+                new_polarity = index(rng, 2)
+        draw_set(rng, problem, work.bits, 0, i, new_polarity)
+    # A step of the set was as likely as this where the attribute is active, and impossible where it is not.
+    ratio = problem.log_choose[active] - problem.log_choose[new_active] - (new_active - active) * math.log(2.0)
+    return ratio, new_polarity, new_active, new_ordered
+
+
+@scalar
+def move_class(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any, times: Any) -> None:
+    """A number of proposals for class k, accepted by the fit of all its owners, ε of the class integrated out."""
+    j, f = 0, state.classes[k, FIRST]
+    while f >= 0:
+        work.fit[j] = math.nan  # not computed yet
+        state.features.slots[f, MUTE] = 1
+        j += 1
+        f = state.features.slots[f, NEXT_OWNER]
+    for _ in range(times):
+        ratio, polarity, active, ordered = propose(rng, problem, state, work, k)
+        if math.isnan(ratio):
+            continue
+        owners, negative = state.classes[k, OWNERS], state.classes[k, NEGATIVE]
+        ratio += log_signs(owners, negative, polarity) - log_signs(owners, negative, state.classes[k, POLARITY])
+        if ratio == -math.inf:
+            continue
+        state.counts[CLASS_MOVE, 0] += 1
+        if accept(rng, ratio + gain_of_owners(rng, problem, target, state, work, k)):
+            state.counts[CLASS_MOVE, 1] += 1
+            for w in range(work.bits.shape[1]):
+                state.bits[k, w] = work.bits[0, w]
+            row = state.classes
+            row[k, POLARITY], row[k, ACTIVE], row[k, ORDERED] = polarity, active, ordered
+            renew_owners(rng, problem, target, state, work, k)
+    f = state.classes[k, FIRST]
+    while f >= 0:
+        state.features.slots[f, MUTE] = 0
+        f = state.features.slots[f, NEXT_OWNER]
+
+
+@scalar
+def gain_of_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any) -> Any:
+    """ln of the ratio of likelihoods of all owners under work.bits and under class k as it is.
+
+    Row 1 + j of the comparisons and row 2 + j of the differences belong to the j-th owner.
+    """
+    total, j, f = 0.0, 0, state.classes[k, FIRST]
+    while f >= 0:
+        n = state.features.slots[f, PERSON]
+        split = compare(problem.tasks, work.bits, 0, n, work.difference, work.separates, j + 1)
+        if not is_same(problem, state, work, n, f, j + 1, split):
+            if math.isnan(work.fit[j]):
+                sum_features(problem.tasks, state.features, work.sums, j + 2, n)
+                work.fit[j] = fit_of_owner(
+                    rng, problem, target, state, work, j, n, f, state.features.difference, state.features.separates, f
+                )
+            total -= work.fit[j]
+            total += fit_of_owner(rng, problem, target, state, work, j, n, f, work.difference, work.separates, j + 1)
+            if total == -math.inf:
+                return total
+        j += 1
+        f = state.features.slots[f, NEXT_OWNER]
+    return total
+
+
+@part
+def fit_of_owner(
+    rng: Any,
+    problem: Any,
+    target: Any,
+    state: Any,
+    work: Any,
+    j: Any,
+    n: Any,
+    f: Any,
+    difference: Any,
+    separates: Any,
+    at: Any,
+) -> Any:
+    """ln of the likelihood of an owner's choices with the class of row `at`, up to what it would be without any.
+
+    A soft task that is newly separated gets an ε from the prior, the others keep theirs, in row 1 + j.
+    """
+    _, h, next_h = shapes_of(state.real)
+    q = 1 - 2 * state.features.slots[f, SIGN]
+    gain, _, count = bound_feature(
+        problem.tasks,
+        target,
+        state.features,
+        state.lapsed,
+        work.sums,
+        work.bounds,
+        j + 2,
+        n,
+        difference,
+        separates,
+        at,
+        q,
+        f,
+    )
+    if gain == -math.inf:
+        return gain
+    for i in range(count):
+        tau = work.bounds.bound[i]
+        if work.bounds.kind[tau] == SOFT:
+            old = state.features.separates[f, tau] != 0
+            work.log_eps[j + 1, tau] = state.features.log_eps[f, tau] if old else log_gamma_draw(rng, h)
+    return gain + log_fit(
+        problem.tasks,
+        target,
+        work.sums,
+        work.bounds,
+        j + 2,
+        n,
+        difference,
+        at,
+        q,
+        work.log_eps,
+        j + 1,
+        state.features.log_theta[f],
+        h,
+        next_h,
+        count,
+    )
+
+
+@scalar
+def is_same(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split: Any) -> Any:
+    """Whether the comparisons of an owner are unchanged."""
+    if split != state.features.slots[f, SPLIT]:
+        return False
+    first, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
+    for c in range(problem.tasks.first_row[end] - problem.tasks.first_row[first] - end + first):
+        if state.features.difference[f, c] != work.difference[row, c]:
+            return False
+    return True
+
+
+@scalar
+def renew_owners(rng: Any, problem: Any, target: Any, state: Any, work: Any, k: Any) -> None:
+    """Give the owners the comparisons and the ε of the changed class."""
+    _, h, _ = shapes_of(state.real)
+    j, f = 0, state.classes[k, FIRST]
+    while f >= 0:
+        n = state.features.slots[f, PERSON]
+        split = count_split(problem, work, n, j + 1)
+        if not is_same(problem, state, work, n, f, j + 1, split):
+            q = 1 - 2 * state.features.slots[f, SIGN]
+            bound_feature(
+                problem.tasks,
+                target,
+                state.features,
+                state.lapsed,
+                work.sums,
+                work.bounds,
+                j + 2,
+                n,
+                work.difference,
+                work.separates,
+                j + 1,
+                q,
+                -1,
+            )
+            copy_comparisons(state, work, f, j + 1)
+            state.features.slots[f, SPLIT] = split
+            draw_eps(rng, problem.tasks, state.features, work.bounds, work.log_eps, n, f, h, j + 1)
+            work.fit[j] = math.nan
+        j += 1
+        f = state.features.slots[f, NEXT_OWNER]
+
+
+@scalar
+def count_split(problem: Any, work: Any, n: Any, row: Any) -> Any:
+    """In how many tasks of person n a row of comparisons separates products."""
+    count = 0
+    for tau in range(problem.tasks.first_task[n + 1] - problem.tasks.first_task[n]):
+        count += work.separates[row, tau]
+    return count

@@ -1,0 +1,117 @@
+"""The draws of a fit of product classes: what predictions and reports read."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import xarray
+
+
+class Particles(NamedTuple):
+    """D recorded draws, equally many of each group, one group after the other, as ragged arrays.
+
+    The classes of draw d are rows first_class[d] to first_class[d + 1]; the features of person n in it are
+    entries first_owned[d N + n] to first_owned[d N + n + 1]. Levels are in the natural order of the data.
+    """
+
+    group: np.ndarray  # (D,) chain, or group of particles, that a draw comes from
+    a: np.ndarray  # (D,) shape of the values
+    sigma: np.ndarray  # (D,) share of it that is stable between tasks
+    alpha: np.ndarray  # (D,) expected number of classes a person uses
+    log_likelihood: np.ndarray  # (D,) of all tasks, lapse included
+    lapse: float
+    beta: float
+    offset: np.ndarray  # (L + 1,) levels of attribute i are columns offset[i] to offset[i + 1] of `member`
+    monotone: np.ndarray  # (L,) 0 free, 1 increasing, -1 decreasing in natural order
+    first_class: np.ndarray  # (D + 1,)
+    active: np.ndarray  # (classes, L) bool
+    member: np.ndarray  # (classes, levels) bool; all True for an inactive attribute
+    polarity: np.ndarray  # (classes,) -1 no monotone attribute is active, 0 better levels liked, 1 worse ones disliked
+    n_owners: np.ndarray  # (classes,)
+    n_negative: np.ndarray  # (classes,) owners who dislike it
+    first_owned: np.ndarray  # (D N + 1,)
+    owned_class: np.ndarray  # (features,) counted from 0 within the draw
+    owned_sign: np.ndarray  # (features,) 0 liked, 1 disliked
+    owned_log_theta: np.ndarray  # (features,)
+
+    @property
+    def n_draws(self) -> int:
+        return len(self.group)
+
+    @property
+    def n_respondents(self) -> int:
+        return (len(self.first_owned) - 1) // max(1, self.n_draws)
+
+    def save(self) -> "xarray.Dataset":
+        """A dataset of plain arrays, one group of the posterior tree; `load` reads it back."""
+        import xarray
+
+        variables = {
+            name: (dims, np.asarray(getattr(self, name), _STORED.get(name))) for name, dims in _DIMENSIONS.items()
+        }
+        return xarray.Dataset(variables, attrs={"lapse": float(self.lapse), "beta": float(self.beta)})
+
+
+_DIMENSIONS = {
+    "group": ("draw_of_all",),
+    "a": ("draw_of_all",),
+    "sigma": ("draw_of_all",),
+    "alpha": ("draw_of_all",),
+    "log_likelihood": ("draw_of_all",),
+    "offset": ("attribute_end",),
+    "monotone": ("attribute",),
+    "first_class": ("draw_end",),
+    "active": ("class", "attribute"),
+    "member": ("class", "level"),
+    "polarity": ("class",),
+    "n_owners": ("class",),
+    "n_negative": ("class",),
+    "first_owned": ("person_end",),
+    "owned_class": ("owned",),
+    "owned_sign": ("owned",),
+    "owned_log_theta": ("owned",),
+}
+_TYPES = {
+    "a": np.float64,
+    "sigma": np.float64,
+    "alpha": np.float64,
+    "log_likelihood": np.float64,
+    "owned_log_theta": np.float64,
+    "monotone": np.int8,
+    "polarity": np.int8,
+    "owned_sign": np.int8,
+    "active": np.bool_,
+    "member": np.bool_,
+}
+_STORED = {"active": np.int8, "member": np.int8}  # netCDF has no booleans
+
+
+def load(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
+    """The draws that `Particles.save` wrote: from the dataset, or from the group of a tree that holds it."""
+    arrays = {name: np.asarray(group[name]).astype(_TYPES.get(name, np.int64)) for name in _DIMENSIONS}
+    attributes: Any = getattr(group, "attrs", {})
+    return Particles(lapse=float(attributes["lapse"]), beta=float(attributes["beta"]), **arrays)
+
+
+def joined(parts: Sequence[Particles]) -> Particles:
+    """The draws of several parts one after the other; all must be of the same data and model."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    ends = ("first_class", "first_owned")
+    shared = ("lapse", "beta", "offset", "monotone")
+    fields = {
+        name: np.concatenate([getattr(p, name) for p in parts])
+        for name in Particles._fields
+        if name not in (*ends, *shared)
+    }
+    for name in ends:
+        pieces, base = [np.zeros(1, np.int64)], 0
+        for p in parts:
+            own = getattr(p, name)
+            pieces.append(own[1:] + base)
+            base += own[-1]
+        fields[name] = np.concatenate(pieces)
+    return Particles(**fields, **{name: getattr(first, name) for name in shared})

@@ -1,0 +1,46 @@
+"""Draws from the prior over classes, and choices simulated at each of them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..prior_sample import PriorSample, stacked
+from .choices import log_likelihood
+from .design import design_of
+from .engines.fit import Keeper
+from .particles import joined
+from .posterior import draws_group
+from .problem import problem_of, target_of
+from .simulate import new_choices
+from .state import workspace
+from .sweep import draw_state
+
+if TYPE_CHECKING:
+    from thali.data.experiment import ChoiceExperiment
+
+    from .arguments import Settings
+
+
+def sample_classes(
+    settings: "Settings", monotone: dict[str, str], data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
+) -> PriorSample:
+    """Classes, who owns them, their values, and a choice in each task."""
+    import xarray as xr
+
+    first = data.with_choices(np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
+    problem = problem_of(first, monotone, settings.alpha, settings.beta)
+    rows = problem.tasks.rows.copy()
+    target, keeper = target_of(problem, settings.lapse), Keeper(problem, settings.beta)
+    drawn, chosen = [], []
+    for rng in rngs:
+        problem.tasks.rows[...] = rows  # reordered by simulated choices
+        state, choice = draw_state(rng, problem, shapes_from_prior=True), np.zeros(data.n_tasks, np.int64)
+        new_choices(rng, problem, target, state, choice)
+        found = log_likelihood(problem, target, state, workspace(problem, state))
+        drawn.append(keeper.draw(state, 0, found, settings.lapse))
+        chosen.append(choice)
+    group = draws_group(joined(drawn))
+    predictive = xr.Dataset({"chosen": stacked(chosen, ("task",))}, {name: group[name] for name in ("chain", "draw")})
+    new = [(data.with_choices(choice),) for choice in chosen]
+    return PriorSample(group, predictive, new, {"constant_data": design_of(data).to_dataset()})

@@ -1,0 +1,1 @@
+"""Reports of a fit of product classes."""

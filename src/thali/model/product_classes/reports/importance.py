@@ -1,0 +1,149 @@
+"""Importance of each attribute: the change of choices if all alternatives are equal in it."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._jit import allocating
+from thali.inference.pieces import in_threads
+from thali.inference.seeds import streams
+
+from .choosing import add_winners, draw_values, holds
+from .class_table import standard_error
+from .design_rows import row_with, thinned
+from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing, spread_over_people, table_of_people
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..design import Design
+    from ..particles import Particles
+
+MAX_DRAWS, MAX_TASKS = 400, 8  # of each person
+_OCCASIONS = 800  # of all draws
+
+
+@allocating
+def add_importance(
+    rng: np.random.Generator,
+    draws: Any,
+    kept: Any,
+    group: Any,
+    person: Any,
+    codes: Any,
+    rows: Any,
+    own: Any,
+    first_row: Any,
+    inside_attribute: Any,
+    repeats: Any,
+    room: Any,
+    total: Any,
+) -> None:
+    """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those when attribute i is the same everywhere.
+
+    The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
+    the values of an occasion are the same for all.
+    """
+    attributes = codes.shape[1]
+    width = own.shape[0]
+    inside, without = np.empty((room, width), np.bool_), np.empty((room, width), np.bool_)
+    every = np.arange(room)
+    log_value, value = np.empty(room), np.empty(room)
+    winners = np.empty(width)
+    common = np.empty((width, attributes), np.int64)
+    for row in range(width):
+        for i in range(attributes):
+            common[row, i] = codes[own[row], i]
+    for place in range(kept.shape[0]):
+        d, g = kept[place], group[place]
+        begin, n, sign, log_theta = owned_by(draws, d, person)
+        shape = shape_of_passing(draws, d)
+        fill_inside(draws, d, begin, n, common, width, inside)
+        for t in range(first_row.shape[0] - 1):
+            first, last = first_row[t], first_row[t + 1]
+            for _ in range(repeats):
+                draw_values(rng, log_theta, shape, every, n, log_value)
+                for row in range(first, last):
+                    winners[row] = 0.0
+                add_winners(inside, sign, every, n, log_value, value, first, last, 1.0, winners)
+                for row in range(first, last):
+                    total[g, 0, row] += winners[row]
+                for i in range(attributes):
+                    level = 1
+                    if i != inside_attribute:
+                        level = codes[row_with(rng, codes, rows, i, 0), i]
+                    touched = False
+                    for o in range(n):
+                        c = draws.first_class[d] + draws.owned_class[begin + o]
+                        uses = draws.active[c, i]
+                        touched = touched or uses
+                        for row in range(first, last):
+                            without[o, row] = inside[o, row]
+                            if uses:
+                                kept_level = common[row, i]
+                                common[row, i] = level
+                                without[o, row] = holds(draws.active, draws.member, c, draws.offset, common, row)
+                                common[row, i] = kept_level
+                    if touched:
+                        add_winners(without, sign, every, n, log_value, value, first, last, 1.0, total[g, 1 + i])
+                    else:
+                        for row in range(first, last):
+                            total[g, 1 + i, row] += winners[row]
+
+
+def attribute_importance(
+    draws: "Particles", design: "Design", people: bool = False, *, cores: int | None = None, random_seed: Any = 0
+) -> "pandas.DataFrame":
+    """For each attribute, the mean over tasks of the total variation between choices with and without it."""
+    import pandas as pd
+
+    number, attributes = draws.n_respondents, len(design.attributes)
+    kept = thinned(draws.group, MAX_DRAWS)
+    numbers, group = np.unique(draws.group[kept], return_inverse=True)
+    repeats = max(1, -(-_OCCASIONS // len(kept)))
+    rngs = streams(random_seed, number)
+    room = room_for_known(draws)
+    pooled, by_group = np.zeros((number, attributes)), np.zeros((number, attributes, len(numbers)))
+    tasks = np.zeros(number)
+
+    def work(person: int) -> None:
+        own, first_row = _some_tasks(design, person)
+        total = np.zeros((len(numbers), attributes + 1, len(own)))
+        parts = (design.products, design.row_product, own, first_row, design.inside)
+        add_importance(rngs[person], draws, kept, group.astype(np.int64), person, *parts, repeats, room, total)
+        drawn = np.bincount(group) * float(repeats)
+        tasks[person] = len(first_row) - 1
+        decisions = total / drawn[:, None, None]
+        by_group[person] = _variation(decisions, first_row).T
+        pooled[person] = _variation(total.sum(axis=0, keepdims=True) / drawn.sum(), first_row)[0]
+
+    in_threads(work, number, cores)
+    felt = 1.0 - draws.lapse
+    if people:
+        return table_of_people(design, felt * pooled, list(design.attributes))
+    weight = tasks / tasks.sum()
+    table = pd.DataFrame(
+        {
+            "attribute": design.attributes,
+            "importance": felt * weight @ pooled,
+            "se": felt * standard_error(np.tensordot(weight, by_group, axes=1)),
+            **spread_over_people(felt * pooled),
+        }
+    )
+    return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+
+
+def _some_tasks(design: "Design", person: int) -> tuple[np.ndarray, np.ndarray]:
+    """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
+    first, last = design.first_task[person], design.first_task[person + 1]
+    tasks = np.unique(np.linspace(first, last - 1, min(last - first, MAX_TASKS)).round().astype(np.int64))
+    begin, end = design.first_row[tasks].tolist(), design.first_row[tasks + 1].tolist()
+    sizes = np.subtract(end, begin)
+    rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
+    return design.row_product[rows], np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+    """Half the sum of |difference| between choices (group, with all or without one, row), mean over the tasks."""
+    apart = np.abs(decisions[:, 1:] - decisions[:, :1]).sum(axis=2)
+    return 0.5 * apart / (len(first_row) - 1)

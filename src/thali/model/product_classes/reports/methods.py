@@ -1,0 +1,288 @@
+"""Reports of a fitted model of product classes: the methods of `ProductClasses` after a fit."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import Argument, NotFittedError, Setting
+from thali.posterior.verdict import Advice
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from ..design import Design
+    from ..particles import Particles
+
+_IF_APART = (
+    "the chains stay with different sets of classes, and longer runs help slowly: predictions are averages over "
+    "them, and single classes must not be trusted; take "
+)
+
+
+class Reports:
+    """Reports and predictions of a fitted model."""
+
+    posterior_: "xarray.DataTree"
+    _draws_: "Particles"
+    _design_: "Design"
+
+    method: str
+
+    def _fitted_parts(self) -> "tuple[Particles, Design]":
+        if "posterior_" not in vars(self):
+            raise NotFittedError(f"This {type(self).__name__} has not been fitted yet; call fit(data) first.")
+        return self._draws_, self._design_
+
+    def summary(self) -> "pandas.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
+
+        Rows: n_classes (that somebody owns), classes_per_person, value_shape (a), stability (sigma), alpha (if learned)
+        and log_likelihood (of all choices, natural logarithm, lapse included).
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return super().summary()  # type: ignore[misc]
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """The quantities that do not depend on the labels of classes, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from ..posterior import quantities_of
+
+        draws, _ = self._fitted_parts()
+        quantities = quantities_of(draws)
+        if not bool(self.posterior_["constant_data"].dataset["learned_alpha"]):
+            del quantities["alpha"]
+        return quantities
+
+    def _advice(self) -> Advice:
+        """What helps chains that disagree: more sweeps, and more chains where they stay apart."""
+        chains = "chains" if self.method == "annealed" else "islands"
+        more = Setting(chains, 2 * self.posterior_["posterior"].sizes["chain"])
+        apart = (_IF_APART, more, " or more ", Argument("sweeps"))
+        now = int(self.posterior_.attrs["sweeps"])
+        return Advice("sweeps", now, least=60, tunes=False, alone=(chains, 8), apart=apart)
+
+    def classes(self, cover: float = 0.8) -> "pandas.DataFrame":
+        """The classes of products that people care about, the most important first.
+
+        Ways to write the same preference are merged: a class with one attribute, disliked, is its complement, liked,
+        if no product lacks the attribute. Exact classes are seldom certain even where predictions are; read them beside
+        `level_effects`.
+
+        Parameters
+        ----------
+        cover : float in (0, 1]
+            Classes are listed until they hold this share of the importance; the last row is all others.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `class` in words; `probability` that anybody owns it; `share` of respondents who own it and `share_se`, its
+            standard error over groups; `liked`, the share of owners who like it; `importance`, the mean over people of
+            its part of a person's values (they sum to 1, less the probability that a person owns nothing), and
+            `importance_se`; `share_new`, the probability that a new person owns it.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `cover` is outside its range.
+        """
+        from .class_table import class_table
+
+        return class_table(*self._fitted_parts(), cover)
+
+    def level_effects(
+        self, each_person: bool = False, cores: int | None = None, random_seed: Any = 0
+    ) -> "pandas.DataFrame":
+        """How often one level of an attribute is preferred to another, all else being equal.
+
+        .. math:: P(u_n(x \\text{ with } b) > u_n(x \\text{ with } a)) + \\tfrac12 P(\\text{tie}), \\qquad x \\text{ of
+            the design}
+
+        Parameters
+        ----------
+        each_person : bool
+            Whether to give the number of each person: one row a respondent.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
+            `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws
+            and standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people; `at_bound`,
+            whether the interval begins at .5, below which a declared direction allows no effect: then the data have
+            not established one, and however narrow the interval, they may speak for the other direction.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .effects import level_effects
+
+        return level_effects(*self._fitted_parts(), each_person, cores=cores, random_seed=random_seed)
+
+    def attribute_importance(
+        self, each_person: bool = False, cores: int | None = None, random_seed: Any = 0
+    ) -> "pandas.DataFrame":
+        """How far choices change if all alternatives of a task are given one level of an attribute.
+
+        .. math:: \\tfrac12 \\sum_j |p_j - p_j^{(-i)}|, \\text{ mean over tasks}
+
+        Parameters
+        ----------
+        each_person : bool
+            Whether to give the number of each person: one row a respondent.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            `attribute`; `importance` between 0 and 1, and `se`, its standard error over groups; `people_lb` to
+            `people_ub`, which holds 89 % of people. The most important first.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .importance import attribute_importance
+
+        return attribute_importance(*self._fitted_parts(), each_person, cores=cores, random_seed=random_seed)
+
+    def people(self, same_sign: bool = True) -> "pandas.DataFrame":
+        """How many classes two people share, posterior mean.
+
+        Parameters
+        ----------
+        same_sign : bool
+            Whether a class that one likes and the other dislikes does not count.
+
+        Returns
+        -------
+        pandas.DataFrame (N, N)
+            Those who share classes are neighbours (hierarchical clustering, average linkage); on the diagonal stands
+            how many classes a person owns.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .people import people_table
+
+        return people_table(*self._fitted_parts(), same_sign)
+
+    def predict_proba(
+        self, new: Any, repeats: int | None = None, cores: int | None = None, random_seed: Any = 0
+    ) -> np.ndarray:
+        """Probability that each alternative is chosen in its task.
+
+        Parameters
+        ----------
+        new : data frame or ChoiceExperiment
+            Tasks with the columns of the training data (that of the choice is not read). A respondent who is not in the
+            training data is a new person.
+        repeats : int, optional
+            Occasions simulated of each draw; None is 3, or as many as make 5,000 of all draws.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; sums to 1 within a task.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the tasks cannot be read or hold a level that was not declared.
+        """
+        from thali._arguments import whole
+
+        from .predict import tasks_proba
+
+        draws, design = self._fitted_parts()
+        repeats = repeats if repeats is None else whole("repeats", repeats, 1)
+        encoded = design.scheme.encode(new, design.respondents)
+        return tasks_proba(draws, encoded, repeats=repeats, cores=cores, random_seed=random_seed)
+
+    def market_shares(
+        self,
+        products: "pandas.DataFrame",
+        change: Mapping[str, Any] | None = None,
+        people: str | None = None,
+        each_draw: bool = False,
+        cores: int | None = None,
+        random_seed: Any = 0,
+    ) -> "pandas.DataFrame":
+        """Which share of people would choose each product of a market, and what a change would do.
+
+        Parameters
+        ----------
+        products : data frame
+            One row a product, with a column for each attribute; a no-choice option as in the data. Names are taken from
+            a column `product` or `name` or that of the alternatives, else from the index.
+        change : dict, optional
+            Attribute -> a level for all products, a list with one for each, or {product: level}.
+        people : {None, "new"}
+            None: the respondents. "new": the population that they are a sample of.
+        each_draw : bool
+            Whether to give the shares of every draw: one row a draw, columns (share, after or change; product).
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval of the share among
+            the respondents, or in the population: that is wider, as only some of its people were asked) and `share_se`
+            (standard error over groups); with a change also `after` and `change`, likewise.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the products cannot be read or hold a level that was not declared.
+        ArgumentError
+            If the change names what is not there.
+        """
+        from thali._arguments import one_of
+
+        from .shares import market_shares
+
+        new = one_of("people", people, (None, "new")) == "new"
+        settings = {"each_draw": each_draw, "new": new, "cores": cores, "random_seed": random_seed}
+        return market_shares(*self._fitted_parts(), products, change, **settings)

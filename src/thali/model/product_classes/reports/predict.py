@@ -1,0 +1,162 @@
+"""Probabilities of choice that draws of product classes predict, for known and for new people."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._jit import allocating
+from thali.inference.pieces import in_threads
+from thali.inference.seeds import streams
+
+from .choosing import add_winners, draw_values, holds, separating
+from .holdings import owned_by, room_for_known, shape_of_passing
+from .new_respondents import draw_new_row, room_for_new
+
+if TYPE_CHECKING:
+    from thali.data.experiment_scheme import Encoded
+
+    from ..particles import Particles
+
+MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws together
+
+
+@allocating
+def add_known(
+    rng: np.random.Generator,
+    draws: Any,
+    person: Any,
+    codes: Any,
+    row_product: Any,
+    first_row: Any,
+    repeats: Any,
+    room: Any,
+    total: Any,
+) -> None:
+    """Add to `total`, for each row of the tasks of a person of the data, in how many occasions it was chosen.
+
+    Row number r is product `row_product[r]` of `codes`; task t has the rows first_row[t], ..., first_row[t + 1] - 1.
+    """
+    inside = np.empty((room, row_product.shape[0]), np.bool_)
+    chosen = np.empty(room, np.int64)
+    log_value, value = np.empty(room), np.empty(room)
+    for d in range(draws.a.shape[0]):
+        begin, n, sign, log_theta = owned_by(draws, d, person)
+        for o in range(n):
+            c = draws.first_class[d] + draws.owned_class[begin + o]
+            for row in range(row_product.shape[0]):
+                inside[o, row] = holds(draws.active, draws.member, c, draws.offset, codes, row_product[row])
+        shape = shape_of_passing(draws, d)
+        for t in range(first_row.shape[0] - 1):
+            first, last = first_row[t], first_row[t + 1]
+            matter = separating(inside, n, first, last, chosen)
+            for _ in range(repeats if matter else 1):
+                draw_values(rng, log_theta, shape, chosen, matter, log_value)
+                weight = 1.0 if matter else float(repeats)
+                add_winners(inside, sign, chosen, matter, log_value, value, first, last, weight, total)
+
+
+@allocating
+def add_new(
+    rng: np.random.Generator,
+    draws: Any,
+    codes: Any,
+    row_product: Any,
+    first_row: Any,
+    repeats: Any,
+    room: Any,
+    total: Any,
+) -> None:
+    """As `add_known`, for a person who is not in the data: a new row of the buffet for each repetition."""
+    people = (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
+    products = codes.shape[0]
+    held = np.empty((room, products), np.bool_)
+    inside = np.empty((room, row_product.shape[0]), np.bool_)
+    chosen, order = np.empty(room, np.int64), np.empty(draws.monotone.shape[0], np.int64)
+    sign, log_theta = np.empty(room, np.int8), np.empty(room)
+    log_value, value = np.empty(room), np.empty(room)
+    active = np.empty((1, draws.monotone.shape[0]), np.bool_)
+    member = np.empty((1, draws.member.shape[1]), np.bool_)
+    for d in range(draws.a.shape[0]):
+        shape = shape_of_passing(draws, d)
+        for _ in range(repeats):
+            n = draw_new_row(rng, draws, d, people, codes, held, sign, log_theta, order, active, member)
+            for o in range(n):
+                for row in range(row_product.shape[0]):
+                    inside[o, row] = held[o, row_product[row]]
+            for t in range(first_row.shape[0] - 1):
+                first, last = first_row[t], first_row[t + 1]
+                matter = separating(inside, n, first, last, chosen)
+                draw_values(rng, log_theta, shape, chosen, matter, log_value)
+                add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
+
+
+def tasks_proba(
+    draws: "Particles", encoded: "Encoded", *, repeats: Any = None, cores: Any = None, random_seed: Any = 0
+) -> np.ndarray:
+    """Probability of each row of encoded tasks, in the order of the rows; each task of new people has a new person.
+
+    See `choice_probabilities`, which takes the tasks of one person after the other.
+    """
+    person, task = encoded.respondent_of_row, encoded.task_of_row
+    unit = np.where(person >= 0, person, draws.n_respondents + task)
+    order = np.lexsort((task, unit))
+    unit, task = unit[order], task[order]
+    first_row = np.flatnonzero(np.diff(task, prepend=-1, append=-1))
+    of_task = unit[first_row[:-1]]
+    first_task = np.flatnonzero(np.diff(of_task, prepend=-1, append=-1))
+    people = of_task[first_task[:-1]]
+    people = np.where(people < draws.n_respondents, people, -1)
+    codes, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
+    found = choice_probabilities(
+        draws,
+        codes,
+        row_product.ravel(),
+        first_row,
+        first_task,
+        people,
+        repeats=repeats,
+        cores=cores,
+        random_seed=random_seed,
+    )
+    result = np.empty(len(order))
+    result[order] = found
+    return result
+
+
+def choice_probabilities(
+    draws: "Particles",
+    products: np.ndarray,
+    row_product: np.ndarray,
+    first_row: np.ndarray,
+    first_task: np.ndarray,
+    people: np.ndarray,
+    *,
+    repeats: int | None = None,
+    cores: int | None = None,
+    random_seed: Any = 0,
+) -> np.ndarray:
+    """Probability that each row is chosen in its task, averaged over the draws."""
+    count = draws.a.shape[0]
+    repeats = repeats or max(MIN_REPEATS, -(-MIN_OCCASIONS // count))
+    rngs = streams(random_seed, len(people))
+    known = (draws.first_owned.shape[0] - 1) // count
+    room_known = room_for_known(draws)
+    room_new = room_for_new(draws, known)
+    total = np.zeros(len(row_product))
+
+    def work(unit: int) -> None:
+        tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
+        rows = slice(tasks[0], tasks[-1])
+        used, places = np.unique(row_product[rows], return_inverse=True)
+        codes = np.ascontiguousarray(products[used], np.int64)
+        places, starts = places.astype(np.int64), np.ascontiguousarray(tasks - tasks[0], np.int64)
+        found = np.zeros(len(places))
+        if people[unit] >= 0:
+            add_known(rngs[unit], draws, int(people[unit]), codes, places, starts, repeats, room_known, found)
+        else:
+            add_new(rngs[unit], draws, codes, places, starts, repeats, room_new, found)
+        total[rows] = found / (count * repeats)
+
+    in_threads(work, len(people), cores)
+    alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
+    return (1.0 - draws.lapse) * total + draws.lapse / alternatives

@@ -1,0 +1,63 @@
+"""What is said of product classes without loading them."""
+
+from functools import partial
+from pathlib import Path
+
+from thali._arguments import whole
+from thali.data.kinds import EXPERIMENTS
+
+from ..options import ALPHA, CHAINS, CHECKPOINT, CORES, EXPERIMENT, LAPSE, METHOD, SEED
+from ..spec import FIT, PAIRS, REPORT, ModelSpec, Option
+
+PRODUCT_CLASSES = ModelSpec(
+    name="product-classes",
+    aliases=("classes",),
+    cls="thali.model.product_classes.model:ProductClasses",
+    data=(EXPERIMENTS,),
+    answers="the classes of products that people care about, and what people choose",
+    methods=("annealed", "smc"),
+    pictures=("classes",),
+    options=(
+        METHOD.but(help=", which also estimates the evidence"),
+        Option(
+            "monotone",
+            "Attributes of which more is better, or less is; several may follow each other.",
+            PAIRS,
+            default="all are free",
+            metavar="NAME=increasing|decreasing ...",
+        ),
+        LAPSE.but(default="0.02"),
+        ALPHA,
+        CHAINS.but(default="8", methods=("annealed",)),
+        CHAINS.but(name="islands", default="8", help="Independent islands of particles.", methods=("smc",)),
+        Option(
+            "particles",
+            "Particles on each island.",
+            int,
+            FIT,
+            default="64",
+            check=partial(whole, least=2),
+            methods=("smc",),
+        ),
+        Option(
+            "sweeps",
+            "Sweeps that give draws.",
+            int,
+            FIT,
+            default="600; with --method smc 60",
+            check=partial(whole, least=0),
+        ),
+        CORES,
+        SEED,
+        CHECKPOINT,
+        *EXPERIMENT,
+        Option(
+            "market",
+            "A table of products, one a line, whose market shares are predicted.",
+            Path,
+            REPORT,
+            metavar="FILE",
+        ),
+    ),
+    implied_by=("monotone", "respondent"),
+)

@@ -1,0 +1,208 @@
+"""Sweeps of the two samplers: updates of one person after the other, then of the population."""
+
+from typing import Any
+
+from thali._jit import compiled, scalar
+from thali.inference.numerics.decisions import poisson, shuffle
+
+from .moves.birth_death import switch_and_redraw
+from .moves.class_moves import move_class
+from .moves.lapse import draw_lapses
+from .moves.ownership import scan_ownership
+from .moves.scale import rescale
+from .moves.singleton_refresh import replace_singletons
+from .moves.transport import move_all_values
+from .moves.value_shapes import walk_shapes
+from .moves.values import update_values
+from .prior import extend, rate_of_singletons
+from .problem import ALPHA, Problem, Target
+from .slots import has_room
+from .state import (
+    CLASSES,
+    CONCENTRATION,
+    FREE,
+    PENDING,
+    PRESENT,
+    SIGMA,
+    SWEEPS,
+    VISITED,
+    A,
+    State,
+    Work,
+    grown,
+    workspace,
+)
+
+PROPOSALS = 3  # for every class in a sweep
+
+
+@compiled
+def recommended(rng: Any, problem: Any, target: Any, state: Any, work: Any, until: Any) -> Any:
+    """Sweeps of the recommended sampler; False if it stopped because there was no room, True when all are done."""
+    while state.whole[SWEEPS] < until:
+        if not recommended_sweep(rng, problem, target, state, work):
+            return False
+    return True
+
+
+@compiled
+def paper(rng: Any, problem: Any, target: Any, state: Any, work: Any, until: Any) -> Any:
+    """Sweeps of the draft's sampler, corrected; as `recommended` otherwise."""
+    while state.whole[SWEEPS] < until:
+        if not paper_sweep(rng, problem, target, state, work):
+            return False
+    return True
+
+
+@scalar
+def recommended_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> Any:
+    """The rest of a sweep: visits of the people present in order, then the population."""
+    while state.whole[VISITED] < state.whole[PRESENT]:
+        n = state.whole[VISITED]
+        if not is_ready(rng, problem, state, n):
+            return False
+        visit(rng, problem, target, state, work, n)
+        state.whole[VISITED] += 1
+    visit_population(rng, problem, target, state, work)
+    state.whole[VISITED] = 0
+    state.whole[SWEEPS] += 1
+    return True
+
+
+@scalar
+def paper_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> Any:
+    """The rest of a sweep of the draft's sampler."""
+    while state.whole[VISITED] < state.whole[PRESENT]:
+        n = state.whole[VISITED]
+        if not is_ready(rng, problem, state, n):
+            return False
+        draw_lapses(rng, problem, target, state, work, n)
+        switch_and_redraw(rng, problem, target, state, work, n)
+        replace_singletons(rng, problem, target, state, work, n, drawn(state))
+        state.whole[VISITED] += 1
+    walk_shapes(rng, problem, state)
+    draw_concentration(rng, problem, state)
+    state.whole[VISITED] = 0
+    state.whole[SWEEPS] += 1
+    return True
+
+
+@compiled
+def visits(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, times: Any) -> Any:
+    """Visits of one person by the recommended sampler; returns how many were done before room ran out."""
+    for done in range(times):
+        if not is_ready(rng, problem, state, n):
+            return done
+        visit(rng, problem, target, state, work, n)
+    return times
+
+
+@scalar
+def visit(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
+    """Lapses, classes shared with others, unshared classes, values, their scale."""
+    draw_lapses(rng, problem, target, state, work, n)
+    scan_ownership(rng, problem, target, state, work, n)
+    replace_singletons(rng, problem, target, state, work, n, drawn(state))
+    update_values(rng, problem, target, state, work, n)
+    rescale(rng, problem, target, state, n)
+
+
+@scalar
+def visit_population(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
+    """Three proposals for every class, (a, σ) alone and with all values, alpha."""
+    classes = state.whole[CLASSES]
+    for k in range(classes):
+        work.order[k] = k
+    shuffle(rng, work.order, classes)
+    for i in range(classes):
+        move_class(rng, problem, target, state, work, work.order[i], PROPOSALS)
+    walk_shapes(rng, problem, state)
+    move_all_values(rng, problem, target, state, work)
+    draw_concentration(rng, problem, state)
+
+
+@scalar
+def is_ready(rng: Any, problem: Any, state: Any, n: Any) -> Any:
+    """Draw the number of unshared classes to propose; returns whether there is room for all that the visit may add."""
+    if state.whole[PENDING] < 0:
+        state.whole[PENDING] = poisson(rng, rate_of_singletons(problem, state))
+    return has_room(state, n, state.whole[PENDING] + 1)
+
+
+@scalar
+def drawn(state: Any) -> Any:
+    """The number of new classes drawn before; it is used once."""
+    new = state.whole[PENDING]
+    state.whole[PENDING] = -1
+    return new
+
+
+@scalar
+def draw_concentration(rng: Any, problem: Any, state: Any) -> None:
+    """alpha | K ~ Gamma(1 + K, 1 + Σ β / (β + i)), if it is learned."""
+    if problem.prior[ALPHA] != problem.prior[ALPHA]:
+        rate = 1.0 + problem.harmonic[state.whole[PRESENT]]
+        state.real[CONCENTRATION] = rng.standard_gamma(1.0 + state.whole[CLASSES]) / rate
+
+
+@scalar
+def forget_everybody(rng: Any, problem: Any, state: Any, shapes_from_prior: Any) -> None:
+    """Nobody is present; alpha, and if asked a and σ, from the prior; else these are 2 and .6."""
+    for i in range(state.whole.shape[0]):
+        state.whole[i] = 0
+    state.whole[FREE] = -1
+    state.whole[PENDING] = -1
+    state.real[A] = rng.standard_exponential() if shapes_from_prior else 2.0
+    state.real[SIGMA] = rng.random() if shapes_from_prior else 0.6
+    learned = problem.prior[ALPHA] != problem.prior[ALPHA]
+    state.real[CONCENTRATION] = rng.standard_exponential() if learned else problem.prior[ALPHA]
+    for n in range(state.features.people.shape[0]):
+        state.features.people[n, 0], state.features.people[n, 1] = -1, 0
+    for i in range(state.counts.shape[0]):
+        state.counts[i, 0], state.counts[i, 1] = 0, 0
+
+
+@scalar
+def let_come(rng: Any, problem: Any, state: Any, people: Any) -> Any:
+    """Add people until this many are present; False if there was no room."""
+    while state.whole[PRESENT] < people:
+        if not extend(rng, problem, state):
+            return False
+    return True
+
+
+@compiled
+def clear_state(rng: Any, problem: Any, state: Any, shapes_from_prior: Any) -> None:
+    """See `forget_everybody`."""
+    forget_everybody(rng, problem, state, shapes_from_prior)
+
+
+@compiled
+def extend_to(rng: Any, problem: Any, state: Any, people: Any) -> Any:
+    """See `let_come`."""
+    return let_come(rng, problem, state, people)
+
+
+SAMPLERS = {"recommended": recommended, "paper": paper}
+
+
+def draw_state(rng: Any, problem: Problem, *, people: int | None = None, shapes_from_prior: bool = False) -> State:
+    """A state from the prior with this many people, all of them by default."""
+    from .state import empty_state
+
+    state = empty_state(problem)
+    clear_state(rng, problem, state, shapes_from_prior)
+    while not extend_to(rng, problem, state, problem.n_people if people is None else people):
+        state = grown(state)
+    return state
+
+
+def sweep(
+    rng: Any, problem: Problem, target: Target, state: State, work: Work, sweeps: int, sampler: str = "recommended"
+) -> tuple[State, Work]:
+    """Run this many sweeps; returns state and work space, enlarged if there was too little room."""
+    run, until = SAMPLERS[sampler], int(state.whole[SWEEPS]) + sweeps
+    while not run(rng, problem, target, state, work, until):
+        state = grown(state)
+        work = workspace(problem, state)
+    return state, work

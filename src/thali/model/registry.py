@@ -1,0 +1,72 @@
+"""The models of thali: one `ModelSpec` each, in the folder of the model."""
+
+from typing import TYPE_CHECKING, Any
+
+from .choice_logits.spec import HIERARCHICAL, MULTINOMIAL
+from .latent_features.spec import ADDITIVE, ELIMINATION, OPEN
+from .plackett_luce.spec import PLACKETT_LUCE
+from .product_classes.spec import PRODUCT_CLASSES
+from .sparse_logit.spec import SPARSE_LOGIT
+from .spec import ModelSpec, load
+
+if TYPE_CHECKING:
+    import pandas
+
+SPECS: tuple[ModelSpec, ...] = (
+    ELIMINATION,
+    ADDITIVE,
+    OPEN,
+    PRODUCT_CLASSES,
+    MULTINOMIAL,
+    HIERARCHICAL,
+    PLACKETT_LUCE,
+    SPARSE_LOGIT,
+)
+
+
+def models() -> "pandas.DataFrame":
+    """The models of thali.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row a model, indexed by its name at the command line: aliases, data (what `fit` takes), class (its name in
+        `thali`), methods, answers (what it finds out).
+
+    Example
+    -------
+    >>> import thali as th
+    >>> th.models().loc["additive-clustering", "class"]
+    'AdditiveClustering'
+    """
+    import pandas
+
+    rows = [
+        {
+            "aliases": ", ".join(spec.aliases),
+            "data": ", ".join(spec.data),
+            "class": spec.cls.partition(":")[2],
+            "methods": ", ".join(spec.methods),
+            "answers": spec.answers,
+        }
+        for spec in SPECS
+    ]
+    return pandas.DataFrame(rows, index=pandas.Index([spec.name for spec in SPECS], name="model"))
+
+
+def class_named(name: str) -> type[Any] | None:
+    """The class of a model, if thali has one of that name."""
+    homes = [home for spec in SPECS for home in (spec.cls, *spec.estimators)]
+    return next((load(home) for home in homes if home.partition(":")[2] == name), None)
+
+
+def spec_of(model: Any) -> ModelSpec | None:
+    """What is said of the model of thali that an object is, or descends from; None for one of somebody else."""
+    own = (spec_of_class(kept.__name__) for kept in type(model).__mro__ if kept.__module__.startswith("thali."))
+    return next((spec for spec in own if spec is not None), None)
+
+
+def spec_of_class(name: str) -> ModelSpec | None:
+    """The model whose class has that name."""
+    homes = {home.partition(":")[2]: spec for spec in SPECS for home in (spec.cls, *spec.estimators)}
+    return homes.get(name)

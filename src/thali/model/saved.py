@@ -1,0 +1,280 @@
+"""Fitted models as files, and back: the posterior, the parameters, and whatever else a fit has left."""
+
+import dataclasses
+import json
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import ArgumentError, DataError, ThaliError
+from thali.trees.tree import Tree
+
+from .registry import class_named
+
+if TYPE_CHECKING:
+    import xarray
+
+    from .base import Model
+
+FITTED = "fitted"  # group of the file that holds the fitted attributes but the posterior
+_TEXT = "attributes"  # variable of that group: JSON, whose arrays are the other variables
+_LIBRARY = __name__.partition(".")[0] + "."
+
+
+def describe(model: "Model") -> dict[Any, Any]:
+    """The class and the parameters of a model, as far as JSON can hold them."""
+    parameters = {name: encoded(value, None) for name, value in model.get_params().items()}
+    return {"class": type(model).__name__, "parameters": parameters}
+
+
+def tree_of_model(model: "Model") -> "xarray.DataTree":
+    """What `save` writes: the groups of the posterior, if there is one, and the fitted attributes."""
+    import xarray as xr
+
+    from thali.posterior.store import origin, tree_of
+
+    found = model._fitted_attributes()
+    posterior = found.pop("posterior_", None)
+    groups = {} if posterior is None else {name: node.to_dataset() for name, node in posterior.children.items()}
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps({name: encoded(value, arrays) for name, value in found.items()})
+    arrays[_TEXT] = np.frombuffer(text.encode(), np.uint8)
+    groups[FITTED] = xr.Dataset(
+        {name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array) for name, array in arrays.items()}
+    )
+    attrs = origin() if posterior is None else posterior.attrs
+    return tree_of(groups, {**attrs, "thali_model": json.dumps(describe(model))})
+
+
+def save(model: "Model", path: Any) -> None:
+    """Write a fitted model to one netCDF file, whole or not at all."""
+    from thali.posterior import store
+
+    store.save(tree_of_model(model), path)
+
+
+def load(path: Any, verify: bool = True) -> Any:
+    """Read a fitted model that `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+    verify : bool
+        Whether to refuse a file whose hash, which `save` puts at its end, is missing or wrong. A file that is damaged
+        can keep the HDF5 library busy for ever, so pass False only for one that another program rewrote.
+
+    Returns
+    -------
+    A fitted model of the class that was saved. Functions, such as those of a likelihood of your own, are not in the
+    file: the model answers as before, but `fit` needs them again, set_params(likelihood=...).
+
+    Raises
+    ------
+    DataError
+        If the file is absent, is damaged, or is not such a file.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, thali as th
+    >>> model = th.EliminationByAspects(aspects="unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder) / "celebrities.nc")
+    ...     again = th.load(pathlib.Path(folder) / "celebrities.nc")
+    >>> again
+    EliminationByAspects(aspects='unique')
+    """
+    from thali.posterior import store
+
+    tree = store.load(path, verify)
+    if "thali_model" not in tree.attrs or FITTED not in tree.children:
+        raise DataError(f"'{path}' holds draws without a model; open it with xarray.open_datatree.")
+    try:
+        saved = json.loads(tree.attrs["thali_model"])
+        name, parameters = str(saved["class"]), dict(saved["parameters"])
+        if (cls := class_named(name)) is not None:
+            model = cls(**{key: decoded(value, {}) for key, value in parameters.items()})
+            model._restore(_found(tree), path)
+            return model
+    except ThaliError:
+        raise
+    except Exception as error:  # a file may hold anything where thali wrote the model
+        raise DataError(f"'{path}' does not hold a model as thali writes it.") from error
+    raise DataError(f"{path} holds a {name}, which this version of thali does not know; update thali.")
+
+
+def _found(tree: "xarray.DataTree") -> dict[str, Any]:
+    """The fitted attributes of a file."""
+    from thali.posterior.store import tree_of
+
+    group = tree[FITTED].to_dataset()
+    arrays = {str(name): group[name].values for name in group.data_vars}
+    text = json.loads(arrays.pop(_TEXT).tobytes().decode())
+    found = {name: decoded(value, arrays) for name, value in text.items()}
+    if "posterior" in tree.children:
+        found["posterior_"] = tree_of(
+            {n: node.to_dataset() for n, node in tree.children.items() if n != FITTED}, tree.attrs
+        )
+    return found
+
+
+# values as JSON and arrays ----------------------------------------------------------------------------------
+
+
+def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
+    """A value as JSON; numeric arrays go into `arrays`, or into lists where that is None."""
+    if isinstance(value, np.ndarray):
+        return _encoded_array(value, arrays)
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Tree):
+        return {"newick": value.to_newick()}
+    if isinstance(value, np.random.SeedSequence):
+        return {"seed": [str(value.entropy), list(value.spawn_key), value.pool_size, value.n_children_spawned]}
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return {"tuple": [encoded(v, arrays) for v in value]}
+    if isinstance(value, dict):
+        return {"mapping": [[encoded(k, arrays), encoded(v, arrays)] for k, v in value.items()]}
+    if isinstance(value, set | frozenset):
+        return [encoded(v, arrays) for v in sorted(value, key=str)]
+    if isinstance(value, list):
+        return [encoded(v, arrays) for v in value]
+    if type(value).__module__.startswith(_LIBRARY):
+        fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
+        return {"object": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
+    if callable(value):
+        return {"function": getattr(value, "__name__", repr(value))}
+    return _encoded_foreign(value, arrays)
+
+
+def _encoded_array(value: np.ndarray, arrays: dict[str, np.ndarray] | None) -> Any:
+    if arrays is not None and value.dtype.kind in "biuf":
+        name = f"array_{len(arrays)}"
+        arrays[name] = value
+        return {"array": name, "dtype": value.dtype.str}
+    return {"list": value.tolist(), "dtype": "object" if value.dtype == object else value.dtype.str}
+
+
+def _encoded_foreign(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
+    """Frames, series, indices and sparse matrices; of anything else what it looks like."""
+    import pandas as pd
+    from scipy import sparse
+
+    if isinstance(value, pd.DataFrame):
+        index, columns = encoded(value.index, arrays), encoded(value.columns, arrays)
+        return {
+            "frame": [encoded(value[name].to_numpy(), arrays) for name in value],
+            "index": index,
+            "columns": columns,
+        }
+    if isinstance(value, pd.Series):
+        parts = {"values": encoded(value.to_numpy(), arrays), "index": encoded(value.index, arrays)}
+        return {"series": encoded(value.name, arrays), **parts}
+    if isinstance(value, pd.Index):
+        return {"labels": encoded(value.to_numpy(), arrays), "name": value.name}
+    if sparse.issparse(value):
+        rows: Any = sparse.csr_array(value)
+        parts = [encoded(each, arrays) for each in (rows.data, rows.indices, rows.indptr)]
+        return {"sparse": parts, "shape": list(map(int, rows.shape))}
+    return {"unknown": repr(value)}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """What an object of thali is made of."""
+    if isinstance(value, tuple):
+        return value._asdict()  # type: ignore[attr-defined]
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return vars(value)
+
+
+def decoded(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """What `encoded` made JSON of.
+
+    Raises
+    ------
+    ArgumentError
+        If it holds something that no file can hold.
+    """
+    if isinstance(value, list):
+        return [decoded(v, arrays) for v in value]
+    if not isinstance(value, dict):
+        return value
+    kind = next(iter(value))
+    if kind not in _DECODERS:
+        raise ArgumentError(
+            f"The file was written by a model with {value.get('unknown')}, which is not part of thali; "
+            "open its draws with xarray.open_datatree instead."
+        )
+    return _DECODERS[kind](value, arrays)
+
+
+def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    module, _, name = value["object"].partition(":")
+    if not module.startswith(_LIBRARY):
+        raise DataError(f"The file names {value['object']!r}, which is not part of thali.")
+    cls: Any = getattr(import_module(module), name)
+    fields = {key: decoded(each, arrays) for key, each in value["fields"].items()}
+    if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields"):
+        return cls(**fields)
+    made: Any = object.__new__(cls)
+    vars(made).update(fields)
+    return made
+
+
+def _decoded_seed(value: dict[Any, Any], arrays: Any) -> np.random.SeedSequence:
+    entropy, key, size, spawned = value["seed"]
+    entropy = int(entropy) if entropy.isdigit() else json.loads(entropy)
+    return np.random.SeedSequence(entropy, spawn_key=key, pool_size=size, n_children_spawned=spawned)
+
+
+def _decoded_frame(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    import pandas as pd
+
+    columns, index = decoded(value["columns"], arrays), decoded(value["index"], arrays)
+    by_place = {place: decoded(each, arrays) for place, each in enumerate(value["frame"])}
+    return pd.DataFrame(by_place, index=index).set_axis(columns, axis=1)
+
+
+def _decoded_series(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    import pandas as pd
+
+    parts = decoded(value["values"], arrays), decoded(value["index"], arrays)
+    return pd.Series(*parts, name=decoded(value["series"], arrays))
+
+
+def _decoded_labels(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    import pandas as pd
+
+    return pd.Index(decoded(value["labels"], arrays), name=value["name"])
+
+
+def _decoded_sparse(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_array(tuple(decoded(each, arrays) for each in value["sparse"]), shape=tuple(value["shape"]))
+
+
+def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
+    from .latent_features.likelihoods.custom import NotSaved
+
+    return NotSaved(value["function"])
+
+
+_DECODERS = {
+    "array": lambda value, arrays: arrays[value["array"]].astype(value["dtype"]),
+    "list": lambda value, arrays: np.array(value["list"], dtype=value["dtype"]),
+    "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
+    "seed": _decoded_seed,
+    "tuple": lambda value, arrays: tuple(decoded(v, arrays) for v in value["tuple"]),
+    "mapping": lambda value, arrays: {decoded(k, arrays): decoded(v, arrays) for k, v in value["mapping"]},
+    "object": _decoded_object,
+    "frame": _decoded_frame,
+    "series": _decoded_series,
+    "labels": _decoded_labels,
+    "sparse": _decoded_sparse,
+    "function": _decoded_function,
+}

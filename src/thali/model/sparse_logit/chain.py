@@ -1,0 +1,89 @@
+"""Chains of the sparse multinomial logit: starting values and recorded draws."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali.inference.chains import FixedChain
+
+from .sweep import ACCEPTED, ETA, HOLMES_HELD, INTERCEPT_VARIANCE, LOG_STEP, POLYA_GAMMA, TRIED, Problem, State, run
+
+KINDS = {"polya-gamma": POLYA_GAMMA, "holmes-held": HOLMES_HELD}
+
+
+class Prior(NamedTuple):
+    """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an intercept."""
+
+    eta: float | None
+    shape: float
+    rate: float
+    intercept: bool
+
+
+def problem_of(
+    matrix: Any, codes: Any, classes: int, reference: int, prior: Prior, method: str, wide: Any = None
+) -> Problem:
+    """Data and prior in the form that the sweeps read."""
+    full = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
+    wide = full.shape[1] > len(full) if wide is None else wide
+    return Problem(
+        np.array(full if wide else full.T, float, order="C"),
+        np.array(codes, np.int64),
+        int(classes),
+        int(reference),
+        matrix.shape[1],
+        bool(wide),
+        KINDS[method],
+        float(prior.shape),
+        float(prior.rate),
+        prior.eta is None,
+    )
+
+
+def start_of(problem: Problem, eta: float | None, rng: np.random.Generator) -> State:
+    """Starting values: coefficients that give linear predictors of about 2, different in every chain."""
+    A = problem.covariates
+    m, n = A.shape[::-1] if problem.wide else A.shape
+    free = np.arange(problem.classes) != problem.reference
+    size = np.sqrt((A**2).sum() / n)
+    coef = np.where(free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(size, 1e-100)), 0.0)
+    linear = np.ascontiguousarray(coef @ (A.T if problem.wide else A))
+    variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
+    real = np.zeros(4)
+    real[ETA] = 1.0 if eta is None else eta
+    real[LOG_STEP] = -1.0
+    side = A.shape[0]
+    return State(
+        coef, variance, linear, real, np.empty(n), np.empty(n), np.empty_like(A), np.empty((side, side)), np.empty(side)
+    )
+
+
+class Chain(FixedChain):
+    """One chain: its state, its record, and how far it is."""
+
+    problem: "Problem"
+    state: "State"
+    coefs: np.ndarray
+    etas: np.ndarray
+    likelihoods: np.ndarray
+
+    def __init__(
+        self, problem: Problem, eta: float | None, rng: np.random.Generator, draws: int, tune: int, thin: int
+    ) -> None:
+        self.problem, self.rng = problem, rng
+        self.state = start_of(problem, eta, rng)
+        super().__init__(draws, tune, thin)
+        self.coefs = np.empty((draws, *self.state.coef.shape))
+        self.likelihoods, self.etas = np.empty(draws), np.empty(draws)
+
+    @property
+    def scale_rate(self) -> float:
+        """Share of the scale moves accepted since tuning ended."""
+        real = self.state.real
+        return float(real[ACCEPTED] / real[TRIED]) if real[TRIED] else float("nan")
+
+    def run_to(self, until: int) -> None:
+        """Run until this many sweeps are done and recorded."""
+        record = (self.coefs, self.likelihoods, self.etas)
+        run(self.rng, self.problem, self.state, *record, self.sweeps, until, self.tune, self.thin)
+        self.sweeps = until

@@ -1,0 +1,329 @@
+"""The sparse Bayesian multinomial logit as a classifier."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import one_of, positive
+from thali._late import carried_out_by
+from thali.errors import ArgumentError, Clause, DataError, DataWarning, Setting
+from thali.inference.chains import checked_run, run_chains
+from thali.inference.warn import warn
+
+from ..base import Job, Sampled
+from ..classifiers.classifier import Classifier
+from ..classifiers.input import column_name
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali.posterior.verdict import Verdict
+
+    from ..classifiers.standard import Standard
+
+THIN_TWO, THIN = 4, 10  # sweeps a kept draw of two classes, of more, unless the user says otherwise
+_LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
+
+
+class SparseMultinomialLogit(Classifier, Sampled):
+    r"""Multinomial logit whose coefficients have a Laplace prior, with draws from its posterior.
+
+    .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
+              p(\beta_{kj} \mid \eta) = \tfrac12 \sqrt\eta\, e^{-\sqrt\eta |\beta_{kj}|}, \qquad
+              \eta \sim \mathrm{Gamma}(\text{shape}, \text{rate}), \qquad b_k \sim \mathrm{Normal}(0, 100)
+
+    The reference class has b = 0 and beta = 0; the prior depends on which class that is.
+
+    Parameters
+    ----------
+    method : {"polya-gamma", "holmes-held"}
+        Auxiliary variables of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better.
+    eta : float above 0, optional
+        Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
+        the rate of the Laplace prior. None learns it.
+    shape, rate : float above 0
+        Of the Gamma prior of eta, if it is learned.
+    reference : label, optional
+        The reference class; None is `classes_[0]`, so that for two classes `coef_` has scikit-learn's sign.
+    fit_intercept : bool
+        Whether there is b, which is not shrunk.
+    standardize : bool
+        Whether the covariates are given mean 0 and standard deviation 1, those of the training data. The prior is the
+        same for all coefficients, which makes sense on one scale only. Covariates that are the same in every row of the
+        training data say nothing: they are left out, with a warning, and predictions do not depend on them.
+    draws, tune : int
+        States kept in each chain, and states discarded before them.
+    chains : int
+    thin : int, optional
+        Sweeps for each state; None means 4 for two classes and 10 for more, which mix more slowly.
+    cores : int, optional
+        Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    progressbar : bool
+
+    Attributes
+    ----------
+    classes_ : array (K,)
+    coef_ : array (K - 1, d)
+        Posterior means for covariates as they were given, not standardised, one row a class other than the reference,
+        in the order of `classes_`; 0 for covariates that are the same in every row.
+    intercept_ : array (K - 1,)
+        Likewise, so that it holds what standardising takes off, even where `fit_intercept` is False.
+    log_likelihood_ : float
+        Posterior mean of the log-likelihood of the whole training data.
+    posterior_ : xarray.DataTree
+        The draws in the ArviZ schema: coef and intercept (of the standardised covariates that vary), eta,
+        log_likelihood.
+    reference_ : label
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit early.
+    n_features_in_ : int
+    feature_names_in_ : array of str (d,)
+        Only after a fit to a data frame.
+
+    References
+    ----------
+    Archambeau & Caron (2012), appendix A, with consistent hyperparameters; Park & Casella (2008), The Bayesian lasso;
+    Polson, Scott & Windle (2013); Holmes & Held (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import thali as th
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = np.where(X[:, 0] + 0.5 * rng.logistic(size=200) > 0, "yes", "no")
+    >>> model = th.SparseMultinomialLogit(random_seed=1).fit(X, y)
+    >>> model.predict([[2.0, 0.0, 0.0]]).item()
+    'yes'
+    >>> model.summary().index.to_list()
+    ['eta', 'log_likelihood', 'coef[yes, x0]', 'coef[yes, x1]', 'coef[yes, x2]']
+    """
+
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    log_likelihood_: float
+    posterior_: "xarray.DataTree"
+    interrupted_: bool
+    reference_: Any
+    _standard_: "Standard"
+
+    def __init__(
+        self,
+        method: str = "polya-gamma",
+        eta: Any = None,
+        shape: float = 1.0,
+        rate: float = 1.0,
+        reference: Any = None,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        thin: Any = None,
+        cores: Any = None,
+        random_seed: Any = None,
+        progressbar: bool = False,
+    ) -> None:
+        self.method = method
+        self.eta = eta
+        self.shape = shape
+        self.rate = rate
+        self.reference = reference
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.draws = draws
+        self.tune = tune
+        self.chains = chains
+        self.thin = thin
+        self.cores = cores
+        self.random_seed = random_seed
+        self.progressbar = progressbar
+
+    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+        from thali.inference.progress import Progress
+        from thali.inference.seeds import streams
+
+        from .chain import Chain, problem_of
+        from .draws import to_datatree
+
+        prior = self._prior()
+        usual = THIN_TWO if len(self.classes_) == 2 else THIN
+        asked = self.draws, self.tune, self.chains, self.thin, self.cores, self.random_seed, self.progressbar
+        run = checked_run(*asked, usual)
+        reference = self._position_of_reference()
+        standard = self._standard_for(matrix, prior.intercept)
+        names = [name for name, varies in zip(self._column_names(), standard.varies, strict=True) if varies]
+
+        def work() -> dict[str, Any]:
+            z = standard.varying(matrix)
+            problem = problem_of(z, codes, len(self.classes_), reference, prior, self.method)
+            made = [
+                Chain(problem, prior.eta, rng, run.draws, run.tune, run.thin)
+                for rng in streams(run.random_seed, run.chains)
+            ]
+            with Progress(run.progressbar, "sampling", run.sweeps) as progress:
+                interrupted = run_chains(made, run.cores, progress)
+            attrs = {"method": self.method, "thin": run.thin, "tuning_steps": run.tune}
+            tree = to_datatree(made, self.classes_, names, prior.intercept, attrs)
+            kept = {"reference_": self.classes_[reference], "_standard_": standard}
+            return {"posterior_": tree, "interrupted_": interrupted, **kept, **_means(tree, standard)}
+
+        return Job(work, draws=run.draws)
+
+    def _prior(self) -> Any:
+        """The prior that the arguments say."""
+        from .chain import Prior
+
+        one_of("method", self.method, ("polya-gamma", "holmes-held"))
+        eta = None if self.eta is None else positive("eta", self.eta, "a rate")
+        shape = positive("shape", self.shape, "a parameter of the Gamma prior of eta")
+        rate = positive("rate", self.rate, "a parameter of the Gamma prior of eta")
+        return Prior(eta, shape, rate, bool(one_of("fit_intercept", self.fit_intercept, (True, False))))
+
+    def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
+        from .prior_sample import sample_coefficients
+
+        prior, reference = self._prior(), self._position_of_reference()
+        z = self._standard_for(matrix, prior.intercept).varying(matrix)
+        return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
+
+    def _position_of_reference(self) -> int:
+        if self.reference is None:
+            return 0
+        found = [k for k, label in enumerate(self.classes_) if label == self.reference]
+        if not found:
+            known = ", ".join(repr(label) for label in self.classes_[:10].tolist())
+            raise ArgumentError(f"reference must be one of the classes, {known}; got {self.reference!r}.")
+        return found[0]
+
+    def _standard_for(self, matrix: np.ndarray, intercept: bool) -> "Standard":
+        """The scale of the covariates: their own, or none."""
+        from ..classifiers.standard import Standard, standard_of, warn_of_left_out
+
+        names = vars(self).get("feature_names_in_")
+        if one_of("standardize", self.standardize, (True, False)):
+            standard = standard_of(matrix, names)
+            warn_of_left_out(standard, names)
+            return standard
+        largest = np.abs(matrix).max(axis=0)
+        if (largest > _LARGEST).any():
+            column = int(np.argmax(largest))
+            raise DataError(
+                f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square is too large for "
+                "floats; rescale it",
+                Clause(", or set ", Setting("standardize", True)),
+                ".",
+            )
+        constant = np.flatnonzero(np.ptp(matrix, axis=0) == 0)
+        if constant.size and intercept:
+            warn(
+                DataWarning(
+                    f"{_capital(column_name(names, int(constant[0])))} is constant and says the same as the intercept; "
+                    "leave it out."
+                )
+            )
+        d = matrix.shape[1]
+        return Standard(np.ones(d), np.zeros(d), np.ones(d))
+
+    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        from .draws import mean_probabilities
+
+        reference = int(np.flatnonzero(self.classes_ == self.reference_)[0])
+        return mean_probabilities(self.posterior_, self._standard_.varying(matrix), reference)
+
+    def summary(self) -> "pandas.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of eta, the log-likelihood and coefficients.
+
+        Rows: eta (if learned), log_likelihood (of the whole training data) and coef[class, column] of standardised
+        covariates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return super().summary()
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """eta, the log-likelihood and the coefficients of standardised covariates, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .draws import quantities_of
+
+        return quantities_of(self._fitted())
+
+    def verdict(self) -> "Verdict":
+        """Whether the chains agree and are long enough, by some of the coefficients where there are many.
+
+        Returns
+        -------
+        Verdict
+            `.agrees`, `.facts`, `.remedies`; `str` gives a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from thali.posterior.summary import summary_table
+        from thali.posterior.verdict import verdict_of
+
+        from .draws import MAX_COEFFICIENTS, quantities_of
+
+        return verdict_of(summary_table(quantities_of(self._fitted(), MAX_COEFFICIENTS)), self._advice())
+
+    def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
+        """Draw which class is the most probable one where, for a model of two covariates.
+
+        Parameters
+        ----------
+        X : array or data frame (n, 2)
+            Rows that the picture should hold.
+        y : sequence (n,), optional
+            Their classes; without them no points are drawn.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.decision`.
+        """
+        return carried_out_by("plot_decision")(self, X, y, ax=ax)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
+    """Posterior means for covariates as they were given, as fitted attributes."""
+    posterior = tree["posterior"].dataset
+    unit, mean, sd = standard
+    means = posterior["coef"].values.mean(axis=(0, 1))
+    coefs = np.zeros((len(means), len(sd)))
+    coefs[:, standard.varies] = means
+    with np.errstate(over="ignore", under="ignore"):
+        coef = np.nan_to_num(coefs / sd / unit)
+    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(coefs))
+    log_likelihood = float(posterior["log_likelihood"].values.mean())
+    return {"coef_": coef, "intercept_": at_mean - coefs @ (mean / sd), "log_likelihood_": log_likelihood}

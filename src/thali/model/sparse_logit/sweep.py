@@ -1,0 +1,298 @@
+r"""One sweep of the samplers of the sparse multinomial logit.
+
+The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta is Laplace of rate
+:math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2; eta ~ Gamma(shape, rate) or fixed;
+b ~ Normal(0, 100).
+
+A class given the others is a logistic regression with an offset, the logarithm of the sum of the others' exponentials.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._jit import compiled, scalar
+from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma
+
+from .gaussian import applied, draw_tall, draw_wide
+from .holmes_held import mixing_variance, positive_logistic
+
+POLYA_GAMMA, HOLMES_HELD = 0, 1  # kinds of auxiliary variables
+INTERCEPT_VARIANCE = 100.0
+ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # places in `State.real`
+_SMALLEST = 1e-150  # of sqrt(eta): its square is still a float
+_LEAST, _MOST = 1e-300, 1e100  # of a variance: its square root and its inverse are floats
+_MAX_WIDE = 1e13  # above it `draw_wide` loses precision
+_WANTED = 0.4  # share of the scale moves that should be accepted
+
+
+class Problem(NamedTuple):
+    """Data and prior, which never change while a chain runs."""
+
+    covariates: np.ndarray  # (m, n) or, if there are more coefficients than rows, (n, m); the intercept's ones last
+    codes: np.ndarray  # (n,) classes
+    classes: int
+    reference: int
+    penalised: int  # coefficients under the Laplace prior: all, or all but the intercept
+    wide: bool
+    kind: int
+    shape: float
+    rate: float
+    learned: bool  # whether eta is
+
+
+class State(NamedTuple):
+    """The state of a chain, and its work space."""
+
+    coef: np.ndarray  # (K, m); the reference class keeps its zeros
+    variance: np.ndarray  # (K, m): tau, and the variance of the intercept
+    linear: np.ndarray  # (K, n): x_i^T coef_k
+    real: np.ndarray  # ETA and the random walk of the scale move
+    weights: np.ndarray  # (n,)
+    pull: np.ndarray  # (n,)
+    scaled: np.ndarray  # as covariates
+    gram: np.ndarray  # square, of the smaller side
+    right: np.ndarray  # of the smaller side
+
+
+@compiled
+def run(
+    rng: np.random.Generator,
+    problem: Any,
+    state: Any,
+    coefs: Any,
+    likelihoods: Any,
+    etas: Any,
+    sweep: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
+) -> None:
+    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
+    while sweep < until:
+        sweep += 1
+        one_sweep(rng, problem, state)
+        if sweep <= tune:
+            _adapt(state.real, sweep)
+        elif (sweep - tune) % thin == 0:
+            row = (sweep - tune) // thin - 1
+            for k in range(problem.classes):
+                for j in range(state.coef.shape[1]):
+                    coefs[row, k, j] = state.coef[k, j]
+            likelihoods[row] = log_likelihood(problem.codes, state.linear, 1.0)
+            etas[row] = state.real[ETA]
+
+
+@scalar
+def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Draw the scales given the coefficients, then the coefficients class by class, then move all by a common scale."""
+    draw_scales(rng, problem, state)
+    for k in range(problem.classes):
+        if k != problem.reference:
+            draw_auxiliary(rng, problem, state, k)
+            draw_class(rng, problem, state, k)
+    if problem.classes > 2:
+        draw_reference(rng, problem, state)
+    move_scale(rng, problem, state)
+
+
+@scalar
+def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Draw eta and then every tau given eta, both given the coefficients alone.
+
+    1/tau is inverse Gaussian of mean sqrt(eta)/|beta| and shape eta. Drawing eta with the taus left out is the same
+    posterior as eta | tau ~ Gamma((K-1)J + shape, rate + sum tau/2) with less dependence between sweeps.
+    """
+    if problem.learned:
+        size = 0.0
+        for k in range(problem.classes):
+            for j in range(problem.penalised):
+                size += abs(state.coef[k, j])
+        count = (problem.classes - 1) * problem.penalised
+        root = max(_root_of_eta(rng, 2.0 * problem.shape + count, size, problem.rate), _SMALLEST)
+        state.real[ETA] = root * root
+    eta = state.real[ETA]
+    most = _MAX_WIDE if problem.wide else _MOST
+    for k in range(problem.classes):
+        if k != problem.reference:
+            for j in range(problem.penalised):
+                tau = half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
+                state.variance[k, j] = min(max(tau, _LEAST), most)
+
+
+@scalar
+def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> Any:
+    """A draw with density proportional to v^(shape-1) exp(-size v - rate v^2) on v > 0.
+
+    From Gamma(shape, r) of mean v0, accepted with exp(-rate (v - v0)^2): as -v^2 = v0^2 - 2 v0 v - (v - v0)^2, a
+    proposal of rate r = size + 2 rate v0 leaves that factor, and v0 = shape/r makes it likely.
+    """
+    r = 0.5 * (size + math.sqrt(size * size + 8.0 * shape * rate))
+    mean = shape / r
+    v = rng.standard_gamma(shape) / r
+    while rng.standard_exponential() < rate * (v - mean) * (v - mean):
+        v = rng.standard_gamma(shape) / r
+    return v
+
+
+@compiled
+def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
+    """The variables that make the likelihood of class k against the others Gaussian in its coefficients."""
+    for i in range(problem.codes.size):
+        others = _log_of_others(state.linear, k, i, problem.classes)
+        mean = state.linear[k, i] - others
+        own = problem.codes[i] == k
+        if problem.kind == POLYA_GAMMA:
+            weight = polya_gamma(rng, mean)
+            state.pull[i] = (0.5 if own else -0.5) + weight * others
+        else:
+            latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
+            weight = 1.0 / mixing_variance(rng, abs(latent - mean))
+            state.pull[i] = weight * (latent + others)
+        state.weights[i] = weight
+
+
+@compiled
+def draw_class(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
+    """The coefficients of class k, and its row of the linear predictors."""
+    s = state
+    if problem.wide:
+        draw_wide(rng, problem.covariates, s.weights, s.pull, s.variance[k], s.scaled, s.gram, s.right, s.coef[k])
+    else:
+        draw_tall(rng, problem.covariates, s.weights, s.pull, s.variance[k], s.scaled, s.gram, s.right, s.coef[k])
+    _predict(problem, state, k)
+
+
+@scalar
+def _predict(problem: Any, state: Any, k: Any) -> None:
+    """The linear predictors of class k from its coefficients."""
+    A, n = problem.covariates, problem.codes.size
+    if problem.wide:
+        for i in range(n):
+            state.linear[k, i] = applied(A, i, state.coef[k], A.shape[1])
+        return
+    for i in range(n):
+        state.linear[k, i] = 0.0
+    for j in range(A.shape[0]):
+        for i in range(n):
+            state.linear[k, i] += A[j, i] * state.coef[k, j]
+
+
+@compiled
+def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Shift the coefficients of all classes but the reference by a common vector, drawn from its conditional.
+
+    Classes that differ from the reference in the same way mix slowly when drawn one by one. A shift by -c is
+    the logistic regression of the reference, with coefficients c, against the others; the prior of c is the product of
+    Normal(beta_k - c; 0, tau_k) over the other classes.
+    """
+    r, s = problem.reference, state
+    draw_auxiliary(rng, problem, state, r)
+    for j in range(s.coef.shape[1]):
+        precision = mean = 0.0
+        for k in range(problem.classes):
+            if k != r:
+                precision += 1.0 / s.variance[k, j]
+                mean += s.coef[k, j] / s.variance[k, j]
+        s.variance[r, j] = 1.0 / precision
+        s.coef[r, j] = mean / precision
+    _shift(problem, state)
+    for i in range(problem.codes.size):
+        s.pull[i] -= s.weights[i] * s.linear[r, i]
+    draw_class(rng, problem, state, r)
+    _shift(problem, state)
+    s.coef[r] = 0.0
+    s.linear[r] = 0.0
+
+
+@scalar
+def _shift(problem: Any, state: Any) -> None:
+    """Subtract the coefficients of the reference from those of the other classes."""
+    r = problem.reference
+    _predict(problem, state, r)
+    for k in range(problem.classes):
+        if k != r:
+            for j in range(state.coef.shape[1]):
+                state.coef[k, j] -= state.coef[r, j]
+            for i in range(state.linear.shape[1]):
+                state.linear[k, i] -= state.linear[r, i]
+
+
+@scalar
+def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Metropolis: all coefficients times u, every tau times u^2 and, if it is learned, eta over u^2.
+
+    Along this line the posterior may be wide although each conditional is narrow, so that other moves are slow
+    there. With ln u symmetric the ratio has the likelihood, the intercepts' prior and Jacobian, and that of eta.
+    """
+    log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
+    square = math.exp(2.0 * log_u)
+    ratio = log_likelihood(problem.codes, state.linear, math.exp(log_u)) - log_likelihood(
+        problem.codes, state.linear, 1.0
+    )
+    taus = 0.0
+    for k in range(problem.classes):
+        if k != problem.reference:
+            for j in range(problem.penalised):
+                taus += state.variance[k, j]
+            for j in range(problem.penalised, state.coef.shape[1]):
+                ratio += log_u - 0.5 * (square - 1.0) * state.coef[k, j] * state.coef[k, j] / INTERCEPT_VARIANCE
+    eta = state.real[ETA]
+    if problem.learned:
+        ratio -= 2.0 * problem.shape * log_u + problem.rate * eta * (1.0 / square - 1.0)
+    else:
+        ratio += 2.0 * (problem.classes - 1) * problem.penalised * log_u - 0.5 * eta * taus * (square - 1.0)
+    state.real[TRIED] += 1.0
+    if not ratio > -rng.standard_exponential():
+        return
+    state.real[ACCEPTED] += 1.0
+    if problem.learned:
+        state.real[ETA] = eta / square
+    for k in range(problem.classes):
+        if k != problem.reference:
+            for j in range(problem.penalised):
+                state.variance[k, j] *= square
+            for j in range(state.coef.shape[1]):
+                state.coef[k, j] *= math.exp(log_u)
+            for i in range(state.linear.shape[1]):
+                state.linear[k, i] *= math.exp(log_u)
+
+
+@scalar
+def _adapt(real: Any, sweep: Any) -> None:
+    """Step size of the scale move while tuning: larger after acceptance, smaller after rejection."""
+    real[LOG_STEP] += (real[ACCEPTED] - _WANTED * real[TRIED]) / math.sqrt(sweep)
+    real[ACCEPTED] = real[TRIED] = 0.0
+
+
+@scalar
+def _log_of_others(linear: Any, k: Any, i: Any, classes: Any) -> Any:
+    """Logarithm of the sum over the classes other than k of the exponentials of their linear predictors."""
+    if classes == 2:
+        return linear[1 - k, i]
+    top = -math.inf
+    for other in range(classes):
+        if other != k:
+            top = max(top, linear[other, i])
+    total = 0.0
+    for other in range(classes):
+        if other != k:
+            total += math.exp(linear[other, i] - top)
+    return top + math.log(total)
+
+
+@compiled
+def log_likelihood(codes: Any, linear: Any, factor: Any) -> Any:
+    """Log-likelihood of the whole data, with all linear predictors multiplied by a factor."""
+    total = 0.0
+    for i in range(codes.size):
+        own = linear[codes[i], i]
+        top = -math.inf
+        for k in range(linear.shape[0]):
+            top = max(top, factor * (linear[k, i] - own))
+        rest = 0.0
+        for k in range(linear.shape[0]):
+            rest += math.exp(factor * (linear[k, i] - own) - top)
+        total -= top + math.log(rest)
+    return total

@@ -1,0 +1,144 @@
+"""What is said of a model without loading it: data only, so that `thali --help` stays fast."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any
+
+# Who takes the value of an option.
+MODEL = "model"  # the constructor
+FIT = "fit"
+FEATURES = "features"  # the constructor, once the data say which options there are
+DATA = "data"  # whoever reads the data
+REPORT = "report"  # whoever prints and writes the answer
+
+# How a value is typed that is neither text, a number, a path nor a switch.
+NUMBERS = "numbers"  # between commas; a single one is a number
+NAMES = "names"  # between commas
+PAIRS = "pairs"  # NAME=VALUE, several of them
+LISTS = "lists"  # NAME=A,B,..., several of them
+CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
+CELL = "cell"  # a text, or COLUMN=VALUE
+
+
+@dataclass(frozen=True)
+class Option:
+    """An argument that the command line offers, too.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    help : str
+        What it means.
+    type : type or str
+        str, int, float, bool, Path, or one of the constants above.
+    to : str
+        Who takes the value: MODEL, FIT, FEATURES, DATA or REPORT.
+    typed : str
+        Its name at the command line, where that is not the name of the argument.
+    default : str
+        What the argument is if it is not given, in words.
+    metavar : str
+        What stands for the value in the help.
+    words : mapping
+        Words that may be typed, and the value of each.
+    check : callable, optional
+        (name, value): raises an ArgumentError for a value that no data make possible, as `fit` does.
+    methods : tuple of str
+        The methods of the model that have it; empty if all have.
+    """
+
+    name: str
+    help: str
+    type: Any = str
+    to: str = MODEL
+    typed: str = ""
+    default: str = ""
+    metavar: str = ""
+    words: Mapping[str, Any] = field(default_factory=dict)
+    check: Callable[[str, Any], Any] | None = None
+    methods: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """The option as it is typed, without dashes."""
+        return self.typed or self.name.replace("_", "-")
+
+    @property
+    def several(self) -> bool:
+        """Whether it may be typed several times."""
+        return self.type in (PAIRS, LISTS, CUTS)
+
+    def but(self, **changes: Any) -> "Option":
+        """The same option with some things different."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model, as everything above the models knows it.
+
+    Parameters
+    ----------
+    name : str
+        As it is typed at the command line.
+    aliases : tuple of str
+        Other names that users have for it; capitals, hyphens and underscores do not matter.
+    cls : str
+        "module:Class".
+    data : tuple of str
+        The kinds of data that `fit` takes, of `thali.data.kinds`.
+    answers : str
+        What the model finds out, in one phrase.
+    methods : tuple of str
+        Values of the argument `method`, the default first; empty if there is none.
+    estimators : tuple of str
+        "module:Class" of further classes that one of the methods makes.
+    features : str
+        The name of the argument for the features; "" if the model has none.
+    pictures : tuple of str
+        Functions of `thali.plots` that draw the fitted model, as `--out` writes them.
+    options : tuple of Option
+        What the command line offers.
+    aliases_mean : mapping
+        Of an alias that names a special case, the settings that make it one.
+    aliases_need : mapping
+        Of an alias that names a special case, the option without which it is none.
+    methods_mean : mapping
+        Of a method, the settings that it has unless others are given.
+    implied_by : tuple of str
+        Arguments that name the model, because only its data have them.
+    paper : str
+        What `sampler="paper"` does wrong; "" if there is no such sampler, or nothing is wrong with it.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    cls: str
+    data: tuple[str, ...]
+    answers: str
+    methods: tuple[str, ...] = ()
+    estimators: tuple[str, ...] = ()
+    features: str = ""
+    pictures: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    aliases_mean: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    aliases_need: Mapping[str, str] = field(default_factory=dict)
+    methods_mean: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    implied_by: tuple[str, ...] = ()
+    paper: str = ""
+
+    def options_of(self, method: str) -> tuple[Option, ...]:
+        """The options that the model has with that method."""
+        return tuple(option for option in self.options if not option.methods or method in option.methods)
+
+    def load(self) -> type[Any]:
+        """The class of the model."""
+        return load(self.cls)
+
+
+def load(home: str) -> type[Any]:
+    """The class at "module:Class"."""
+    module, _, name = home.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,14 @@
+from .design import pair_design as pair_design
+from .groups import group_test as group_test
+from .kendall import agreement as agreement
+from .order import order_effect as order_effect
+from .resampling import bootstrap as bootstrap
+from .resampling import parametric_bootstrap as parametric_bootstrap
+from .simulation import simulate as simulate
+from .stochastic_transitivity import transitivity as transitivity
+from .thurstonian import thurstone as thurstone
+from .ties import davidson as davidson
+from .ties import half_wins as half_wins
+from .triads import circular_triads as circular_triads
+from .trinary import trinary_inequality as trinary_inequality
+from .wald import wald_test as wald_test

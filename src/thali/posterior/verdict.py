@@ -1,0 +1,166 @@
+"""The verdict: do the chains agree, are they long enough, and what to do if not."""
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Words
+
+if TYPE_CHECKING:
+    import pandas
+
+# What ArviZ's authors ask of a run before it is believed.
+HIGHEST_R_HAT = 1.01
+ESS_PER_CHAIN = 100
+_MAX_LONGER = 1000.0  # times as many draws that are ever asked for
+_FEW = 100  # draws of a chain, too few to call chains that differ apart for good
+
+_APART = Message(
+    "the chains stay in different places, which more draws will hardly mend: look at their traces",
+    InPython(" with plots.trace"),
+    ", and try other seeds",
+)
+
+
+class Advice(NamedTuple):
+    """What a model says about chains that disagree, in parts of sentences and remedies."""
+
+    draws: str = "draws"  # the argument that lengthens a run
+    now: int | None = None  # its value; None: the draws of the summary
+    least: int = 0  # value that is advised at least
+    tunes: bool = True  # whether `tune` is to be raised likewise
+    alone: tuple[str, int] = ("chains", 4)  # what a run of a single chain needs
+    besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
+    apart: tuple[Any, ...] = (_APART,)  # where chains stay apart and no longer run would help
+    longer_if_apart: bool = False  # whether ten times as long a run is advised with `apart`
+
+
+NO_ADVICE = Advice()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the chains of a fit agree and are long enough; `str` gives a sentence.
+
+    Attributes
+    ----------
+    agrees : bool
+    facts : dict
+        chains, draws; where they are defined r_hat (the largest), r_hat_of (its row), ess (the smallest), ess_kind
+        ("ess_bulk" or "ess_tail"), ess_of (its row) and wanted_ess.
+    remedies : tuple of Setting
+        Arguments of another fit that are advised.
+    message : Message
+        The sentence, in parts that every place spells in its own words.
+    """
+
+    agrees: bool
+    facts: dict[str, Any]
+    message: Message = field(repr=False)
+
+    @property
+    def remedies(self) -> tuple[Setting, ...]:
+        return tuple(part for part in self.message.parts if isinstance(part, Setting))
+
+    def render(self, words: Words) -> str:
+        """The sentence in those words."""
+        return self.message.render(words)
+
+    def __str__(self) -> str:
+        return str(self.message)
+
+
+def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdict:
+    """The verdict on a summary.
+
+    The standard is that of ArviZ's authors: R-hat at most 1.01, and both effective sample sizes at least 100
+    a chain, for every quantity that changes at all (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021, section 4).
+
+    Example
+    -------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"sd": 1.0, "r_hat": 1.1, "ess_bulk": 90.0, "ess_tail": 300.0}, index=["alpha"])
+    >>> frame.attrs.update(chains=4, draws=1000)
+    >>> verdict = verdict_of(frame)
+    >>> verdict.agrees, str(verdict).split(":")[0]
+    (False, 'The 4 chains do not agree yet')
+    >>> str(verdict).split("; ")[1]
+    'fit again with draws=11000 (now 1000), and raise tune likewise.'
+    """
+    if not {"chains", "draws"} <= set(summary.attrs):
+        raise ArgumentError(
+            "`summary` lacks attrs 'chains' and 'draws'; pass the frame that summary() returned, unchanged"
+        )
+    chains, draws = summary.attrs["chains"], summary.attrs["draws"]
+    facts: dict[str, Any] = {"chains": chains, "draws": draws}
+    of_chains = f"The {chains} chains" if chains > 1 else "The one chain"
+    if draws < 4:
+        few = f"{of_chains} cannot be judged by {draws} draws; fit again with "
+        return Verdict(False, facts, Message(few, Setting(advice.draws, 1000), "."))
+    rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
+    if not rows:
+        return Verdict(True, facts, Message(f"{of_chains} cannot disagree: no quantity ever changes."))
+    wanted = ESS_PER_CHAIN * chains
+    # NaN though the quantity changes means a chain that stands still: as bad as can be.
+    smallest, kind, smallest_of = min(
+        (0.0 if math.isnan(row[kind]) else row[kind], kind, name)
+        for name, row in rows.items()
+        for kind in ("ess_bulk", "ess_tail")
+    )
+    largest, largest_of = max(
+        (math.inf if math.isnan(row["r_hat"]) else row["r_hat"], name) for name, row in rows.items()
+    )
+    facts |= {"ess": smallest, "ess_kind": kind, "ess_of": smallest_of, "wanted_ess": wanted}
+    if chains > 1:
+        facts |= {"r_hat": largest, "r_hat_of": largest_of}
+    short, disagree = smallest < wanted, chains > 1 and largest > HIGHEST_R_HAT
+    longer = wanted / max(smallest, 1.0)
+    faults = []
+    if disagree:
+        shown = f"{largest:.3f}" if largest < 100 else "above 100"
+        faults.append(f"R-hat of {largest_of} is {shown} (wanted: at most {HIGHEST_R_HAT})")
+        # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
+        longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
+    if short:
+        faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
+    fault, mend = " and ".join(faults), _mend(draws, longer, disagree, advice)
+    if chains == 1:
+        alone = ("with one chain there is no R-hat, and nothing shows that another would agree; take ",)
+        alone += (Setting(*advice.alone),)
+        if short:
+            parts = (f"{of_chains} is too short: {fault}; ", *mend, ". Also, ", *alone, ".")
+        else:
+            long = f"{of_chains} is long enough ({kind} of {smallest_of} is {smallest:,.0f}), but "
+            parts = (long, *alone, ".")
+        return Verdict(False, facts, Message(*parts))
+    if disagree:
+        return Verdict(False, facts, Message(f"{of_chains} do not agree yet: {fault}; ", *mend, "."))
+    if short:
+        return Verdict(False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, "."))
+    agree = (
+        f"{of_chains} agree: R-hat is at most {largest:.3f} ({largest_of}; wanted: at most {HIGHEST_R_HAT}) "
+        f"and the effective sample size at least {smallest:,.0f} ({kind} of {smallest_of}; wanted: at least "
+        f"{wanted:,})."
+    )
+    return Verdict(True, facts, Message(agree))
+
+
+def _mend(draws: int, longer: float, disagree: bool, advice: Advice) -> tuple[Any, ...]:
+    """What to do if `longer` times as many draws would do."""
+    now = draws if advice.now is None else advice.now
+    if draws >= _FEW and longer > (30 if draws >= 1000 else 100):
+        return (*advice.apart, *(_longer(10.0, now, advice) if advice.longer_if_apart else ()))
+    more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
+    return ("fit again with ", *more, *(advice.besides if disagree else ()))
+
+
+def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
+    """A run that is so many times as long."""
+    more = Setting(advice.draws, _two_digits(max(now * times, advice.least)))
+    return (more, f" (now {now})", *((", and raise ", Argument("tune"), " likewise") if advice.tunes else ()))
+
+
+def _two_digits(number: float) -> int:
+    """The next number with two digits and zeros."""
+    unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    return math.ceil(number / unit) * unit

@@ -1,0 +1,1 @@
+"""From files to data objects: cells, tables, and the layouts that tables have."""

@@ -1,0 +1,193 @@
+"""The cells of a table, as text: encoding, separator, header, ragged rows."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from thali._labels import plural
+from thali.errors import DataError
+
+Rows = Iterator[tuple[int, list[str]]]  # line of the file, its cells
+
+SEPARATORS = ("\t", ";", ",", "|")
+MISSING = {"", "NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", "."}
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f]")  # what no text holds
+_HEAD = 1 << 16  # characters in which most tables have the lines that say how they are separated
+BLANKS = " "  # stands for any run of blanks, tried when no separator splits the header
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table of text: a name for each column, its cells, and the line of the file for each row."""
+
+    header: list[str]
+    columns: list[list[str]]
+    lines: list[int] | range
+    decimal_comma: bool = False
+    note: str = ""
+    short_rows: str = ""  # what is wrong with the first row that ends early, if all end at the diagonal or beyond
+
+
+def text_cells(content: bytes) -> Cells:
+    """The cells of a file of separated values."""
+    text = _decoded(content)
+    if _CONTROL.search(text):
+        raise DataError("This is not a table of text, Excel or Parquet; save it as CSV.")
+    if hint := re.match(r"sep=(.)\r?\n", text):  # Excel's own way to name the separator
+        separator = hint[1]
+        text = "\n" + text[hint.end() :]
+    else:
+        separator = _separator(text)
+    if (cells := _even_cells(text, separator)) is not None:
+        return cells
+    return assembled(_rows(text, separator), decimal_comma=separator != ",")
+
+
+def _decoded(content: bytes) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # "Unicode text" as Excel saves it
+        return content.decode("utf-16", errors="replace")
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return content.decode("latin-1")
+
+
+def _separator(text: str) -> str:
+    """The separator that splits most of the first lines alike, the header among them if possible."""
+    head = text[:_HEAD] if text.count("\n", 0, _HEAD) >= 50 else text
+    lines = [line for line in islice(io.StringIO(head, newline=""), 50) if line.strip()]
+    if not lines:
+        raise DataError("The file is empty.")
+    best, agreeing = "", (0, False, 0)
+    for separator in (*SEPARATORS, BLANKS):
+        widths = [len(cells) for _, cells in _rows("".join(lines), separator)]
+        split = Counter(width for width in widths if width > 1)
+        if split and (separator != BLANKS or not best):
+            width, lines_alike = split.most_common(1)[0]
+            if (agrees := (lines_alike, widths[0] > 1, width)) > agreeing:
+                best, agreeing = separator, agrees
+    if not best:
+        raise DataError(
+            f"No columns can be told apart; the first line is {_short(lines[0])}. Expected are at least two "
+            "columns, separated by commas, semicolons, tabs or blanks."
+        )
+    return best
+
+
+def _short(line: str) -> str:
+    line = line.strip()
+    return repr(line if len(line) <= 60 else line[:57] + "...")
+
+
+def _rows(text: str, separator: str) -> Rows:
+    """Lines with any text in them, split."""
+    lines = io.StringIO(text, newline="")
+    if separator == BLANKS:
+        for number, line in enumerate(lines, start=1):
+            cells = [quoted or plain for quoted, plain in re.findall(r'"([^"]*)"|(\S+)', line)]
+            if cells:
+                yield number, cells
+        return
+    reader = csv.reader(lines, delimiter=separator)
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise DataError(f"Line {reader.line_num} cannot be read as separated values ({error}).") from None
+
+
+def _even_cells(text: str, separator: str) -> Cells | None:
+    """The same cells as by `assembled`, at once, of a text without quotes whose lines hold equally many, all with text.
+
+    None of any other text, which is read line by line: most large files are of the first kind.
+    """
+    text = text.replace("\r\n", "\n")
+    if separator == BLANKS or '"' in text or "\r" in text:
+        return None
+    text = text if text.endswith("\n") else text + "\n"
+    raw = np.frombuffer(text.encode(), np.uint8)
+    ends = np.flatnonzero((raw == ord(separator)) | (raw == 10))
+    width = text.count(separator, 0, text.index("\n")) + 1
+    if width < 2 or len(ends) % width or len(ends) < 2 * width or np.diff(ends).max() > csv.field_size_limit():
+        return None
+    if ((raw[ends].reshape(-1, width) == 10) != (np.arange(width) == width - 1)).any():
+        return None
+    cells = text[:-1].replace("\n", separator).split(separator)
+    header = [name.strip() for name in cells[:width]]
+    if not header[-1]:
+        return None
+    columns = [_stripped(cells[k::width]) for k in range(width, 2 * width)]
+    if all("" in column for column in columns):  # perhaps a row without text, which does not count
+        return None
+    return _used(header, columns, range(2, len(columns[0]) + 2), separator != ",")
+
+
+def _stripped(column: list[str]) -> list[str]:
+    """The cells without blanks around them."""
+    stripped = {cell: cell.strip() for cell in set(column)}
+    if all(cell is bare for cell, bare in stripped.items()):
+        return column
+    return list(map(stripped.__getitem__, column))
+
+
+def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True) -> Cells:
+    """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at its end.
+
+    But row k may end after its label and k numbers, as those of a lower triangle do; the error is then kept for those
+    who need whole rows.
+    """
+    _, header = next(rows, (0, []))
+    header = [name.strip() for name in header]
+    while header and not header[-1]:
+        header.pop()
+    ahead = list(islice(rows, 2))
+    if not ahead:
+        raise DataError("The file holds a header but no row of data below it.")
+    if len(header) < 2 <= max(len(cells) for _, cells in ahead):
+        raise DataError(
+            f"The first line holds nothing but {' '.join(header)!r}, where the names of the columns are "
+            "expected; remove the lines above them."
+        )
+    # R's write.table gives the column of row labels no name; any other surplus cell is an error
+    if ragged and all(len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in ahead):
+        header = ["", *header]
+    width = len(header)
+    columns: list[list[str]] = [[] for _ in header]
+    lines: list[int] = []
+    short_rows = ""
+    for number, cells in chain(ahead, rows):
+        if len(cells) != width:
+            if ragged and len(cells) < width:
+                short_rows = short_rows or _uneven(cells, width, number)
+            if any(cell.strip() for cell in cells[width:]) or (short_rows and len(lines) + 2 < len(cells) < width):
+                raise DataError(_uneven(cells, width, number))
+            cells = cells[:width] + [""] * (width - len(cells))
+        for column, cell in zip(columns, cells, strict=True):
+            column.append(cell)
+        lines.append(number)
+    return _used(header, [_stripped(column) for column in columns], lines, decimal_comma, note, short_rows)
+
+
+def _used(header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any) -> Cells:
+    """The columns that have a name or hold anything."""
+    used = [k for k in range(len(header)) if header[k] or any(columns[k])]
+    return Cells([header[k] for k in used], [columns[k] for k in used], lines, *further)
+
+
+def _uneven(cells: list[str], width: int, line: int) -> str:
+    """What is wrong with a row whose length is not the header's."""
+    return (
+        f"Line {line} holds {plural(len(cells), 'cell')}, but the header names {width} columns; every row needs the "
+        "same number (a label that contains the separator must stand in quotes)."
+    )

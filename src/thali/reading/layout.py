@@ -1,0 +1,42 @@
+"""What a layout is: one shape of table, how it is recognised, and how it becomes data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .table import Table, in_file
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a table; nothing is converted before `build`."""
+
+    kind: str  # of data, one of `thali.data.kinds`
+    layout: str  # its name
+    how: str  # what was recognised, such as "long table, 'winner' chosen over 'loser', one comparison a row"
+    table: Table | None  # None of a bundled data set
+    convert: Callable[[], tuple[Any, str]]  # the data, and a sentence that says what was read
+    sure: bool = True  # False: it counts only if no reading is sure, and then the first one does
+    could_be: str = ""  # another kind of data that the table may hold
+
+    def build(self) -> tuple[Any, str]:
+        """The data, and a sentence that says how they were read; errors name the file."""
+        if self.table is None:
+            return self.convert()
+        with in_file(self.table.file):
+            data, sentence = self.convert()
+        return data, f"{sentence}; {self.table.note}" if self.table.note else sentence
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A shape of table."""
+
+    name: str
+    kind: str  # of the data that it holds
+    match: Callable[..., Reading | None]  # of a table and the options below; None: it has another shape
+    expected: str  # how such a table looks, for the error about one that has no known shape
+    options: tuple[str, ...] = ()  # keyword arguments of `match`
+    named_by: tuple[str, ...] = ()  # those options that, if given, say that a table has this shape
+    triangle: bool = False  # whether rows may end at the diagonal
+    lacks: Callable[[Table], str] = lambda table: ""  # what a table that nearly has this shape lacks; "": none is near

@@ -1,0 +1,15 @@
+"""The shapes of table that are recognised: one shape a file."""
+
+from ..layout import Layout
+from . import covariates, experiment, long_choices, pair_list, similarity_list, similarity_square, square_of_counts
+
+# In this order; where no reading is sure, the first one counts.
+LAYOUTS: tuple[Layout, ...] = (
+    long_choices.LAYOUT,
+    experiment.LAYOUT,
+    square_of_counts.LAYOUT,
+    pair_list.LAYOUT,
+    similarity_square.LAYOUT,
+    similarity_list.LAYOUT,
+    covariates.LAYOUT,
+)

@@ -1,0 +1,73 @@
+"""Choices of one option out of several as a long table: a row for each alternative of each occasion."""
+
+from typing import Any
+
+from thali._labels import shorten
+from thali.data.choice_table import ALTERNATIVE, CHOICE_ID, CHOSEN, LONG, RESPONDENT, is_long_table, roles
+from thali.data.choices import Choices
+from thali.data.column_names import WEIGHTS, by_plain_name, plain
+from thali.data.kinds import CHOICES
+from thali.errors import DataError
+
+from ..layout import Layout, Reading
+from ..table import Table
+
+NAME = "long table of choices"
+_NEEDED = (
+    ((*CHOICE_ID, *RESPONDENT), "a column that numbers the occasions"),
+    (ALTERNATIVE, "a column of alternatives"),
+    (CHOSEN, "a column with 1 for the chosen alternative and 0 for the others"),
+)
+COLUMNS = ("choice_id", "alternative", "chosen", "respondent")
+
+
+def match(table: Table, **columns: str | None) -> Reading | None:
+    """A table of which a column was named, or whose columns have the usual names; sure if their cells say so, too."""
+    named = {role: name for role, name in columns.items() if name is not None}
+    try:
+        how = _how(roles(table.frame, dict.fromkeys(LONG) | named))
+    except DataError:
+        if not named:
+            return None
+        how = "long table"
+    sure = bool(named) or is_long_table(table.frame)
+    return Reading(CHOICES, NAME, how, table, lambda: _converted(table, named), sure)
+
+
+def _converted(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
+    found = roles(table.frame, dict.fromkeys(LONG) | named)
+    fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
+    data = Choices(table.frame, **fractional | named)
+    further = [name for name in table.names if name not in found.values()]
+    ignored = f"; not read: {shorten(further)}" if further else ""
+    return data, f"{_how(found)}: {data}{ignored}"
+
+
+def _how(found: dict[str, str | None]) -> str:
+    how = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, occasions {found['choice_id']!r}"
+    if found["respondent"] not in (None, found["choice_id"]):
+        how += f" of respondents {found['respondent']!r}"
+    for role, word in (("available", "offered if"), ("count", "counted by")):
+        how += f", {word} {found[role]!r}" if found[role] is not None else ""
+    return how
+
+
+def lacks(table: Table) -> str:
+    """The column that is missing where the two others are there."""
+    own = by_plain_name(table.names)
+    missing = [what for names, what in _NEEDED if not any(name in own for name in names)]
+    return missing[0] if len(missing) == 1 else ""
+
+
+LAYOUT = Layout(
+    NAME,
+    CHOICES,
+    match,
+    expected=(
+        "one row for each alternative of an occasion, with the columns 'choice_id', 'alternative' and 'chosen' (or "
+        "task, obsID; alt, option; choice)"
+    ),
+    options=COLUMNS,
+    named_by=COLUMNS,
+    lacks=lacks,
+)

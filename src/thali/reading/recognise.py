@@ -1,0 +1,150 @@
+"""Which data a table holds: each layout is tried, and one of them must match."""
+
+from pathlib import Path
+from typing import Any
+
+from thali._labels import shorten
+from thali._source import Source
+from thali.errors import DataError
+
+from .layout import Layout, Reading
+from .layouts import LAYOUTS
+from .table import Table, in_file, load
+
+
+class RecognitionError(DataError):
+    """A table can be read in no way, in several, or only as another kind of data than was asked for.
+
+    Attributes
+    ----------
+    found : tuple of str
+        The kinds of data that it may hold, as `thali.data.kinds` names them.
+    wanted : tuple of str
+        The kinds that were asked for; none: any.
+    """
+
+    found: tuple[str, ...]
+    wanted: tuple[str, ...]
+
+    def __init__(self, message: object, found: tuple[str, ...] = (), wanted: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.found, self.wanted = found, wanted
+
+
+def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, str]:
+    """The data in a file, and a sentence that says how they were read.
+
+    Parameters
+    ----------
+    path : str, Path or Source
+        A CSV, TSV, Excel or Parquet file.
+    *kinds : str
+        The kinds of data that are wanted, of `thali.data.kinds`; none: whichever the table holds.
+    **options
+        What is known of the table besides: options of the layouts. A named column of choices or classes says which
+        layout it is.
+
+    Returns
+    -------
+    data : PairedComparisons, Choices, Similarities, ChoiceExperiment or Observations
+    sentence : str
+        Such as "square count matrix, row over column: 9 options, 36 pairs, 8,424 comparisons".
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, can be read in no way or in several, or holds bad data.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text("winner;loser;times\\ntea;milk;3\\nmilk;tea;1\\n")
+    >>> read(path)[1]
+    "long table, 'winner' chosen over 'loser', counted by 'times': 2 options, 1 pair, 4 comparisons"
+    >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
+    >>> read(path)
+    (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; the diagonal was not read')
+    """
+    return recognise(load(path), *kinds, **options).build()
+
+
+def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, **options: Any) -> Reading:
+    """The one way to read a table.
+
+    Parameters
+    ----------
+    table : Table
+    *kinds, **options
+        As for `read`.
+    layouts : tuple of Layout
+        Those that are known.
+
+    Returns
+    -------
+    Reading
+        Nothing is converted yet.
+
+    Raises
+    ------
+    RecognitionError
+        If no layout matches, or several do.
+    DataError
+        If a label of a square is missing or occurs twice, or rows end early in a table that is no triangle.
+    """
+    tried = [layout for layout in layouts if not kinds or layout.kind in kinds]
+    named = [layout for layout in tried if any(options.get(name) is not None for name in layout.named_by)]
+    triangles = {layout.name for layout in tried if layout.triangle}
+    with in_file(table.file):
+        if table.short_rows and not triangles:
+            raise DataError(table.short_rows)
+        readings = _matches(named or tried, table, options | {"known": len(kinds) == 1})
+        sure = [reading for reading in readings if reading.sure] or readings[:1]
+        if len(sure) > 1:
+            raise _ambiguous(sure, kinds)
+        if table.short_rows and not (sure and sure[0].layout in triangles):
+            raise DataError(table.short_rows)
+        if not sure:
+            others = [layout for layout in layouts if layout not in tried]
+            raise _unknown(table, tried, [each for each in _matches(others, table, {}) if each.sure], kinds)
+    return sure[0]
+
+
+def _matches(layouts: list[Layout], table: Table, options: dict[str, Any]) -> list[Reading]:
+    """The readings of the layouts that match; the fault of a layout counts only where no other is sure."""
+    readings, faults = [], []
+    for layout in layouts:
+        try:
+            reading = layout.match(table, **{name: options[name] for name in layout.options if name in options})
+        except DataError as fault:
+            faults.append(fault)
+        else:
+            readings += [] if reading is None else [reading]
+    if faults and not any(reading.sure for reading in readings):
+        raise faults[0]
+    return readings
+
+
+def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
+    ways = "; or as ".join(f"{reading.kind} ({reading.how})" for reading in readings)
+    kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
+    return RecognitionError(f"The table can be read as {ways}; say which is meant.", kinds, wanted)
+
+
+def _unknown(table: Table, tried: list[Layout], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
+    """The error about a table of another kind, or of none, which names the nearest layout."""
+    kinds = wanted or tuple(dict.fromkeys(layout.kind for layout in tried))
+    if others:
+        found = others[0]
+        message = f"The table holds {found.kind} ({found.layout}: {found.how}), not {_either(kinds)}."
+        return RecognitionError(message, (found.kind,), wanted)
+    near = [(layout, lacks) for layout in tried if (lacks := layout.lacks(table))]
+    kind = near[0][0].kind if near else kinds[0]
+    expected = ", or ".join(layout.expected for layout in tried if layout.kind == kind)
+    nearest = f" Nearest is a {near[0][0].name}, but for {near[0][1]}." if near else ""
+    message = f"The columns {shorten(table.names, 12)} are not {_either(kinds)}; expected {expected}.{nearest}"
+    return RecognitionError(message, (), wanted)
+
+
+def _either(kinds: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))

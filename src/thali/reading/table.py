@@ -1,0 +1,175 @@
+"""Tables from files: CSV, TSV, Excel and Parquet."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from thali._source import Source, read_source
+from thali.data.columns import refuse_nested
+from thali.errors import DataError
+
+from .cells import DECIMAL_COMMA, MISSING, Cells, text_cells
+from .excel import excel_cells
+from .parquet import parquet_frame
+from .square import Square, square_of
+
+INTEGER = re.compile(r"[+-]?\d+")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
+CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
+
+_NO_EXCEL = "This is no Excel workbook, whatever its name says. "
+_OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
+    ".parquet": "This is no Parquet file, whatever its name says. "
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as read, once for all layouts that are tried; its rows are numbered as in the file."""
+
+    frame: pd.DataFrame
+    file: str  # its name, for errors
+    named: bool = True  # False: the columns have no names, as in a bare square of numbers
+    note: str = ""  # what else there was
+    short_rows: str = ""  # what is wrong unless this is a triangle, whose rows may end at the diagonal
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [str(name) for name in self.frame.columns]
+
+    @cached_property
+    def square(self) -> Square | None:
+        """The table as a square, None if it is none."""
+        return square_of(self.frame, self.named)
+
+    def refuse_short_rows(self) -> None:
+        """Raise an error if rows end early."""
+        if self.short_rows:
+            raise DataError(f"{self.file}: {self.short_rows}")
+
+
+def read_table(path: str | Path | Source) -> pd.DataFrame:
+    """A table from a CSV, TSV, Excel or Parquet file.
+
+    The kind of file, its encoding, separator and decimal comma are recognised from its content. A column is
+    numeric if all its cells are numbers or empty ("", "NA", "-", "."); numbers with leading zeros ("001") are
+    names, and so is "NA" in a column of names. Excel: the first sheet that holds anything.
+
+    Parameters
+    ----------
+    path : str, Path or Source
+
+    Returns
+    -------
+    DataFrame
+        One row for each row of the file that is not empty. A square table of numbers without a header has the
+        columns "0", "1", ...; an unnamed column is called "column 1", "column 2", ... by its position.
+
+    Raises
+    ------
+    DataError
+        If the file is absent, a folder, empty, not a table, or ragged; if two columns bear the same name.
+
+    Example
+    -------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
+    >>> _ = path.write_text("winner;loser;times\\ntea;milk;3\\nmilk;tea;1\\n")
+    >>> read_table(path)
+      winner loser  times
+    0    tea  milk      3
+    1   milk   tea      1
+    """
+    table = load(path)
+    table.refuse_short_rows()
+    return table.frame.reset_index(drop=True)
+
+
+@contextmanager
+def in_file(name: str) -> Iterator[None]:
+    """Errors about the data begin with the name of the file."""
+    try:
+        yield
+    except DataError as error:
+        error.args = (f"{name}: ", *error.args)
+        raise
+
+
+def load(path: str | Path | Source) -> Table:
+    """The table in a file, parsed once; errors name the file."""
+    name, content = read_source(path)
+    with in_file(name):
+        if content.startswith(b"PAR1"):
+            return _parquet(content, name)
+        if content.startswith(b"PK\x03\x04"):
+            return _table(excel_cells(content), name)
+        if content.startswith(b"\xd0\xcf\x11\xe0"):
+            raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
+        try:
+            return _table(text_cells(content), name)
+        except DataError as error:
+            raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), ""), error) from None
+
+
+def _parquet(content: bytes, file: str) -> Table:
+    frame = parquet_frame(content)
+    frame = frame.set_axis(_names(list(frame.columns)), axis=1).set_axis(range(1, len(frame) + 1))
+    for _, values in frame.items():
+        refuse_nested(values)
+    return Table(frame, file)
+
+
+def _names(header: list[str]) -> list[str]:
+    names = [name or f"column {k}" for k, name in enumerate(header, start=1)]
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names, start=1):
+        if (first := seen.setdefault(name, k)) != k:
+            raise DataError(
+                f"Columns {first} and {k} are both called {name!r}; the first line must hold names that differ."
+            )
+    return names
+
+
+def _table(cells: Cells, file: str) -> Table:
+    header, columns, lines = cells.header, cells.columns, cells.lines
+    named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
+    if not named:  # a square of numbers: what looked like the header is its first row
+        columns = [[name, *column] for name, column in zip(header, columns, strict=True)]
+        lines = [1, *lines]
+        header = [str(k) for k in range(len(header))]
+    typed = [_typed(column, cells.decimal_comma) for column in columns]
+    frame = pd.DataFrame(dict(zip(_names(header), typed, strict=True)), index=lines)
+    return Table(frame, file, named, cells.note, cells.short_rows)
+
+
+def _typed(column: list[str], decimal_comma: bool) -> "np.ndarray | pd.api.extensions.ExtensionArray":
+    """Numbers if all cells are, text otherwise; each distinct text is looked at once."""
+    texts = set(column)
+    messages = texts - MISSING
+    if not messages or any(CODE.fullmatch(text) for text in messages):
+        return _text(column)
+    if all(INTEGER.fullmatch(text) for text in texts) and max(map(len, texts)) < 18:
+        numbers = {text: int(text) for text in texts}
+        return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column))
+    numbers = dict.fromkeys(texts & MISSING, np.nan)
+    for text in messages:
+        if NUMBER.fullmatch(text):
+            numbers[text] = float(text)
+        elif decimal_comma and DECIMAL_COMMA.fullmatch(text):
+            numbers[text] = float(text.replace(",", "."))
+        else:
+            return _text(column)
+    return np.fromiter(map(numbers.__getitem__, column), np.float64, len(column))
+
+
+def _text(column: list[str]) -> "np.ndarray | pd.api.extensions.ExtensionArray":
+    place = {text: k for k, text in enumerate(dict.fromkeys(column))}
+    codes = np.fromiter(map(place.__getitem__, column), np.int64, len(column))
+    return pd.Series([text or None for text in place]).array.take(codes)

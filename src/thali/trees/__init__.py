@@ -1,0 +1,1 @@
+"""Trees over options: which of them are related, and how closely."""

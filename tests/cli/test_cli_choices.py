@@ -1,0 +1,172 @@
+"""The command line on choices out of sets, by maximum likelihood, and its classical tests."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.data import kinds
+from thali.errors import DataError
+from thali.reading.recognise import read
+
+PAIRS = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,tea,5\nmilk,coffee,4\ncoffee,milk,9\n"
+SHORT = ("--draws", 60, "--tune", 60, "--chains", 2, "--seed", 1)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tea.csv").write_text(PAIRS)
+    rng = np.random.default_rng(1)
+    rows = []
+    for occasion in range(40):
+        offered = rng.permutation(["tea", "coffee", "milk"])[: 2 + occasion % 2]
+        rows += [(occasion // 4, occasion, name, int(k == 0), 2.5 + k) for k, name in enumerate(offered)]
+    frame = pd.DataFrame(rows, columns=["id", "obsID", "alt", "choice", "price"])
+    frame.to_csv(tmp_path / "priced.csv", index=False)
+    frame.drop(columns="price").to_csv(tmp_path / "plain.csv", index=False)
+    frame.rename(columns={"alt": "drink", "obsID": "when"}).to_csv(tmp_path / "odd.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.fit
+def test_a_long_table_of_choices_is_recognised_and_fitted(run, folder):
+    result = run("fit", "plain.csv", *SHORT, "--out", "out")
+    assert result.code == 0
+    assert "thali: plain.csv: long table, 'alt' chosen if 'choice', occasions 'obsID' of respondents 'id'" in result.err
+    assert "3 options" in result.err and "not read" not in result.err
+    assert "Lapse, the probability of a blind choice, fixed at 0.01" in result.out
+    assert "Rank of the options" in result.out and "set_probability[tea | " in result.out
+    assert "observed proportions lie" in result.out or "observed proportion lies" in result.out
+    written = {path.name for path in (folder / "out").iterdir()}
+    assert {"ranks.csv", "ranks.png", "check.csv", "check.png", "choice_probabilities.png", "posterior.nc"} <= written
+    assert set(pd.read_csv(folder / "out" / "check.csv")) >= {"alternative", "offered", "observed", "missed"}
+
+
+def test_columns_that_describe_alternatives_need_a_word(run):
+    result = run("fit", "priced.csv")
+    assert (
+        result.code == 2 and "priced.csv: The table can be read as choices out of sets (long table, 'alt'" in result.err
+    )
+    assert (
+        "or as choice experiments (choices of one alternative out of several, which are described by 'price')"
+        in result.err
+    )
+    assert "say which is meant. Say --model elimination-by-aspects or --model product-classes." in result.err
+    messages = read("priced.csv", kinds.CHOICES)[1]
+    assert messages.endswith("40 choices, 10 respondents; not read: 'price'")
+
+
+@pytest.mark.parametrize(
+    "row, column, value, said",
+    [
+        (2, "alt", None, "A label is missing in row 4, column 'alt'"),
+        (2, "choice", "maybe", "Column 'choice' must hold 1 (yes) or 0 (no); row 4 holds 'maybe'"),
+        (2, "obsID", None, "A label is missing in row 4, column 'obsID'"),
+        (slice(None), "choice", 0, "No alternative is chosen in occasion '0'"),
+    ],
+)
+def test_a_bad_cell_is_named_in_a_long_table(run, folder, row, column, value, said):
+    frame = pd.read_csv(folder / "plain.csv").astype(object)
+    frame.loc[row, column] = value
+    frame.to_csv(folder / "bad.csv", index=False)
+    for words in (("fit", "bad.csv"), ("fit", "bad.csv", "--model", "elimination"), ("compare", "bad.csv")):
+        result = run(*words)
+        assert result.code == 2 and f"thali: error: bad.csv: {said}" in result.err
+
+
+def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
+    frame = pd.read_csv(folder / "plain.csv")
+    frame.assign(weight=np.arange(len(frame)) + 0.5).to_csv(folder / "heavy.csv", index=False)
+    said = "different counts, 0.5 and 1.5, in column 'weight'; give one, or rename the column"
+    assert said in run("fit", "heavy.csv", "--model", "elimination").err
+
+
+@pytest.mark.fit
+def test_weighted_choices_are_fitted_and_not_checked(run, folder):
+    frame = pd.read_csv(folder / "plain.csv")
+    frame.assign(weight=1.5).to_csv(folder / "weighted.csv", index=False)
+    assert read("weighted.csv", kinds.CHOICES)[0].n_choices == 60
+    result = run("fit", "weighted.csv", *SHORT, "--out", "out")
+    assert result.code == 0 and "Rank of the options" in result.out
+    assert "The check needs whole numbers of choices" in result.out
+    written = {path.name for path in (folder / "out").iterdir()}
+    assert "ranks.csv" in written and "check.csv" not in written
+
+
+@pytest.mark.fit
+def test_columns_may_be_named(run):
+    wanted = ("--model", "elimination", "--alternative", "drink", "--task", "when", "--chosen", "choice")
+    assert "'drink' chosen if 'choice', occasions 'when'" in run("fit", "odd.csv", *wanted, *SHORT).err
+    assert (
+        "No column looks like alternative; name it by --alternative"
+        in run("fit", "odd.csv", *wanted[:2], "--task", "when").err
+    )
+    assert "name their column: thali fit FILE --alternative COLUMN" in run("fit", "odd.csv").err
+    wrong = run("fit", "celebrities", "--alternative", "drink")
+    assert wrong.code == 2 and "--alternative is about a file, and celebrities is a bundled data set" in wrong.err
+    with pytest.raises(DataError, match="odd.csv: There is no column 'cup'"):
+        read("odd.csv", kinds.CHOICES, alternative="cup")
+
+
+def test_maximum_likelihood_is_that_of_the_library(run, folder):
+    result = run("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out")
+    assert result.code == 0
+    assert "Log-likelihood -143.0395, binomial coefficients included" in result.out
+    assert "Lapse, the probability of a blind choice, fixed at 0\nLog-likelihood" in result.out
+    assert "G² 78.2172 on 28 degrees of freedom" in result.out
+    assert "wrote the tables and the pictures to out." in result.err  # there is no posterior
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
+    pd.testing.assert_frame_equal(weights, model.summary(), check_names=False)
+    assert {path.name for path in (folder / "out").iterdir()} == {
+        *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv"),
+        *("utility_scale.png", "residuals.png", "preference_tree.png"),
+    }
+
+
+def test_maximum_likelihood_with_given_aspects(run, folder):
+    (folder / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
+    result = run("fit", "tea.csv", "--method", "maximum-likelihood", "--aspects", "hot.csv", "--lapse", "0.01")
+    assert result.code == 0 and "hot" in result.out and "says nothing here" in result.out
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (
+            ("tea.csv", "--method", "guess"),
+            "--method of elimination-by-aspects must be mcmc or maximum-likelihood; got 'guess'",
+        ),
+        (
+            ("tea.csv", "--method", "maximum-likelihood", "--draws", 9),
+            "--draws belongs to --method mcmc, not to maximum-likelihood; leave it out.",
+        ),
+        (("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"), "ibp"),
+        (("plain.csv", "--method", "maximum-likelihood"), "Maximum likelihood is for choices between two options"),
+        (("tea.csv", "--chosen", "x"), "No column looks like choice_id; name it by --task; the columns"),
+    ],
+)
+def test_what_cannot_be_fitted(run, words, said):
+    result = run("fit", *words)
+    assert result.code == 2 and result.err.splitlines()[-1].startswith("thali: error: ") and said in result.err
+
+
+def test_a_classical_test_of_other_data_speaks_of_its_own_options(run):
+    error = run("test", "transitivity", "numbers").err
+    assert error == "thali: error: numbers holds similarities, but paired comparisons are needed.\n"
+
+
+def test_classical_tests(run):
+    printed = run("test", "transitivity", "celebrities").out
+    assert "strong            34     84     0.404762" in printed
+    assert "0.117176" in run("test", "agreement", "celebrities").out
+    assert "Circular triads" in run("test", "circular", "tea.csv").out
+    frame = th.Choices.from_comparisons(th.datasets.celebrities()).to_frame()
+    frame.to_csv("long.csv", index=False)
+    assert run("test", "transitivity", "long.csv").out == printed
+    wrong = run("test", "transitivity", "plain.csv")
+    assert wrong.code == 2 and "for choices between two options, and one of 'tea', 'coffee', 'milk' was ch" in wrong.err
+    wrong = run("test", "circulr", "tea.csv")
+    assert wrong.code == 2 and "There is no test 'circulr'" in wrong.err and "circular" in wrong.err
+    assert "There is no file" in run("test", "agreement", "celebritis").err

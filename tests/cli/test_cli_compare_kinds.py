@@ -1,0 +1,114 @@
+"""`thali compare` on covariates and classes, similarities and choice experiments, from words to files."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+
+SHORT = ["--draws", 20, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
+SIMILAR = "a,b,c\na,1,0.8,0.3\nb,0.8,1,0.45\nc,0.3,0.45,1\n".replace("a,b,c\n", ",a,b,c\n", 1)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    codes = np.arange(60) % 3
+    table = pd.DataFrame(rng.normal(size=(60, 2)) + codes[:, None] * [1.0, 0.5], columns=["len", "wid"])
+    table.assign(kind=np.array(["fern", "moss", "reed"])[codes]).to_csv("plants.csv", index=False)
+    simulated(people=8, tasks=5).to_csv("cameras.csv", index=False)
+    (tmp_path / "similar.csv").write_text(SIMILAR)
+    (tmp_path / "tea.csv").write_text("chosen,rejected,count\ntea,coffee,12\ncoffee,milk,8\nmilk,tea,5\n")
+    return tmp_path
+
+
+def figures(printed, name):
+    """The numbers in the row of a model."""
+    table = printed.partition("\n\n")[0]
+    (line,) = (line for line in table.splitlines() if line.split()[:1] == [name])
+    return [float(cell) if cell != "-" else np.nan for cell in line.split()[1:]]
+
+
+@pytest.mark.fit
+def test_classifiers_by_name(run):
+    result = run("compare", "plants.csv", "--target", "kind", "--models", "PL,s=sparse-logit", "--folds", 3, *SHORT)
+    assert result.code == 0 and "60 rows, 2 covariates" in result.err
+    table = pd.read_csv("plants.csv")
+    models = {"PL": th.PlackettLuceRegression(), "s": th.SparseMultinomialLogit()}
+    budget = {"draws": 20, "tune": 10, "chains": 2, "thin": 1, "cores": 1, "random_seed": 3, "progressbar": False}
+    wanted = th.compare(models, (table[["len", "wid"]], table["kind"]), folds=3, **budget)
+    for name in ("BASE", "PL", "s"):
+        assert figures(result.out, name)[:3] == pytest.approx(
+            wanted.loc[name, ["log_loss", "log_loss_se", "accuracy"]].tolist(), abs=6e-4
+        )
+    assert "predicts the rows left out best: log loss" in result.out
+
+
+@pytest.mark.fit
+def test_what_is_written_of_each_kind(run):
+    result = run("compare", "similar.csv", "--models", "ADCLUS,1,two=2", "--out", "s", *SHORT)
+    assert result.code == 0 and "(3 similarities)" in result.out
+    assert sorted(os.listdir("s")) == ["comparison.csv", "predictions.csv"]
+    assert len(pd.read_csv("s/predictions.csv")) == 9
+    assert list(pd.read_csv("s/comparison.csv")["model"]) == ["BASE", "ADCLUS", "1", "two"]
+    result = run("compare", "plants.csv", "--target", "kind", "--models", "plackett-luce", "--out", "r", *SHORT)
+    assert result.code == 0 and len(pd.read_csv("r/predictions.csv")) == 60
+
+
+@pytest.mark.fit
+def test_logits_of_experiments_by_name(run):
+    words = ["--models", "MNL,hierarchical-logit", "--leave-out", "respondent", "--monotone", "price=decreasing"]
+    result = run("compare", "cameras.csv", *words, *SHORT)
+    assert result.code == 0 and "8 respondents, 40 tasks" in result.err
+    data = th.ChoiceExperiment.from_frame(pd.read_csv("cameras.csv"))
+    wanted = th.compare({"m": th.MultinomialLogit()}, data, "respondent", cores=1, random_seed=3, progressbar=False)
+    assert figures(result.out, "MNL")[0] == pytest.approx(wanted.loc["m", "log_score"], abs=6e-4)
+    assert "choices of new respondents best" in result.out
+
+
+@pytest.mark.fit
+def test_names_of_special_cases(run):
+    printed = run("compare", "tea.csv", "--models", "BTL,unique,iEBA,elimination-by-aspects", *SHORT).out
+    assert figures(printed, "BTL") == figures(printed, "unique")
+    assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
+
+
+BAD = {
+    "no target": (["plants.csv", "--models", "plackett-luce"], "--target must name the column of classes"),
+    "aspects of classes": (
+        ["plants.csv", "--target", "kind", "--models", "ibp"],
+        "--models must be plackett-luce or sparse-logit for covariates and classes; got 'ibp'.",
+    ),
+    "another kind": (
+        ["tea.csv", "--models", "unique,additive-clustering"],
+        "additive-clustering is fitted to similarities; these data are paired comparisons.",
+    ),
+    "unique features": (["similar.csv", "--models", "unique"], "--models must be ibp, a whole number"),
+    "an option of others": (
+        ["plants.csv", "--target", "kind", "--lapse", "0.1"],
+        "and choice experiments, but plants.csv holds covariates and classes",
+    ),
+    "folds of pairs": (["tea.csv", "--folds", "3"], "--folds is not for paired comparisons"),
+    "what is left out": (
+        ["similar.csv", "--leave-out", "row"],
+        "--leave-out must be pair for similarities; got 'row'.",
+    ),
+    "too many folds": (["plants.csv", "--target", "kind", "--folds", "61"], "--folds must be"),
+    "a bundled data set": (["celebrities", "--target", "x"], "celebrities holds paired comparisons"),
+    "a direction of no level": (
+        ["cameras.csv", "--models", "product-classes", "--monotone", "price=up"],
+        "price",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
+def test_bad_input(run, folder, words, messages):
+    before = sorted(os.listdir(folder))
+    result = run("compare", *words, "--checkpoint", "kept", "--cores", 1)
+    assert result.code == 2 and messages in result.err and "Traceback" not in result.err
+    assert result.out == "" and sorted(os.listdir(folder)) == before

@@ -1,0 +1,672 @@
+"""Leave-one-pair-out comparison: its scores, its bookkeeping, its workers, its bad input."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from scipy import stats
+
+import thali as th
+from thali.comparison import checkpoint as kept
+from thali.comparison import left_out
+from thali.comparison.leave_pairs import Pairs
+from thali.comparison.score_pairs import BinomialScorer
+from thali.comparison.scores import score
+from thali.comparison.sentences import sentences, unconverged
+from thali.comparison.table import Scores, comparison_table
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    IncompleteWarning,
+    InterruptedWarning,
+    ThaliWarning,
+)
+from thali.inference import workers
+
+TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
+SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False}
+
+
+def models():
+    return {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
+
+
+def compare(named=None, data=TRIO, **changed):
+    """A comparison without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        return th.compare(models() if named is None else named, data, **(SHORT | {"cores": 1} | changed))
+
+
+def table_of(names, data, results):
+    """The table of made-up records, (name, pair number, record)."""
+    splitter, scorer = Pairs(data), BinomialScorer()
+    records = {(name, pair): record for name, pair, record in results}
+    return comparison_table(Scores(splitter, scorer, splitter.parts(None, None, None), names, records))
+
+
+def same(a, b):
+    pd.testing.assert_frame_equal(a, b, check_exact=True)
+    for name in ("pairs", "predictions", "missing"):
+        pd.testing.assert_frame_equal(a.attrs[name], b.attrs[name], check_exact=True)
+
+
+# scores ---------------------------------------------------------------------------------------------------
+
+
+def test_scores_are_those_of_scipy():
+    draws = np.random.default_rng(0).beta(3.0, 2.0, (4, 500))
+    found = score(7, 5, draws)
+    assert found.predicted == pytest.approx(draws.mean(), rel=1e-14)
+    assert found.nll == pytest.approx(-stats.binom.logpmf(7, 12, draws.mean()), rel=1e-12)
+    assert found.log_pred == pytest.approx(math.log(stats.binom.pmf(7, 12, draws).mean()), rel=1e-12)
+
+
+def test_the_errors_of_the_scores_are_those_of_repeated_runs():
+    """400 runs of independent draws: the standard deviation of a score is its error within 4 / sqrt(2 x 400)."""
+    rng = np.random.default_rng(1)
+    runs = [score(9, 21, rng.beta(30.0, 40.0, (4, 250))) for _ in range(400)]
+    for value, error in (("predicted", "predicted_mcse"), ("nll", "nll_mcse"), ("log_pred", "log_pred_mcse")):
+        spread = np.std([getattr(run, value) for run in runs], ddof=1)
+        # the error itself rests on an effective sample size that scatters by some 5 % a run
+        claimed = np.sqrt(np.mean([getattr(run, error) ** 2 for run in runs]))
+        assert abs(spread / claimed - 1) < 4 / math.sqrt(800) + 0.02, (value, spread, claimed)
+
+
+def test_where_the_score_is_flat_its_error_is_of_second_order():
+    """At the observed proportion the first derivative vanishes, but the mean still scatters about it."""
+    rng = np.random.default_rng(2)
+    runs = [score(30, 30, rng.normal(0.5, 0.1, (4, 100)).clip(0.01, 0.99)) for _ in range(300)]
+    shift = np.mean([run.nll for run in runs]) - score(30, 30, np.full((4, 100), 0.5)).nll
+    claimed = np.mean([run.nll_mcse for run in runs])
+    assert 0.5 * shift < claimed < 5 * shift
+
+
+def test_scores_of_extreme_draws():
+    assert score(3, 0, np.ones((2, 10))).nll == 0.0
+    assert score(2, 1, np.ones((2, 10))).nll == math.inf
+    assert score(2, 1, np.ones((2, 10))).log_pred == -math.inf
+    assert score(10**6, 10**6, np.full((2, 10), 0.5)).nll == pytest.approx(-stats.binom.logpmf(10**6, 2 * 10**6, 0.5))
+    assert math.isnan(score(2, 1, np.random.default_rng(0).random((1, 10))).r_hat)
+    assert math.isnan(score(2, 1, np.full((1, 1), 0.5)).nll_mcse)
+
+
+# the table ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table():
+    return compare()
+
+
+def test_the_table_has_the_documented_shape(table):
+    assert list(table.index) == ["BASE", "BTL", "two", "EMP"] and table.index.name == "model"
+    assert list(table.columns) == [
+        "nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse", "difference", "difference_se",
+        "r_hat", "pairs",
+    ]  # fmt: skip
+    pairs = table.attrs["pairs"]
+    assert list(pairs.index) == [("x", "y"), ("x", "z"), ("y", "z")] and list(pairs.columns) == list(table.index)
+    assert len(table.attrs["predictions"]) == 6 and not len(table.attrs["missing"])
+    assert not table.attrs["interrupted"]
+
+
+def test_the_table_is_the_mean_of_its_pairs(table):
+    pairs, predictions = table.attrs["pairs"], table.attrs["predictions"]
+    wins, n = [6, 2, 3], [7, 6, 4]
+    for name in ("BTL", "two"):
+        rows = predictions[predictions["model"] == name]
+        assert list(rows["n"]) == n
+        expected = [-stats.binom.logpmf(*three) for three in zip(wins, n, rows["predicted"], strict=True)]
+        np.testing.assert_allclose(pairs[name], expected, rtol=1e-12)
+        assert table.loc[name, "nll_mcse"] == pytest.approx(np.sqrt((rows["nll_mcse"] ** 2).sum()) / 3)
+        assert table.loc[name, "mean_log_pred"] == pytest.approx(rows["log_pred"].mean())
+        assert table.loc[name, "r_hat"] == rows["r_hat"].max()
+    np.testing.assert_allclose(pairs["BASE"], [-stats.binom.logpmf(x, k, 0.5) for x, k in zip(wins, n, strict=True)])
+    np.testing.assert_allclose(pairs["EMP"], [-stats.binom.logpmf(x, k, x / k) for x, k in zip(wins, n, strict=True)])
+    np.testing.assert_allclose(table["nll"], pairs.mean())
+    bits = (pairs["BASE"].sum() - pairs.sum()) / (math.log(2) * 17)
+    np.testing.assert_allclose(table["information"], bits)
+    best = table.loc[["BTL", "two"], "nll"].idxmin()
+    assert table.attrs["best"] == best and table.loc[best, "difference"] == 0
+    apart = pairs["BASE"] - pairs[best]
+    assert table.loc["BASE", "difference"] == pytest.approx(apart.mean())
+    assert table.loc["BASE", "difference_se"] == pytest.approx(apart.std(ddof=1) / math.sqrt(3))
+
+
+def test_each_prediction_is_that_of_a_fit_without_the_pair(table):
+    """The seeds of the fits are the children of the one seed, pair by pair."""
+    predictions = table.attrs["predictions"].set_index(["model", "a", "b"])
+    budget = {key: SHORT[key] for key in ("draws", "tune", "chains", "thin", "progressbar")}
+    for seed, (a, b) in zip(np.random.SeedSequence(3).spawn(3), [("x", "y"), ("x", "z"), ("y", "z")], strict=True):
+        for name, model in models().items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ThaliWarning)
+                model.fit(TRIO.without_pair(a, b), random_seed=seed, **budget)
+            assert predictions.loc[(name, a, b), "predicted"] == pytest.approx(
+                model.predict_proba([(a, b)])[0], abs=1e-14
+            )
+
+
+def test_reference_rows_of_the_celebrities():
+    data = th.datasets.celebrities()
+    nothing = [("m", pair, {"error": None, "nll": 1.0, "log_pred": -1.0}) for pair in range(36)]
+    found = table_of(["m"], data, nothing)
+    assert found.loc["BASE", "nll"] == pytest.approx(17.565, abs=5e-4)
+    assert found.loc["EMP", "nll"] == pytest.approx(2.887, abs=5e-4)
+    assert found.loc["EMP", "information"] == pytest.approx(0.0905, abs=5e-5)
+
+
+def test_known_probability_without_data():
+    """The pair left out is all there is to learn of it: with unique aspects alone the mean is near one half."""
+    found = compare({"BTL": th.EliminationByAspects("unique")}, draws=4_000, thin=5)
+    exact = {("x", "y"): None, ("x", "z"): None, ("y", "z"): None}
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    u, w = (nodes + 1) / 2, weights / 2
+    # weights of three unique aspects as shares: flat on the triangle; a = u, b = (1 - u) v, jacobian 1 - u
+    a, v = np.meshgrid(u, u, indexing="ij")
+    b = (1 - a) * v
+    c = 1 - a - b
+    volume = np.outer(w, w) * (1 - a)
+    share = {"x": a, "y": b, "z": c}
+    counts = {("x", "y"): (6, 1), ("x", "z"): (2, 4), ("y", "z"): (3, 1)}
+
+    def p(i, j):
+        return 0.99 * share[i] / (share[i] + share[j]) + 0.005
+
+    rows = found.attrs["predictions"].set_index(["a", "b"])
+    for pair in exact:
+        density = volume.copy()
+        for (i, j), (x, y) in counts.items():
+            if (i, j) != pair:
+                density *= p(i, j) ** x * (1 - p(i, j)) ** y
+        expected = (density * p(*pair)).sum() / density.sum()
+        row = rows.loc[pair]
+        assert abs(row["predicted"] - expected) < 4.5 * row["predicted_mcse"] + 1e-4
+        assert row["predicted_mcse"] < 0.01
+
+
+def test_unequal_numbers_of_comparisons_share_the_information():
+    data = th.PairedComparisons([[0, 90, 1], [10, 0, 1], [0, 0, 0]])
+    records = [("m", pair, {"error": None, "nll": 0.5, "log_pred": -0.5}) for pair in range(3)]
+    found = table_of(["m"], data, records)
+    base = -(stats.binom.logpmf(90, 100, 0.5) + 2 * math.log(0.5))
+    assert found.loc["m", "information"] == pytest.approx((base - 1.5) / (102 * math.log(2)))
+
+
+# sentences ------------------------------------------------------------------------------------------------
+
+
+def made_up(scores, n=36):
+    """A table from one array of scores a model."""
+    data = th.PairedComparisons(np.triu(np.full((n + 1, n + 1), 3), 1) * (np.arange(n + 1) == 0)[:, None])
+    records = [
+        (
+            name,
+            pair,
+            {
+                "error": "failed" if np.isnan(value) else None,
+                "nll": value,
+                "log_pred": -value,
+                "nll_mcse": 0.0,
+                "r_hat": 1.0,
+                "predicted": 0.5,
+            },
+        )
+        for name, values in scores.items()
+        for pair, value in enumerate(values)
+    ]
+    return table_of(list(scores), data, records)
+
+
+def test_an_order_within_the_noise_is_not_established():
+    base, apart = np.arange(36.0), np.where(np.arange(36) % 2, 2.0, -1.6)
+    said = sentences(made_up({"tEBA": base, "iEBA": base + apart, "BTL": base + 3.0}))
+    assert said[0].startswith("tEBA predicts the pairs left out best")
+    assert "tEBA predicts better than BTL (by 3.00, standard error 0.00)" in said[1]
+    assert said[2].startswith("Not established by 36 pairs is the order of tEBA and iEBA (by 0.20, standard error 0.30")
+
+
+def test_of_many_models_neighbours_and_the_best_are_told():
+    scores = {f"m{k}": np.full(36, float(k)) for k in range(8)}
+    orders = sentences(made_up(scores))[1]
+    assert orders.count("better than") == 7 + 6
+    assert "m0 predicts better than m7" in orders and "m3 predicts better than m4" in orders
+    assert "m3 predicts better than m5" not in orders
+
+
+def test_two_pairs_establish_less_than_many():
+    alike = np.array([0.95, 1.05])
+    assert "Not established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
+    assert "Established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
+
+
+def test_a_model_without_any_fit_does_not_spoil_the_sentences():
+    scores = {"good": np.arange(36.0), "bad": np.arange(36.0) + 1.0, "none": np.full(36, np.nan)}
+    said = sentences(made_up(scores))
+    assert "good predicts better than bad (by 1.00, standard error 0.00)" in said[1]
+    assert not any("nan" in sentence for sentence in said)
+
+
+def test_infinite_scores_are_no_order():
+    a, b = np.ones(36), np.ones(36)
+    a[0] = b[0] = np.inf
+    b[1] = 5.0
+    said = sentences(made_up({"a": a, "b": b}))
+    assert "the order of a and b (an infinite score" in said[1]
+
+
+def test_lapses_that_differ_are_said():
+    named = {"a": th.EliminationByAspects("unique"), "b": th.EliminationByAspects("unique", lapse=0.0)}
+    assert sentences(compare(named))[-1].startswith("The models have different lapses: a 0.01, b 0; ")
+    choices = th.Choices.from_comparisons(TRIO)
+    assert "different lapses: a 0.01, b 0; " in sentences(th.compare(named, choices, cores=1, **SHORT))[-1]
+    same = {"a": named["a"], "b": th.EliminationByAspects("unique", lapse=0.01)}
+    assert not any("lapse" in said for said in sentences(compare(same)))
+
+
+def test_sentences_need_the_attributes(table):
+    stripped = table.copy()
+    stripped.attrs = {}
+    with pytest.raises(ArgumentError, match="lacks its attrs"):
+        sentences(stripped)
+
+
+def test_fits_whose_chains_disagree_are_counted():
+    data = th.datasets.celebrities()
+    records = [
+        ("m", pair, {"error": None, "nll": 1.0, "nll_mcse": 0.1, "log_pred": -1.0, "r_hat": 1.2 if pair < 2 else 1.0})
+        for pair in range(36)
+    ]
+    assert "m in 2 of 36 fits (R-hat up to 1.200" in unconverged(table_of(["m"], data, records))
+    with pytest.warns(ConvergenceWarning, match="do not agree on the pair left out"):
+        th.compare(models(), TRIO, **(SHORT | {"cores": 1, "draws": 5, "tune": 0}))
+
+
+# workers --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_two_workers_find_the_same_table(table, backend):
+    with parallel_config(backend, n_jobs=2):
+        same(compare(cores=None), table)
+
+
+def test_threads_leave_the_filters_of_warnings_alone():
+    before = list(warnings.filters)
+    with parallel_config("threading", n_jobs=2), pytest.warns(ConvergenceWarning, match="on the pair left out"):
+        th.compare(models(), TRIO, **(SHORT | {"draws": 5, "tune": 0}))
+    assert list(warnings.filters) == before
+
+
+def test_models_are_left_as_they_are():
+    named = models()
+    compare(named)
+    assert not any(hasattr(model, "posterior_") for model in named.values())
+
+
+def test_a_fit_does_not_touch_the_model_that_other_threads_may_be_using():
+    budget = {key: SHORT[key] for key in ("draws", "tune", "chains", "thin")}
+    model, seed = th.EliminationByAspects("unique"), np.random.SeedSequence(1)
+    task = left_out.LeftOutFit("m", model, Pairs(TRIO), BinomialScorer(), 0, 0, seed, budget, os.getpid())
+    assert left_out.run(task)["error"] is None
+    assert not hasattr(task.model, "posterior_")
+
+
+def test_another_model_does_not_change_the_others(table):
+    alone = compare({"two": th.EliminationByAspects(2)})
+    assert alone.loc["two", "nll"] == table.loc["two", "nll"]
+
+
+class Killer:
+    """Ends the process it runs in, once or always; the other tasks take their time, so that they die with it."""
+
+    def __init__(self, marker, always):
+        self.marker, self.always = marker, always
+
+    def __call__(self, task):
+        if task != 3:
+            time.sleep(0.3)
+        if task == 3 and (self.always or not self.marker.exists()):
+            self.marker.write_text("")
+            os.kill(os.getpid(), signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+        return task * task
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_a_killed_process_loses_nothing(tmp_path, always):
+    found = dict(workers.run_all(Killer(tmp_path / "killed", always), list(range(8)), 2))
+    assert sorted(found) == list(range(8))
+    assert {number: result for number, result in found.items() if number != 3} == {
+        number: number**2 for number in range(8) if number != 3
+    }
+    assert isinstance(found[3], BaseException) if always else found[3] == 9
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
+@pytest.mark.parametrize("cores", [1, 2])
+def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
+    kept = tmp_path / "kept.jsonl"
+    code = (
+        "import sys, warnings, thali as th\n"
+        "if __name__ == '__main__':\n"
+        "    warnings.simplefilter('always')\n"
+        "    models = {'BTL': th.EliminationByAspects('unique')}\n"
+        f"    table = th.compare(models, th.datasets.celebrities(), draws=4000, tune=500,\n"
+        f"                       cores={cores}, random_seed=1, progressbar=False, checkpoint={str(kept)!r})\n"
+        "    print(int(table['pairs'].iloc[0]), len(table.attrs['missing']), table.attrs['interrupted'])\n"
+    )
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    run = subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C reaches all processes of a terminal's group, workers too
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    deadline = time.monotonic() + 120
+    while not (kept.exists() and kept.read_text().count("\n") >= 4) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    scored, missing, interrupted = out.split()
+    assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
+    assert "Stopped early" in err and "not run: " in err and f"goes on from '{kept}'" in err
+    assert "Traceback" not in err
+
+
+def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        parallel_config("dask"),
+    ):
+        same(compare(cores=None), table)
+
+        path, killed = tmp_path / "kept", []
+        first = list(client.run(os.getpid).values())[0]
+        longer = {"data": th.datasets.paris_rome(expected=True), "draws": 2_000, "thin": 10}
+
+        def kill():
+            """When two of the twelve fits are finished."""
+            while not path.exists() or path.read_text().count("\n") < 3:
+                time.sleep(0.01)
+            os.kill(first, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
+            killed.append(path.read_text().count("\n") - 1)
+
+        threading.Thread(target=kill, daemon=True).start()
+        found = compare(cores=None, checkpoint=path, **longer)
+        assert killed and killed[0] < 10
+        assert first not in client.run(os.getpid).values()
+    same(found, compare(**longer))
+
+
+# what is kept ---------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_is_gone_on_from(tmp_path, table, monkeypatch):
+    path = tmp_path / "kept.jsonl"
+    same(compare(checkpoint=path), table)
+    whole = path.read_text()
+    lines = whole.splitlines()
+    assert len(lines) == 7
+    path.write_text("\n".join(lines[:4]) + "\n" + lines[4][:30])  # killed while it wrote the fourth fit
+    asked = []
+    run_all = workers.run_all
+    monkeypatch.setattr(
+        "thali.comparison.engine.run_all", lambda f, tasks, cores: asked.append(len(tasks)) or run_all(f, tasks, cores)
+    )
+    with pytest.warns(IncompleteWarning, match="1 line of the checkpoint '.*' is damaged and left out"):
+        same(th.compare(models(), TRIO, **SHORT, cores=1, checkpoint=path), table)
+    assert asked == [3]
+    same(compare(checkpoint=path), table)
+    assert asked == [3, 0]
+    compare(models() | {"three": th.EliminationByAspects(3)}, checkpoint=path)
+    assert asked == [3, 0, 3]
+    compare(checkpoint=path, draws=50)
+    assert asked == [3, 0, 3, 6]
+
+
+def test_without_a_seed_the_one_of_the_checkpoint_holds(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    same(compare(checkpoint=path, random_seed=None), compare(checkpoint=path, random_seed=None))
+    assert path.read_text().count("\n") == 7
+
+
+def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch):
+    append = kept.FinishedFits._append
+
+    def full(self, line):
+        if "key" in line:
+            raise DataError("The checkpoint cannot be written: No space left on device.")
+        append(self, line)
+
+    monkeypatch.setattr(kept.FinishedFits, "_append", full)
+    with pytest.warns(IncompleteWarning, match="No space left on device. The comparison goes on without it."):
+        found = th.compare(models(), TRIO, **SHORT, cores=1, checkpoint=tmp_path / "kept")
+    same(found, table)
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), np.random.SeedSequence(3), np.random.default_rng(3)])
+def test_seeds_of_every_kind_are_kept(tmp_path, seed):
+    path = tmp_path / "kept"
+    first = compare(checkpoint=path, random_seed=seed)
+    same(compare(checkpoint=path, random_seed=None), first)
+    assert path.read_text().count("\n") == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "messages"),
+    [
+        (content, "is not a checkpoint of this version of thali, or is damaged")
+        for content in ("a,b\n1,2\n", '{"a": 1}')
+    ],
+)
+def test_other_files_are_no_checkpoints(tmp_path, content, messages):
+    path = tmp_path / "other"
+    path.write_text(content)
+    with pytest.raises(DataError, match=messages):
+        compare(checkpoint=path)
+    assert path.read_text() == content
+    with pytest.raises(DataError, match="is a folder"):
+        compare(checkpoint=tmp_path)
+    with pytest.raises(DataError, match="There is no folder"):
+        compare(checkpoint=tmp_path / "absent" / "kept")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "5", "null", '"key"', '["key"]', '{"key":[1]}', "[" * 200_000, "1" * 10_000, '{"key": "a"}', "{", "\u0663",
+    ],
+)  # fmt: skip
+def test_lines_that_thali_did_not_write_are_left_out_and_said(tmp_path, line):
+    path, fields = tmp_path / "kept", {"nll": float}
+    with kept.FinishedFits(path, 1, fields) as fits:
+        fits.add("a", {"nll": 1.5})
+    for appended in (line.encode(), kept._closed(line.encode())):  # without and with its hash
+        whole = path.read_bytes()
+        path.write_bytes(whole + appended + b"\n")
+        is_record = kept._opened(appended) is not None  # an object, if of no use here
+        with warnings.catch_warnings(record=True) as said, kept.FinishedFits(path, None, fields) as fits:
+            assert fits.find_all(["a", "b", ""]) == [{"nll": 1.5}, None, None]
+        assert is_record or "damaged and left out" in str(said[0].message)
+        path.write_bytes(whole)
+
+
+def test_a_lost_seed_is_asked_for(tmp_path):
+    path, fields = tmp_path / "kept", {"nll": float}
+    with kept.FinishedFits(path, 1, fields) as fits:
+        fits.add("a", {"nll": 1.5})
+    path.write_bytes(b"x" + path.read_bytes())
+    with pytest.raises(DataError, match="holds its seed is damaged; give the random_seed"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept.FinishedFits(path, None, fields)
+    with pytest.warns(IncompleteWarning, match="1 line"), kept.FinishedFits(path, 1, fields) as fits:
+        assert fits.find("a") == {"nll": 1.5}
+
+
+def test_a_checkpoint_is_of_one_comparison_at_a_time(tmp_path):
+    path = tmp_path / "kept"
+    with kept.FinishedFits(path, 1, {}) as fits:
+        fits.add("a", {"nll": 1.5})
+        before = path.read_bytes()
+        with pytest.raises(DataError, match="in use by another comparison; wait for its end"):
+            compare(checkpoint=path)
+        assert path.read_bytes() == before
+    with kept.FinishedFits(path, None, {}) as fits:
+        assert fits.find("a")
+
+
+def test_a_second_ctrl_c_says_what_is_kept(tmp_path, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.comparison.engine.comparison_table", stop)
+    with pytest.raises(KeyboardInterrupt, match="6 of 6 fits are in '.*kept'"):
+        compare(checkpoint=tmp_path / "kept")
+    with pytest.raises(KeyboardInterrupt, match="^$"):
+        compare()
+
+
+# bad input ------------------------------------------------------------------------------------------------
+
+
+class FailsWithoutXY(th.EliminationByAspects):
+    """Cannot be fitted without the pair x-y."""
+
+    def fit(self, data, **settings):
+        if data.n_pairs < 3 and ("x", "y") not in {
+            (data.labels[i], data.labels[j]) for i, j in zip(data.first, data.second, strict=True)
+        }:
+            raise RuntimeError("no x-y")
+        return super().fit(data, **settings)
+
+
+def test_a_model_that_fails_on_one_split_is_named_and_the_rest_kept(table):
+    with pytest.warns(IncompleteWarning, match=r"1 of 6 fits failed: bad without x-y \(RuntimeError: no x-y\)"):
+        found = th.compare({"BTL": th.EliminationByAspects("unique"), "bad": FailsWithoutXY(2)}, TRIO, **SHORT, cores=1)
+    assert (found["pairs"] == 2).all()
+    assert found.loc["BTL", "nll"] == pytest.approx(table.attrs["pairs"]["BTL"].iloc[1:].mean())
+    pairs, scored = found.attrs["pairs"].iloc[1:], (TRIO.wins + TRIO.losses)[1:].sum()
+    bits = (pairs["BASE"] - pairs["BTL"]).sum() / (math.log(2) * scored)  # comparisons of the pair that failed left out
+    assert found.loc["BTL", "information"] == pytest.approx(bits)
+    np.testing.assert_array_equal(found.attrs["pairs"]["bad"].isna(), [True, False, False])
+    np.testing.assert_array_equal(found.attrs["pairs"]["BTL"], table.attrs["pairs"]["BTL"])
+    assert found.attrs["missing"].iloc[0].tolist() == ["bad", "x", "y", "RuntimeError: no x-y"]
+
+
+def test_a_failed_fit_is_tried_again_from_a_checkpoint(tmp_path):
+    path = tmp_path / "kept"
+    compare({"bad": FailsWithoutXY(2)}, checkpoint=path)
+    assert path.read_text().count("\n") == 3
+
+
+class Hopeless(th.EliminationByAspects):
+    def fit(self, data, **settings):
+        raise RuntimeError("never")
+
+
+def test_when_nothing_can_be_fitted_it_says_why():
+    with pytest.raises(ArgumentError, match="No fit succeeded; the first failed with: RuntimeError: never"):
+        compare({"bad": Hopeless()})
+
+
+def test_one_hopeless_model_does_not_cost_the_others():
+    found = compare({"BTL": th.EliminationByAspects("unique"), "bad": Hopeless()})
+    assert (found["pairs"] == 3).all() and found.loc["BTL", "nll"] > 0 and np.isnan(found.loc["bad", "nll"])
+    assert found.attrs["best"] == "BTL"
+
+
+BTL = th.EliminationByAspects("unique")
+OTHER_OPTIONS = {"a": ["first"], "b": []}
+
+
+@pytest.mark.parametrize(
+    ("named", "data", "changed", "error", "messages"),
+    [
+        ({}, TRIO, {}, ArgumentError, "models is empty"),
+        ([], TRIO, {}, ArgumentError, "models is empty"),
+        ([BTL], TRIO, {}, ArgumentError, "must be a mapping from name to model"),
+        (3, TRIO, {}, ArgumentError, "must be a mapping from name to model.*got int"),
+        ([("m", BTL), ("m", BTL)], TRIO, {}, ArgumentError, "Two models are named 'm'"),
+        ({"BASE": BTL}, TRIO, {}, ArgumentError, "'BASE' names a reference row"),
+        ({1: BTL}, TRIO, {}, ArgumentError, "name of a model must be a text.*got 1"),
+        ({"m": "unique"}, TRIO, {}, ArgumentError, "'m' must be a model of thali.*got 'unique'"),
+        ({"m": th.EliminationByAspects}, TRIO, {}, ArgumentError, "'m' must be a model of thali"),
+        ({"m": th.EliminationByAspects(OTHER_OPTIONS)}, TRIO, {}, ArgumentError, "Model 'm' cannot.*option 'a'"),
+        ({"m": th.EliminationByAspects(lapse=2.0)}, TRIO, {}, ArgumentError, "Model 'm' cannot be fitted.*lapse"),
+        ({"m": BTL}, [[0, 1], [2, 0]], {}, DataError, "needs PairedComparisons, .*; got list. Wrap"),
+        ({"m": BTL}, th.PairedComparisons([[0, 1], [2, 0]]), {}, DataError, "are the only pair compared"),
+        ({"m": BTL}, TRIO, {"leave_out": "task"}, ArgumentError, "leave_out must be one of 'pair'; got 'task'"),
+        ({"m": BTL}, TRIO, {"cores": 0}, ArgumentError, "cores must be a whole number of 1 or more; got 0"),
+        ({"m": BTL}, TRIO, {"draws": 0}, ArgumentError, "draws must be a whole number of 1 or more; got 0"),
+        ({"m": BTL}, TRIO, {"random_seed": -1}, ArgumentError, "random_seed must be"),
+    ],
+)  # fmt: skip
+def test_bad_input(named, data, changed, error, messages):
+    with pytest.raises(error, match=messages):
+        compare(named, data, **changed)
+
+
+def test_models_fitted_to_other_options_are_refused():
+    fitted = th.EliminationByAspects("unique")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        fitted.fit(th.datasets.paris_rome(expected=True), draws=10, tune=0, progressbar=False)
+    with pytest.raises(ArgumentError, match="Model 'm' was fitted to the options 'P\\+'.*the data are of 'x'"):
+        compare({"m": fitted})
+
+
+def test_an_option_left_without_comparisons_is_warned_of():
+    line = th.PairedComparisons.from_pairs([("a", "b"), ("b", "c"), ("c", "d"), ("b", "a"), ("d", "c")])
+    with pytest.warns(DataWarning) as seen:
+        th.compare({"m": BTL}, line, **SHORT, cores=1)
+    messages = str(seen[0].message)
+    assert "leaves an option without comparisons: 'a (compared with nothing but the other of a-b)'" in messages
+    assert "parts the options into groups never compared with each other: 'b-c'" in messages
+    assert len([w for w in seen if issubclass(w.category, DataWarning)]) == 1
+
+
+def test_an_interrupt_before_anything_was_finished_is_an_interrupt(monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("thali.comparison.engine.run_all", stop)
+    with pytest.raises(KeyboardInterrupt):
+        compare()
+
+
+def test_an_interrupt_keeps_what_was_finished(monkeypatch, table):
+    run_all = workers.run_all
+
+    def stop_after_three(*arguments):
+        for done, result in enumerate(run_all(*arguments), start=1):
+            yield result
+            if done == 3:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.comparison.engine.run_all", stop_after_three)
+    with pytest.warns(
+        InterruptedWarning, match="3 of 6 fits are finished and kept; not run: 'BTL without y-z', 'two without x-z'"
+    ):
+        found = th.compare(models(), TRIO, **SHORT, cores=1)
+    assert (found["pairs"] == 1).all() and found.attrs["interrupted"]
+    assert found.loc["BTL", "nll"] == table.attrs["pairs"]["BTL"].iloc[0]
+    assert list(found.attrs["missing"]["why"]) == ["not run"] * 3
+    assert len(sentences(found)) >= 2

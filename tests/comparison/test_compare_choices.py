@@ -1,0 +1,136 @@
+"""`thali.compare` on choices out of sets: what is left out, scores and their errors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.comparison.occasions import Occasions
+from thali.comparison.scorer import mean_and_error
+from thali.comparison.sentences import sentences
+from thali.errors import ArgumentError, DataError
+
+QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
+OPTIONS = list("abcde")
+
+
+def frame(people=10, each=6, messages=True):
+    rng = np.random.default_rng(3)
+    rows = []
+    for person in range(people):
+        for task in range(each):
+            offered = sorted(rng.permutation(OPTIONS)[: rng.integers(2, 5)])
+            winner = rng.choice(len(offered), p=np.arange(len(offered), 0, -1) / np.arange(len(offered) + 1).sum())
+            rows += [(person, task, name, int(k == winner)) for k, name in enumerate(offered)]
+    table = pd.DataFrame(rows, columns=["id", "task", "alt", "choice"])
+    if messages:
+        return table
+    return table.assign(task=100 * table["id"] + table["task"]).drop(columns="id")
+
+
+class Shares:
+    """Gives the first member of every set p, and shares the rest."""
+
+    def __init__(self, p=0.5):
+        self.p = p
+
+    def fit(self, data, random_seed=None):
+        assert isinstance(data, th.Choices)
+        self.seen = data
+        return self
+
+    def predict_proba(self, new):
+        return [np.array([self.p, *([(1 - self.p) / (len(each) - 1)] * (len(each) - 1))]) for each in new.sets]
+
+
+def test_occasions_are_the_choices_one_by_one():
+    data = th.Choices(frame(), labels=OPTIONS)
+    all_of_them = Occasions(data)
+    assert all_of_them.choices == data
+    half = np.arange(all_of_them.n_tasks) % 2 == 0
+    one, other = all_of_them.take(half).choices, all_of_them.take(~half).choices
+    assert one.n_choices + other.n_choices == data.n_choices == 60
+    both = pd.concat([part.to_frame().assign(part=name) for name, part in (("one", one), ("other", other))])
+    both["choice_id"] = both["part"] + both["choice_id"].astype(str)
+    assert th.Choices(both.drop(columns="part"), labels=OPTIONS) == data
+
+
+@pytest.mark.parametrize("messages", [True, False])
+def test_scores_are_those_of_the_choices_left_out(messages):
+    data = th.Choices(frame(messages=messages), labels=OPTIONS)
+    table = th.compare({"half": Shares(), "most": Shares(0.9)}, data, folds=4, **QUIET)
+    occasions = Occasions(data)
+    sizes = np.diff(occasions.first_row)
+    people = occasions.respondent_of_task
+    wanted = {"BASE": -np.log(sizes)}
+    for name, p in (("half", 0.5), ("most", 0.9)):
+        wanted[name] = np.log(np.where(occasions.chosen == 0, p, (1 - p) / (sizes - 1)))
+    for name, values in wanted.items():
+        mean, error = mean_and_error(values, people)
+        assert table.loc[name, "log_score"] == pytest.approx(mean, rel=1e-12)
+        assert table.loc[name, "log_score_se"] == pytest.approx(error, rel=1e-12)
+    assert table["tasks"].tolist() == [60] * 3 and table["respondents"].tolist() == [10 if messages else 60] * 3
+    unit = "10 respondents" if messages else "60 choices"
+    assert "choices left out best" in sentences(table)[0] and unit in sentences(table)[1]
+
+
+def test_a_fifth_is_left_out_unless_said():
+    data = th.Choices(frame(), labels=OPTIONS)
+    assert th.compare({"half": Shares()}, data, **QUIET)["tasks"].tolist() == [12] * 2
+    assert th.compare({"half": Shares()}, data, hold_out=7, **QUIET)["tasks"].tolist() == [7] * 2
+    table = th.compare({"half": Shares()}, data, leave_out="respondent", **QUIET)
+    assert table["respondents"].tolist() == [2] * 2 and "choices of new respondents" in sentences(table)[0]
+
+
+def test_what_cannot_be_left_out():
+    data = th.Choices(frame(messages=False), labels=OPTIONS)
+    with pytest.raises(DataError, match="do not say who made them"):
+        th.compare({"half": Shares()}, data, leave_out="respondent", **QUIET)
+    with pytest.raises(ArgumentError, match="leave_out must be one of"):
+        th.compare({"half": Shares()}, data, leave_out="task", **QUIET)
+    with pytest.raises(ArgumentError, match="hold_out=60 leaves none of 60 choices"):
+        th.compare({"half": Shares()}, data, hold_out=60, **QUIET)
+    halves = th.Choices(frame(messages=False).assign(count=0.5), labels=OPTIONS, weights=True)
+    with pytest.raises(DataError, match="fractional weights"):
+        th.compare({"half": Shares()}, halves, **QUIET)
+
+
+def test_a_model_that_knows_better_is_found():
+    """With shares that differ, aspects predict better than a lapse of .9 does."""
+    data = th.Choices(frame(60, 12), labels=OPTIONS)
+    models = {
+        "aspects": th.EliminationByAspects(lapse=0.0),
+        "blind": th.EliminationByAspects(lapse=0.9),
+    }
+    run = {"draws": 100, "tune": 100, "thin": 2, "chains": 2}
+    table = th.compare(models, data, **run, **QUIET)
+    assert table.attrs["best"] == "aspects" and table.loc["aspects", "seconds"] > 0
+    shares = th.Choices(frame(60, 12), labels=OPTIONS)
+    again = th.compare(models, shares, **run, **QUIET)
+    assert again["log_score"].equals(table["log_score"])
+
+
+def test_on_the_command_line(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame().to_csv("drinks.csv", index=False)
+    words = (
+        "--models",
+        "aspects=ibp,again=ibp",
+        "--thin",
+        1,
+        "--draws",
+        40,
+        "--tune",
+        40,
+        "--chains",
+        2,
+        "--seed",
+        1,
+        "--out",
+        "out",
+    )
+    result = run("compare", "drinks.csv", *words)
+    assert result.code == 0 and "(12 choices)" in result.out and "over respondents" in result.out
+    assert "BASE" in result.out and "log score" in result.out
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"comparison.csv", "predictions.csv"}
+    assert "--folds is not for paired comparisons" in run("compare", "celebrities", "--folds", 3).err

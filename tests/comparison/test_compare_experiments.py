@@ -1,0 +1,246 @@
+"""`thali.compare` on choice experiments: which tasks are left out, scores and their errors, what goes wrong."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.comparison import engine
+from thali.comparison.leave_tasks import Respondents, Tasks
+from thali.comparison.score_choices import scores
+from thali.comparison.scorer import mean_and_error
+from thali.comparison.sentences import sentences
+from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
+
+QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated(people=12, tasks=8))
+
+
+SPLITTERS = {"task": Tasks, "respondent": Respondents}
+
+
+def parts(data, leave_out, hold_out=None, folds=None):
+    return SPLITTERS[leave_out](data).parts(np.random.SeedSequence(0), hold_out, folds)
+
+
+class Constant:
+    """Gives the product at one place of every task probability p, and shares the rest among the others."""
+
+    def __init__(self, p=0.5, place=0, error=None):
+        self.p, self.place, self.error = p, place, error
+
+    def fit(self, data, random_seed=None):
+        if self.error:
+            raise self.error
+        self.fitted_to_ = data
+        return self
+
+    def predict_proba(self, new):
+        within = np.arange(new.n_alternatives) - np.repeat(new.first_row[:-1], np.diff(new.first_row))
+        others = np.repeat(np.diff(new.first_row), np.diff(new.first_row)) - 1
+        return np.where(within == self.place, self.p, (1 - self.p) / others)
+
+
+def test_scores_are_those_of_the_tasks_left_out(data):
+    table = th.compare({"half": Constant(), "third": Constant(1 / 3)}, data, hold_out=2, **QUIET)
+    last = np.tile([False] * 6 + [True] * 2, 12)
+    first = data.chosen[last] == 0
+    wanted = np.where(first, np.log(0.5), np.log(0.25))
+    assert table.loc["half", "log_score"] == pytest.approx(wanted.mean(), rel=1e-12)
+    assert table.loc["half", "hit_rate"] == pytest.approx(first.mean(), rel=1e-12)
+    assert table.loc[["BASE", "third"], "log_score"].to_numpy() == pytest.approx(-np.log(3), rel=1e-12)
+    assert table.loc[["BASE", "third"], "hit_rate"].to_numpy() == pytest.approx(1 / 3, rel=1e-12)
+    people = wanted.reshape(12, 2).mean(axis=1)
+    assert table.loc["half", "log_score_se"] == pytest.approx(people.std(ddof=1) / np.sqrt(12), rel=1e-9)
+    best = table.loc[["half", "third"], "log_score"].idxmax()
+    assert table.loc[best, "difference"] == 0
+    other = "half" if best != "half" else "third"
+    paired = (wanted + np.log(3)).reshape(12, 2).mean(axis=1)
+    assert abs(table.loc[other, "difference"]) == pytest.approx(abs(paired.mean()), rel=1e-9)
+    assert table.loc[other, "difference_se"] == pytest.approx(paired.std(ddof=1) / np.sqrt(12), rel=1e-9)
+    assert table["tasks"].tolist() == [24] * 3 and table["respondents"].tolist() == [12] * 3
+    assert table.attrs["tasks"]["half"].to_numpy() == pytest.approx(wanted)
+    assert table.attrs["tasks"].index[:2].tolist() == [("p0", "7"), ("p0", "8")]
+
+
+def test_errors_are_over_respondents():
+    """Everybody's tasks alike: as many independent values as respondents, however many tasks."""
+    values, people = np.repeat([1.0, 2.0, 4.0], 5), np.repeat(["a", "b", "c"], 5)
+    assert mean_and_error(values, people)[1] == pytest.approx(np.std([1, 2, 4], ddof=1) / np.sqrt(3))
+    uneven = mean_and_error(np.array([1.0, 1.0, 1.0, 0.0]), ["a", "a", "a", "b"])
+    assert uneven == pytest.approx((0.75, np.sqrt(2 * (0.75**2 + 0.75**2)) / 4))
+    assert np.isnan(mean_and_error(np.ones(3), ["a"] * 3)[1])
+
+
+def test_ties_share_a_hit(data):
+    p = np.full(data.n_alternatives, 1 / 3)
+    assert scores(p, data)[1] == pytest.approx(1 / 3)
+    p = np.tile([0.4, 0.4, 0.2], data.n_tasks)
+    assert scores(p, data)[1].tolist() == np.where(data.chosen == 2, 0.0, 0.5).tolist()
+
+
+@pytest.mark.parametrize("leave_out", ["task", "respondent"])
+def test_folds_leave_out_everything_once(data, leave_out):
+    held = parts(data, leave_out, folds=3)
+    assert np.sum(held, axis=0).tolist() == [1] * data.n_tasks
+    people = [np.unique(data.respondent_of_task[part], return_counts=True) for part in held]
+    if leave_out == "task":
+        assert all(len(who) == 12 and counts.min() >= 2 and counts.max() <= 3 for who, counts in people)
+    else:
+        assert all(len(who) == 4 and set(counts) == {8} for who, counts in people)
+
+
+def test_what_is_left_out_by_default(data):
+    (held,) = parts(data, "task")
+    assert held.tolist() == [False] * 0 + ([False] * 6 + [True] * 2) * 12
+    (held,) = parts(data, "respondent")
+    assert len(np.unique(data.respondent_of_task[held])) == 2
+    (held,) = parts(data, "respondent", 5)
+    assert len(np.unique(data.respondent_of_task[held])) == 5 and held.sum() == 40
+
+
+def test_models_do_not_see_what_they_predict(data):
+    seen = []
+
+    class Watching(Constant):
+        def fit(self, data, random_seed=None):
+            seen.append(data)
+            return super().fit(data)
+
+        def predict_proba(self, new):
+            seen.append(new)
+            return super().predict_proba(new)
+
+    model = Watching()
+    th.compare({"m": model}, data, folds=4, **QUIET)
+    assert not hasattr(model, "fitted_to_")
+    assert len(seen) == 8
+    for train, test in zip(seen[::2], seen[1::2], strict=True):
+        both = [set(zip(d.respondent_of_task, d.task_labels, strict=True)) for d in (train, test)]
+        assert not both[0] & both[1] and len(both[0] | both[1]) == data.n_tasks
+    seen.clear()
+    th.compare({"m": model}, data, "respondent", folds=4, **QUIET)
+    assert not set(seen[0].respondents) & set(seen[1].respondents)
+
+
+def test_the_logits_of_thali(data):
+    models = {"MNL": th.MultinomialLogit(), "HB": th.HierarchicalLogit()}
+    budget = {"draws": 10, "tune": 5, "thin": 2, "chains": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        table = th.compare(models, data, **budget, **QUIET)
+    again = th.compare(models, data, **budget, **(QUIET | {"cores": 2}))
+    pd.testing.assert_frame_equal(table.drop(columns="seconds"), again.drop(columns="seconds"))
+    assert (table.loc[["MNL", "HB"], "log_score"] > table.loc["BASE", "log_score"]).all()
+    train, test = data.split(tasks=2)
+    p = th.MultinomialLogit().fit(train).predict_proba(test)
+    assert table.loc["MNL", "log_score"] == pytest.approx(np.log(p[test.first_row[:-1] + test.chosen]).mean())
+    other = th.compare(models, data, **budget, **(QUIET | {"random_seed": 2}))
+    assert other.loc["HB", "log_score"] != table.loc["HB", "log_score"]
+
+
+def test_sentences(data):
+    sure, wrong = Constant(0.98, 0), Constant(1.0, 0)
+    table = th.compare({"half": Constant(), "sure": sure, "wrong": wrong}, data, folds=2, **QUIET)
+    said = sentences(table)
+    assert said[0].startswith("half predicts the choices left out best: log score -1.1")
+    assert "Established by 12 respondents: half predicts better than sure (by " in said[1]
+    assert "half and wrong (an infinite score: what was observed had probability 0)" in said[2]
+    zeros = int((data.chosen != 0).sum())
+    assert said[-1] == f"wrong gave probability 0 to {zeros} of the 96 choices made."
+    assert table.loc["wrong", "log_score"] == -np.inf and np.isnan(table.loc["wrong", "log_score_se"])
+    new = th.compare({"half": Constant()}, data, "respondent", **QUIET)
+    assert sentences(new)[0].startswith("half predicts the choices of new respondents best")
+
+
+def test_a_failure_is_told_and_costs_nothing_else(data):
+    models = {"good": Constant(), "bad": Constant(error=DataError("no"))}
+    with pytest.warns(IncompleteWarning, match=r"1 of 2 fits failed: bad without part 1 \(DataError: no\)") as messages:
+        table = th.compare(models, data, **QUIET)
+    assert messages[0].filename == __file__
+    assert np.isfinite(table.loc["good", "log_score"]) and np.isnan(table.loc["bad", "log_score"])
+    assert table.attrs["missing"]["why"].tolist() == ["DataError: no"]
+    with pytest.raises(ArgumentError, match="No fit succeeded; the first failed with: DataError: no"):
+        th.compare({"bad": models["bad"]}, data, **QUIET)
+
+
+class Wrong(Constant):
+    def predict_proba(self, new):
+        return super().predict_proba(new)[: self.place] if self.place else 2 * super().predict_proba(new)
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"), [(0, "sum to 1 in every task"), (7, "72 numbers, one a row; got shape")]
+)
+def test_predictions_must_be_probabilities(data, place, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        th.compare({"wrong": Wrong(place=place)}, data, **QUIET)
+
+
+def test_a_comparison_goes_on_from_its_checkpoint(data, tmp_path, monkeypatch):
+    path, models = tmp_path / "kept", {"MNL": th.MultinomialLogit(), "linear": th.MultinomialLogit("price")}
+    run_all, ran = engine.run_all, []
+
+    def stop_after_two(function, tasks, cores):
+        for done, found in enumerate(run_all(function, tasks, cores)):
+            if done == 2:
+                raise KeyboardInterrupt
+            yield found
+
+    def count(function, tasks, cores):
+        ran.append(len(tasks))
+        return run_all(function, tasks, cores)
+
+    monkeypatch.setattr(engine, "run_all", stop_after_two)
+    with pytest.warns(InterruptedWarning, match="2 of 4 fits are finished and kept"):
+        early = th.compare(models, data, folds=2, checkpoint=path, **QUIET)
+    assert early["tasks"].iloc[0] == 48 and early.attrs["interrupted"]
+    monkeypatch.setattr(engine, "run_all", count)
+    late = th.compare(models, data, folds=2, checkpoint=path, **QUIET)
+    assert ran == [2] and late["tasks"].iloc[0] == 96
+    fresh = th.compare(models, data, folds=2, **QUIET)
+    pd.testing.assert_frame_equal(late.drop(columns="seconds"), fresh.drop(columns="seconds"))
+
+
+ONE = {"m": Constant()}
+BAD = [
+    (ONE, {"leave_out": "pair"}, "leave_out must be one of 'task', 'respondent'; got 'pair'."),
+    (ONE, {"hold_out": 2, "folds": 2}, "Give hold_out or folds, not both."),
+    (ONE, {"folds": 1}, "folds must be a whole number of 2 or more; got 1."),
+    (ONE, {"folds": 9}, "folds=9 is more than the 8 tasks of a respondent."),
+    (ONE, {"leave_out": "respondent", "folds": 13}, "folds=13 is more than the 12 respondents."),
+    (ONE, {"leave_out": "respondent", "hold_out": 12}, "hold_out=12 leaves none of 12 respondents to fit."),
+    (ONE, {"draws": 0}, "draws must be a whole number of 1 or more; got 0."),
+    ({"BASE": Constant()}, {}, "'BASE' names a reference row of the table; choose another name for the model."),
+    (
+        {"m": Constant},
+        {},
+        "'m' must be a model of thali for choice experiments, such as HierarchicalLogit(), or have fit and",
+    ),
+    ({}, {}, "models is empty"),
+]
+
+
+@pytest.mark.parametrize(("models", "changed", "sentence"), BAD)
+def test_bad_arguments(data, models, changed, sentence):
+    with pytest.raises(ArgumentError) as caught:
+        th.compare(models, data, **(QUIET | changed))
+    assert str(caught.value).startswith(sentence)
+
+
+def test_bad_data(data):
+    with pytest.raises(DataError, match="Respondent 'p0' has a single task"):
+        th.compare(ONE, data.take([0]), **QUIET)
+    with pytest.raises(DataError, match="There is one respondent"):
+        th.compare(ONE, data.take([0, 1]), "respondent", **QUIET)
+    with pytest.raises(DataError, match="Respondent 'p0' has 8 tasks, so that none is left to fit when 8"):
+        th.compare(ONE, data, hold_out=8, **QUIET)
+    with pytest.raises(ArgumentError, match="hold_out and folds are not for paired comparisons"):
+        th.compare({"BTL": th.EliminationByAspects("unique")}, th.datasets.celebrities(), folds=2)

@@ -1,0 +1,298 @@
+"""`thali.compare` on every kind of data besides pairs of draws: classifiers, similarities, maximum likelihood."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import parallel_config
+from scipy import stats
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+import thali as th
+from thali.comparison.leave_rows import fold_of_rows
+from thali.comparison.naming import named_models
+from thali.comparison.sentences import sentences
+from thali.comparison.ways import WAYS
+from thali.errors import ArgumentError, DataError, IncompleteWarning, ThaliWarning
+from thali.model.registry import SPECS
+
+QUIET = {"progressbar": False, "cores": 1, "random_seed": 4}
+SHORT = {"draws": 20, "tune": 10, "chains": 2, "thin": 1}
+
+
+def compare(*given, **changed):
+    """A comparison without its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        return th.compare(*given, **(QUIET | changed))
+
+
+# classifiers ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], [31, 20, 9])
+    X = rng.normal(size=(60, 3)) + np.array([[0.0, 0.0, 0.0], [1.5, 0.0, 0.0], [1.5, 1.5, 0.0]])[codes]
+    shuffled = rng.permutation(60)
+    return X[shuffled], np.array(["fern", "moss", "reed"])[codes[shuffled]]
+
+
+def classifiers():
+    return {"PL": th.PlackettLuceRegression(method="map", a=1.1), "logistic": LogisticRegression()}
+
+
+@pytest.mark.parametrize("folds", [None, 4])
+def test_scores_of_rows_are_those_of_scikit_learn_on_the_same_split(rows, folds):
+    X, y = rows
+    table = th.compare(classifiers(), rows, folds=folds, **QUIET)
+    split = PredefinedSplit(fold_of_rows(y, folds or 5, 4))
+    others = {"BASE": DummyClassifier(strategy="prior"), **classifiers()}
+    assert list(table.index) == list(others)
+    for name, model in others.items():
+        p = cross_val_predict(model, X, y, cv=split, method="predict_proba")
+        classes, truth = np.unique(y, return_inverse=True)
+        assert table.loc[name, "log_loss"] == pytest.approx(log_loss(y, p), rel=1e-9)
+        assert table.loc[name, "accuracy"] == pytest.approx(accuracy_score(y, classes[p.argmax(axis=1)]), rel=1e-12)
+        brier = ((p - np.eye(3)[truth]) ** 2).sum(axis=1)
+        assert table.loc[name, "brier"] == pytest.approx(brier.mean(), rel=1e-9)
+        each = -np.log(p[np.arange(60), truth])
+        assert table.loc[name, "log_loss_se"] == pytest.approx(each.std(ddof=1) / np.sqrt(60), rel=1e-9)
+        assert table.attrs["rows"][name].sort_index().to_numpy() == pytest.approx(each, rel=1e-9)
+    best = table.loc[["PL", "logistic"], "log_loss"].idxmin()
+    assert table.attrs["best"] == best and sentences(table)[0].startswith(f"{best} predicts the rows left out best")
+    assert (table["rows"] == 60).all()
+
+
+def test_frames_and_arrays_of_rows_are_alike(rows):
+    X, y = rows
+    frame = pd.DataFrame(X, columns=["u", "v", "w"], index=np.arange(60)[::-1])
+    labels = pd.Series(y, index=frame.index)
+    one, other = (th.compare(classifiers(), data, **QUIET) for data in (rows, (frame, labels)))
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), other.drop(columns="seconds"), check_exact=True)
+
+
+def test_draws_of_classifiers_depend_on_the_seed_alone(rows, tmp_path):
+    models = {"logit": th.SparseMultinomialLogit(), "PL": th.PlackettLuceRegression()}
+    path = tmp_path / "kept"
+    table = compare(models, rows, folds=2, checkpoint=path, **SHORT)
+    assert not any(hasattr(model, "classes_") for model in models.values())
+    with parallel_config("threading", n_jobs=2):
+        at_once = compare(models, rows, folds=2, cores=None, **SHORT)
+    pd.testing.assert_frame_equal(table.drop(columns="seconds"), at_once.drop(columns="seconds"), check_exact=True)
+    again = compare(models, rows, folds=2, checkpoint=path, random_seed=None, **SHORT)
+    pd.testing.assert_frame_equal(table, again, check_exact=True)
+    assert path.read_text().count("\n") == 5
+    other = compare(models, rows, folds=2, random_seed=5, **SHORT)
+    assert (other["log_loss"] != table["log_loss"])[["logit", "PL"]].all()
+    X, y = rows
+    held = fold_of_rows(y, 2, 4) == 0
+    seed = np.random.SeedSequence(4).spawn(2)[0]
+    fit = th.SparseMultinomialLogit(**SHORT, random_seed=seed, cores=1, progressbar=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        p = fit.fit(X[~held], y[~held]).predict_proba(X[held])
+    expected = -np.log(p[np.arange(held.sum()), np.searchsorted(fit.classes_, y[held])])
+    assert table.attrs["rows"]["logit"][np.flatnonzero(held)].to_numpy() == pytest.approx(expected, rel=1e-12)
+
+
+class Sure(LogisticRegression):
+    """Knows every class, and is often wrong."""
+
+    def predict_proba(self, X):
+        return np.eye(3)[np.zeros(len(X), int)]
+
+
+def test_a_class_of_probability_0_is_told(rows):
+    table = th.compare({"sure": Sure(), "logistic": LogisticRegression()}, rows, **QUIET)
+    assert table.loc["sure", "log_loss"] == np.inf and np.isnan(table.loc["sure", "log_loss_se"])
+    assert "sure gave probability 0 to the class of 29 of the 60 rows." in sentences(table)
+    assert any("an infinite score" in said for said in sentences(table))
+
+
+class Odd(LogisticRegression):
+    def predict_proba(self, X):
+        return 2 * super().predict_proba(X)
+
+
+def test_a_classifier_that_fails_costs_no_other(rows):
+    with pytest.warns(IncompleteWarning, match="5 of 10 fits failed: odd without part 1 .*sum to 1 in every row"):
+        table = th.compare({"odd": Odd(), "logistic": LogisticRegression()}, rows, **QUIET)
+    assert np.isnan(table.loc["odd", "log_loss"]) and table.loc["logistic", "log_loss"] > 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"folds": 61}, "folds must be 2 to 60 (the rows of classes with two members or more); got 61."),
+        ({"folds": 1}, "folds must be 2 to 60"),
+        ({"folds": 2.5}, "folds must be 2 to 60"),
+        ({"hold_out": 3}, "hold_out is not for covariates and classes"),
+        ({"leave_out": "pair"}, "leave_out must be one of 'row'; got 'pair'."),
+    ],
+)
+def test_bad_arguments_leave_no_file_behind(rows, changed, sentence, tmp_path):
+    with pytest.raises(ArgumentError) as caught:
+        th.compare(classifiers(), rows, checkpoint=tmp_path / "kept", **(QUIET | changed))
+    assert str(caught.value).startswith(sentence)
+    assert not list(tmp_path.iterdir())
+
+
+def test_rows_and_classes_must_match(rows):
+    with pytest.raises(DataError, match=r"one row an observation; got shapes \(60, 3\) and \(59,\)"):
+        th.compare(classifiers(), (rows[0], rows[1][1:]), **QUIET)
+
+
+# similarities ---------------------------------------------------------------------------------------------
+
+TRIO = th.Similarities(
+    [[0, 0.8, 0.3], [0.8, 0, 0.45], [0.3, 0.45, 0]], list("abc"), judgements=[[0, 2, 1], [2, 0, 4], [1, 4, 0]]
+)
+SHARED = {"a": ["f"], "b": ["f"], "c": []}
+
+
+def density(left_out):
+    """ln of the predictive density of one similarity, and its expectation, by quadrature over constant and weight."""
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    grid, mass = 2.0 * (nodes + 1), 2.0 * weights  # from 0 to 4
+    constant, weight = np.meshgrid(grid, grid, indexing="ij")
+    mean = {"ab": constant + weight, "ac": constant, "bc": constant}
+    sigma = {"ab": 0.2 / np.sqrt(2), "ac": 0.2, "bc": 0.2 / 2}
+    value = {"ab": 0.8, "ac": 0.3, "bc": 0.45}
+    posterior = np.outer(mass, mass) * np.exp(-3.0 * (constant + weight))
+    for pair in value:
+        if pair != left_out:
+            posterior = posterior * stats.norm.pdf(value[pair], mean[pair], sigma[pair])
+    posterior = posterior / posterior.sum()
+    predictive = (posterior * stats.norm.pdf(value[left_out], mean[left_out], sigma[left_out])).sum()
+    return np.log(predictive), (posterior * mean[left_out]).sum()
+
+
+def test_scores_of_similarities_are_those_of_quadrature():
+    model = th.AdditiveClustering(SHARED, sigma=0.2, weight_prior=(1.0, 3.0))
+    table = compare({"m": model}, TRIO, leave_out="pair", draws=4000, tune=200, chains=2, thin=5)
+    rows = table.attrs["predictions"].set_index(["a", "b"])
+    for a, b in (("a", "b"), ("a", "c"), ("b", "c")):
+        log_score, mean = density(a + b)
+        row = rows.loc[(a, b)]
+        assert abs(row["log_score"] - log_score) < 5 * row["log_score_mcse"] + 1e-4 and row["log_score_mcse"] < 0.05
+        assert abs(row["predicted"] - mean) < 5 * row["predicted_mcse"] + 1e-4
+    assert table.loc["m", "log_score"] == pytest.approx(rows["log_score"].mean())
+    squared = (rows["predicted"] - rows["observed"]) ** 2
+    assert table.loc["m", "squared_error"] == pytest.approx(squared.mean())
+    assert table.loc["m", "log_score_mcse"] == pytest.approx(np.sqrt((rows["log_score_mcse"] ** 2).sum()) / 3)
+
+
+def test_the_reference_of_similarities_is_one_normal_distribution():
+    table = compare({"m": th.AdditiveClustering(SHARED)}, TRIO, **SHORT)
+    values, n = {"ab": 0.8, "ac": 0.3, "bc": 0.45}, {"ab": 2, "ac": 1, "bc": 4}
+    expected, squared = [], []
+    for pair in values:
+        other = [key for key in values if key != pair]
+        mean = sum(n[k] * values[k] for k in other) / sum(n[k] for k in other)
+        variance = sum(n[k] * (values[k] - mean) ** 2 for k in other)  # one degree of freedom; of a single judgement
+        expected.append(stats.norm.logpdf(values[pair], mean, np.sqrt(variance / n[pair])))
+        squared.append((values[pair] - mean) ** 2)
+    assert table.attrs["similarities"]["BASE"].to_numpy() == pytest.approx(expected)
+    assert table.attrs["squared_errors"]["BASE"].to_numpy() == pytest.approx(squared)
+    assert list(table.columns) == [
+        "log_score", "log_score_se", "log_score_mcse", "squared_error", "squared_error_se", "difference",
+        "difference_se", "r_hat", "pairs",
+    ]  # fmt: skip
+
+
+def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
+    data, seen = th.datasets.numbers(), []
+    fit = th.AdditiveClustering.fit
+
+    def watch(self, data, **settings):
+        seen.append(data)
+        return fit(self, data, **settings)
+
+    monkeypatch.setattr(th.AdditiveClustering, "fit", watch)
+    models = {
+        "m": th.AdditiveClustering(1, tempering=False),
+        "open": th.LatentFeatureModel(th.priors.FiniteFeatures(1), th.likelihoods.Additive()),
+    }
+    table = compare(models, data, folds=9, **SHORT)
+    assert [each.n_pairs for each in seen] == [40] * 9 and (table["pairs"] == 45).all()
+    held = [
+        set(zip(data.first, data.second, strict=True)) - set(zip(each.first, each.second, strict=True)) for each in seen
+    ]
+    assert len(set.union(*held)) == 45 and all(each.labels == data.labels for each in seen)
+    seen.clear()
+    table = compare({"m": models["m"]}, TRIO, **SHORT)
+    assert [each.n_pairs for each in seen] == [2] * 3 and (table["pairs"] == 3).all()
+    assert "similarities left out best" in sentences(table)[0]
+    with pytest.raises(DataError, match="There is one measured pair"):
+        th.compare({"m": models["m"]}, TRIO.take(np.array([True, False, False])), **QUIET)
+
+
+# estimates ------------------------------------------------------------------------------------------------
+
+
+def test_maximum_likelihood_is_compared():
+    data = th.datasets.celebrities()
+    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    table = th.compare({"ML": model}, data, **QUIET)
+    p = []
+    for first, second in zip(data.first, data.second, strict=True):
+        a, b = data.labels[first], data.labels[second]
+        own = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data.without_pair(a, b))
+        p.append(own.predict_proba([(a, b)])[0])
+    nll = -stats.binom.logpmf(data.wins, data.wins + data.losses, p)
+    assert table.attrs["pairs"]["ML"].to_numpy() == pytest.approx(nll, rel=1e-6)
+    assert table.loc["ML", "mean_log_pred"] == -table.loc["ML", "nll"]
+    assert table.loc["ML", "nll_mcse"] == 0 and np.isnan(table.loc["ML", "r_hat"])
+    assert table.attrs["lapses"] == {"ML": 0.0}
+    unknown = th.EliminationByAspects(method="maximum-likelihood")
+    with pytest.raises(ArgumentError, match="Model 'm' cannot be fitted to these data"):
+        th.compare({"m": unknown}, data, **QUIET)
+
+
+# which models ---------------------------------------------------------------------------------------------
+
+MODELS = {
+    "elimination-by-aspects": th.EliminationByAspects(),
+    "additive-clustering": th.AdditiveClustering(),
+    "latent-feature-model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
+    "product-classes": th.ProductClasses(),
+    "multinomial-logit": th.MultinomialLogit(),
+    "hierarchical-logit": th.HierarchicalLogit(),
+    "plackett-luce": th.PlackettLuceRegression(),
+    "sparse-logit": th.SparseMultinomialLogit(),
+}
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("kind", WAYS)
+def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
+    scorer = WAYS[kind][1]
+    if kind in spec.data:
+        assert list(named_models({"m": MODELS[spec.name]}, kind, scorer)) == ["m"]
+    else:
+        with pytest.raises(ArgumentError, match=f"'m' is a .* fitted to {spec.data[0]}.*; these data are {kind}"):
+            named_models({"m": MODELS[spec.name]}, kind, scorer)
+
+
+def test_models_of_others_need_what_is_asked_of_them():
+    for kind, needed in (("similarities", "AdditiveClustering()"), ("covariates and classes", "fit and predict_proba")):
+        with pytest.raises(ArgumentError, match=f"must be a model of thali for {kind}, such as .*") as caught:
+            named_models({"m": object()}, kind, WAYS[kind][1])
+        assert needed in str(caught.value)
+    assert named_models({"m": LogisticRegression()}, "covariates and classes", WAYS["covariates and classes"][1])
+
+
+def test_the_open_combination_is_compared():
+    pairs = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
+    open_ = th.LatentFeatureModel(th.priors.FiniteFeatures(1), th.likelihoods.Elimination(lapse=0.02))
+    table = compare({"open": open_, "same": th.EliminationByAspects(1, lapse=0.02)}, pairs, **SHORT)
+    assert table.loc["open", "nll"] == table.loc["same", "nll"] and table.attrs["lapses"] == {
+        "open": 0.02,
+        "same": 0.02,
+    }

@@ -1,0 +1,480 @@
+"""Choice experiments: from tables, with levels, no-choice options, missing attributes and bins; and what is refused."""
+
+import copy
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import camera, simulated, table
+from real_data import needs_data
+
+import thali as th
+from thali.data import kinds
+from thali.data.experiment_scheme import Scheme
+from thali.errors import ArgumentError, DataError, DataWarning
+from thali.reading import recognise
+
+NAN = float("nan")
+
+
+def frame(**columns):
+    """Two people with two tasks each of two alternatives; columns may be replaced or, with None, left out."""
+    usual = {
+        "id": list("aaaabbbb"),
+        "task": [1, 1, 2, 2, 1, 1, 2, 2],
+        "alt": [1, 2] * 4,
+        "choice": [1, 0, 0, 1, 1, 0, 0, 1],
+        "price": [5, 10, 10, 7.5, 5, 7.5, 10, 5],
+        "zoom": ["no", "yes", "yes", "no", "no", "yes", "no", "yes"],
+    }
+    return pd.DataFrame({name: values for name, values in (usual | columns).items() if values is not None})
+
+
+def read(options=None, **columns):
+    return th.ChoiceExperiment.from_frame(frame(**columns), **(options or {}))
+
+
+def test_arrays_say_what_the_table_says():
+    data = read()
+    assert data.respondents == ("a", "b")
+    assert data.attributes == ("price", "zoom")
+    assert data.levels == {"price": ("5", "7.5", "10"), "zoom": ("no", "yes")}
+    assert data.orders == {"price": "numbers", "zoom": "alphabet"}
+    assert (data.n_respondents, data.n_tasks, data.n_alternatives, data.has_none) == (2, 4, 8, False)
+    assert data.first_task.tolist() == [0, 2, 4]
+    assert data.first_row.tolist() == [0, 2, 4, 6, 8]
+    assert data.chosen.tolist() == [0, 1, 0, 1]
+    wanted = [[0, 0], [2, 1], [2, 1], [1, 0], [0, 0], [1, 1], [2, 0], [0, 1]]
+    assert data.products[data.row_product].tolist() == wanted
+    assert len(np.unique(data.products, axis=0)) == len(data.products)
+    assert data.task_labels.tolist() == ["1", "2", "1", "2"]
+    assert data.respondent_of_task.tolist() == [0, 0, 1, 1]
+
+
+def test_rows_may_stand_in_any_order_and_sets_differ_in_size():
+    rows = frame().iloc[[4, 0, 6, 2, 7, 1, 3, 5]]
+    extra = {"id": "a", "task": 2, "alt": 3, "choice": 0, "price": 5, "zoom": "no"}
+    data = th.ChoiceExperiment.from_frame(pd.concat([rows, pd.DataFrame([extra])], ignore_index=True))
+    assert data.respondents == ("b", "a")
+    assert np.diff(data.first_row).tolist() == [2, 2, 2, 3]
+    assert data.alternative_labels.tolist() == ["1", "2", "1", "2", "1", "2", "1", "2", "3"]
+    assert data.chosen.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("respondent", "obsID", "alternative", "chosen"),
+        ("Person", "chid", "alts", "selected"),
+        ("panels", "scenario", "altID", "y"),
+        ("resp", "choice_id", None, "choice"),
+        ("ID", "ques", "alt", "choice"),
+    ],
+)
+def test_columns_are_recognised(names):
+    renamed = {old: new for old, new in zip(("id", "task", "alt", "choice"), names, strict=True) if new}
+    rows = frame(alt=None) if names[2] is None else frame()
+    data = th.ChoiceExperiment.from_frame(rows.rename(columns=renamed))
+    assert data.attributes == ("price", "zoom")
+    assert data.alternative_labels.tolist() == ["1", "2"] * 4
+
+
+def test_orders_of_levels():
+    given = read({"levels": {"zoom": ["yes", "no", "double"], "price": [10, 7.5, 5]}})
+    assert given.levels == {"price": ("10", "7.5", "5"), "zoom": ("yes", "no", "double")}
+    assert given.orders == {"price": "given", "zoom": "given"}
+    zoom = pd.Categorical(frame()["zoom"], ["yes", "no", "triple"], ordered=True)
+    assert read(zoom=zoom).levels["zoom"] == ("yes", "no", "triple")
+    assert read(zoom=zoom).orders["zoom"] == "categories"
+    assert read(zoom=frame()["zoom"].astype("category")).orders["zoom"] == "alphabet"
+    assert read(price=["10", "9", "9", "10"] * 2).levels["price"] == ("9", "10")
+    assert read(zoom=[True, False] * 4).levels["zoom"] == ("False", "True")
+
+
+def test_what_is_printed_tells_the_orders():
+    assert repr(read()) == (
+        "ChoiceExperiment(2 respondents, 4 tasks, 8 alternatives)\n  price: 5 < 7.5 < 10\n  zoom: no, yes"
+    )
+    assert read({"bins": {"price": 2}}).describe().splitlines()[1:] == ["price: <= 7.5, > 7.5", "zoom: no, yes"]
+
+
+NONE = {"id": ["a"] * 3, "task": [1] * 3, "alt": ["x", "y", "z"], "choice": [0, 0, 1], "price": [5, 10, 0]}
+NONE |= {"zoom": ["no", "yes", "none"], "out": [0, 0, 1]}
+
+
+@pytest.mark.parametrize("none", ["z", "out", {"zoom": "none"}, {"zoom": "none", "price": 0}])
+def test_no_choice_option(none):
+    rows = pd.DataFrame(NONE).drop(columns=[] if none == "out" else "out")
+    data = th.ChoiceExperiment.from_frame(rows, none=none)
+    assert data.has_none
+    assert data.attributes == ("inside", "price", "zoom")
+    assert data.levels == {"inside": ("none", "inside"), "price": ("5", "10"), "zoom": ("no", "yes")}
+    assert data.products[data.row_product].tolist() == [[1, 0, 0], [1, 1, 1], [0, -1, -1]]
+    again = th.ChoiceExperiment.from_frame(data.to_frame(), none=none)
+    assert again.levels == data.levels
+    assert np.array_equal(again.products, data.products) and np.array_equal(again.chosen, data.chosen)
+    assert data.encode(data.to_frame()).products.tolist() == data.products[data.row_product].tolist()
+    without = th.ChoiceExperiment.from_frame(rows, none=none, inside=False)
+    assert without.products[without.row_product].tolist() == [[0, 0], [1, 1], [-1, -1]]
+    assert without.to_frame().isna().sum().sum() == data.to_frame().isna().sum().sum()
+
+
+def test_levels_of_the_none_row_alone_are_none():
+    rows = pd.DataFrame(NONE).drop(columns="out").assign(zoom=pd.Categorical(NONE["zoom"], ["yes", "none", "no"]))
+    assert th.ChoiceExperiment.from_frame(rows, none={"zoom": "none"}).levels["zoom"] == ("yes", "no")
+    listed = th.ChoiceExperiment.from_frame(rows, none={"zoom": "none"}, levels={"zoom": ["no", "yes", "none"]})
+    assert listed.levels["zoom"] == ("no", "yes")
+
+
+@pytest.mark.parametrize("missing", ["n/a", ["n/a", "?"], {"zoom": "n/a"}, NAN])
+def test_missing_attributes_are_declared(missing):
+    word = None if isinstance(missing, float) else "n/a"
+    data = read({"missing": missing}, zoom=["no", "yes", word, "no", "no", "yes", "no", word])
+    assert data.levels["zoom"] == ("no", "yes")
+    assert data.products[data.row_product][:, 1].tolist() == [0, 1, -1, 0, 0, 1, 0, -1]
+    again = th.ChoiceExperiment.from_frame(data.to_frame(), missing=missing)
+    assert np.array_equal(again.products[again.row_product], data.products[data.row_product])
+
+
+def test_bins():
+    cost = [1, 2, 3, 4, 5, 6, 7, 100]
+    data = read({"bins": {"price": 4}}, price=cost)
+    assert data.cut_points == {"price": (2.0, 4.0, 6.0)}
+    assert data.levels["price"] == ("<= 2", "2 to 4", "4 to 6", "> 6")
+    assert data.products[data.row_product][:, 0].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    given = read({"bins": {"price": [3.5, 50]}}, price=cost)
+    assert given.levels["price"] == ("<= 3.5", "3.5 to 50", "> 50")
+    assert given.products[given.row_product][:, 0].tolist() == [0, 0, 0, 1, 1, 1, 1, 2]
+    new = frame(price=[0, 3.5, 3.6, 50, 51, 1e9, "<= 3.5", "> 50"])
+    assert given.encode(new).products[:, 0].tolist() == [0, 0, 1, 1, 2, 2, 0, 2]
+    assert read({"bins": {"price": 4}}, price=[1] * 6 + [2, 3]).cut_points == {"price": (1.0,)}
+
+
+def test_new_rows():
+    data = read()
+    new = frame(id=list("bbzzaabb"), choice=None).iloc[::-1]
+    tasks, people, products = data.encode(new)
+    assert tasks.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert people.tolist() == [1, 1, 0, 0, -1, -1, 1, 1]
+    assert products.tolist() == data.products[data.row_product][::-1].tolist()
+    market = data.encode(pd.DataFrame({"zoom": ["no", "yes"], "price": ["10", 5.0]}))
+    assert market.task_of_row.tolist() == [0, 0]
+    assert market.respondent_of_row.tolist() == [-1, -1]
+    assert market.products.tolist() == [[2, 0], [0, 1]]
+
+
+def test_new_data_are_read_by_their_labels():
+    data = read()
+    other = read({"levels": {"zoom": ["yes", "no"]}}, price=[10, 7.5] * 4, id=list("bbbbcccc"))
+    found = data.encode(other)
+    assert found.products.tolist() == data.encode(other.to_frame()).products.tolist()
+    assert found.respondent_of_row.tolist() == [1, 1, 1, 1, -1, -1, -1, -1]
+    with pytest.raises(DataError, match="Attribute 'price' of the new tasks is '6', which the model does not know"):
+        data.encode(read(price=[6, 7.5] * 4))
+
+
+def test_a_copy_is_equal_and_nothing_can_be_changed():
+    data = read({"missing": "n/a", "bins": {"price": 2}})
+    for other in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data)):
+        assert other == data
+        with pytest.raises(ValueError, match="read-only"):
+            other.chosen[0] = 1
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        data.respondents = ()
+    assert Scheme.from_dict(data.scheme.to_dict()) == data.scheme
+    assert data != read()
+
+
+def test_splits():
+    data = th.ChoiceExperiment.from_frame(simulated(people=6, tasks=5))
+    train, test = data.split(tasks=2)
+    assert train.task_labels.tolist() == ["1", "2", "3"] * 6 and test.task_labels.tolist() == ["4", "5"] * 6
+    assert train.respondents == test.respondents == data.respondents
+    rows = data.to_frame()
+    wanted = th.ChoiceExperiment.from_frame(rows[rows["task"].astype(int) > 3])
+    assert np.array_equal(test.products[test.row_product], wanted.products[wanted.row_product])
+    assert np.array_equal(test.chosen, wanted.chosen)
+    one, other = data.split(tasks=2, random_seed=1), data.split(tasks=2, random_seed=1)
+    assert one == other and one != (train, test)
+    assert np.diff(one[1].first_task).tolist() == [2] * 6
+    train, test = data.split(respondents=["p3", "p0"])
+    assert test.respondents == ("p0", "p3") and train.respondents == ("p1", "p2", "p4", "p5")
+    train, test = data.split(respondents=2, random_seed=3)
+    assert set(train.respondents) | set(test.respondents) == set(data.respondents) and test.n_respondents == 2
+    assert data.take([0, 7]).respondents == ("p0", "p1")
+
+
+def test_files(tmp_path):
+    path = tmp_path / "tasks.csv"
+    frame().to_csv(path, index=False)
+    assert recognise.read(path, kinds.EXPERIMENTS)[0] == read()
+    frame(choice=[1] * 8).to_csv(path, index=False)
+    with pytest.raises(DataError, match=r"^tasks.csv: 2 alternatives are marked"):
+        recognise.read(path, kinds.EXPERIMENTS)
+
+
+@needs_data
+def test_camera():
+    rows, data = table("camera"), camera()
+    assert str(data) == "332 respondents, 5,312 tasks, 26,560 alternatives, no-choice option"
+    assert data.attributes == ("inside", "brand", "pixels", "zoom", "video", "swivel", "wifi", "price")
+    assert data.levels["price"] == ("0.79", "1.29", "1.79", "2.29", "2.79")
+    assert data.levels["brand"] == ("canon", "nikon", "panasonic", "sony")
+    labelled = th.ChoiceExperiment.from_frame(rows, none=5)
+    assert np.array_equal(labelled.products, data.products) and np.array_equal(labelled.row_product, data.row_product)
+    prices = np.array([*map(float, data.levels["price"]), 0.0])
+    assert np.array_equal(prices[data.products[data.row_product][:, -1]], rows["price"])
+
+
+WHERE = "in task '2' of respondent 'a'"
+BAD = [
+    # columns, options, sentence
+    ({"choice": [1, 0, 1, 1, 1, 0, 0, 1]}, {}, f"2 alternatives are marked as chosen {WHERE}; exactly one must be."),
+    (  # every row twice
+        {name: [value for value in frame()[name] for _ in "ab"] for name in frame()},
+        {},
+        "Alternative '1' in task '1' of respondent 'a' is listed twice; remove a row, or number the alternatives.",
+    ),
+    (
+        {name: [value for value in frame()[name] for _ in "ab"] for name in frame().drop(columns="alt")}
+        | {"alt": None},
+        {},
+        "The chosen alternative is listed 2 times in task '1' of respondent 'a'; remove the duplicates.",
+    ),
+    (
+        {"price": [5, 5, 10, 10] * 2, "zoom": None},
+        {},
+        "No attribute differs within a task ('price'), so that the choices say nothing about tastes.",
+    ),
+    ({"choice": [1, 0, 0, 0, 1, 0, 0, 1]}, {}, f"No alternative is marked as chosen {WHERE}; exactly one must be."),
+    (
+        {"choice": [1, 0, 0, 3, 1, 0, 0, 1]},
+        {},
+        f"Column 'choice' is '3' {WHERE}; it must be 1 for the alternative chosen and 0 for the others.",
+    ),
+    (
+        {"choice": [1, 0, 0, NAN, 1, 0, 0, 1]},
+        {},
+        f"Column 'choice' is empty {WHERE}; it must be 1 for the alternative chosen and 0 for the others.",
+    ),
+    (
+        {"alt": [1, 2, 2, 2, 1, 2, 1, 2]},
+        {},
+        f"Alternative '2' {WHERE} is listed twice; remove a row, or number the alternatives.",
+    ),
+    (
+        {"zoom": ["no", "yes", None, "no"] * 2},
+        {},
+        f"Attribute 'zoom' of alternative '1' {WHERE} is missing; fill it in, or write a word for it and declare that "
+        "word by missing.",
+    ),
+    (
+        {"price": [5, 10, NAN, 7.5, 5, 7.5, 10, 5]},
+        {"bins": {"price": 2}},
+        f"Attribute 'price' of alternative '1' {WHERE} is missing; only numbers can be binned.",
+    ),
+    (
+        {"price": [5, 10, "x", 7.5, 5, 7.5, 10, 5]},
+        {"bins": {"price": 2}},
+        f"Attribute 'price' of alternative '1' {WHERE} is 'x', which is not a finite number; only numbers can be "
+        "binned.",
+    ),
+    (
+        {},
+        {"levels": {"zoom": ["No", "yes"]}},
+        "Attribute 'zoom' of alternative '1' in task '1' of respondent 'a' is 'no', which is not one of its levels "
+        "'No', 'yes'; declare it by levels. Did you mean 'No'?",
+    ),
+    (
+        {"zoom": ["no", "?", "?", "no"] * 2},
+        {"missing": "?"},
+        "Attribute 'zoom' has one level, 'no', and can explain no choice; leave it out of the attributes, or declare "
+        "its other levels by levels.",
+    ),
+    (
+        {"zoom": ["?"] * 8},
+        {"missing": "?"},
+        "Attribute 'zoom' is missing in every product; leave it out of the attributes.",
+    ),
+    ({"task": [1, 1, 2, 3, 1, 1, 2, 2]}, {}, f"There is a single alternative {WHERE}; a choice needs two."),
+    (
+        {"id": pd.Categorical(list("aaaabbbb"), list("abc"))},
+        {},
+        "Respondent 'c' has no task, though column 'id' lists that category; drop it with "
+        ".cat.remove_unused_categories().",
+    ),
+    ({"id": ["a"] * 7 + [None]}, {}, "A label is missing in row 7, column 'id'; fill it in or remove the row."),
+    ({"task": [NAN] + [1] * 7}, {}, "A label is missing in row 0, column 'task'; fill it in or remove the row."),
+    ({}, {"none": 3}, "No alternative is called '3', as none= says; they are '1', '2'."),
+    ({}, {"none": {"zoom": "non"}}, "No row has 'non' in column 'zoom', by which none= marks the no-choice option."),
+    (
+        {"out": [0, 2] * 4},
+        {"none": "out"},
+        "Column 'out', named by none, must hold 1 for the no-choice option and 0 elsewhere.",
+    ),
+    (
+        {"zoom": ["no", "yes", "off", "off", "no", "yes", "no", "yes"]},
+        {"none": {"zoom": "off"}},
+        f"The no-choice option is listed 2 times {WHERE}; once is enough.",
+    ),
+    (
+        {"inside": ["x", "y"] * 4},
+        {"none": {"zoom": "no"}},
+        "An attribute is called 'inside' already; rename the column, or set inside=False.",
+    ),
+    ({"person": list("aaaabbbb")}, {}, "Columns 'id', 'person' could all be the respondent; say which by respondent."),
+    (
+        {"choice": None},
+        {},
+        "No column says which alternative was chosen (1, the others 0); name it by chosen. The columns are 'id', "
+        "'task', 'alt', 'price', 'zoom'.",
+    ),
+    (
+        {},
+        {"chosen": "chioce"},
+        "There is no column 'chioce'; the columns are 'id', 'task', 'alt', 'choice', 'price', 'zoom'. Did you mean "
+        "'choice'?",
+    ),
+    (
+        {},
+        {"attributes": ["prise"]},
+        "There is no column 'prise'; the columns are 'id', 'task', 'alt', 'choice', 'price', 'zoom'. Did you mean "
+        "'price'?",
+    ),
+    ({}, {"attributes": []}, "There is no attribute: no column is left to describe the products."),
+]
+ARGUMENTS = [
+    ({"levels": {"prise": [1, 2]}}, "levels names 'prise', which is no attribute. Did you mean 'price'?"),
+    ({"bins": {"x": 2}}, "bins names 'x', which is no attribute."),
+    ({"missing": {"x": "?"}}, "missing names 'x', which is no attribute."),
+    ({"levels": {"zoom": "no"}}, "levels of 'zoom' must list the levels from worst to best; got 'no'."),
+    ({"bins": {"price": 1}}, "bins of 'price' must be at least 2 bins; got 1."),
+    ({"bins": {"price": [3, 2]}}, "bins of 'price' must be a number of bins, or increasing cut points; got [3, 2]."),
+    ({"bins": {"price": True}}, "bins of 'price' must be a number of bins, or increasing cut points; got True."),
+    (
+        {"bins": {"price": 2}, "levels": {"price": [5, 10]}},
+        "Attribute 'price' has both levels and bins; leave out one of them.",
+    ),
+    ({"attributes": "price"}, "attributes must be a list of columns; got the text 'price'."),
+    ({"attributes": ["price", "price"]}, "Attribute 'price' is listed twice."),
+    (
+        {"attributes": ["task"]},
+        "Column 'task' cannot be an attribute: it is respondent, task, alternative or chosen.",
+    ),
+    (
+        {"task": "id", "respondent": "id"},
+        "Column 'id' cannot serve twice among respondent, task, alternative and chosen.",
+    ),
+    ({"none": {}}, "none is an empty mapping; give a column and its value, such as {'brand': 'none'}."),
+    ({"inside": 1}, "inside must be True or False; got 1."),
+]
+
+
+@pytest.mark.parametrize(("columns", "options", "sentence"), BAD)
+def test_bad_tables(columns, options, sentence):
+    with pytest.raises(DataError) as caught:
+        read(options, **columns)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(("options", "sentence"), ARGUMENTS)
+def test_bad_arguments(options, sentence):
+    with pytest.raises(ArgumentError) as caught:
+        read(options)
+    assert str(caught.value) == sentence
+
+
+def test_no_table_and_no_rows():
+    with pytest.raises(DataError, match="`frame` must be a pandas DataFrame; got list"):
+        th.ChoiceExperiment.from_frame([1])
+    with pytest.raises(DataError, match="There is not a single task; the table has no rows"):
+        th.ChoiceExperiment.from_frame(frame().iloc[:0])
+    with pytest.raises(TypeError, match="from_frame"):
+        th.ChoiceExperiment()
+
+
+def test_bad_new_rows():
+    data = read()
+    with pytest.raises(DataError) as caught:
+        data.encode(frame(zoom=["no", "yes", "triple", "no"] * 2))
+    assert str(caught.value) == (
+        f"Attribute 'zoom' {WHERE} is 'triple', which is not one of its levels 'no', 'yes'; declare it by levels."
+    )
+    with pytest.raises(DataError, match=f"Attribute 'price' {WHERE} is missing"):
+        data.encode(frame(price=[5, 10, NAN, 5] * 2))
+    with pytest.raises(DataError, match=f"Alternative '2' {WHERE} is listed twice"):
+        data.encode(frame(alt=[1, 2, 2, 2] * 2))
+    with pytest.raises(DataError, match="There is no column 'zoom'"):
+        data.encode(frame(zoom=None))
+    with pytest.raises(DataError, match="A label is missing in row 3, column 'id'"):
+        data.encode(frame(id=["a"] * 3 + [None] * 5))
+    with pytest.raises(DataError, match="not a single alternative among the new tasks"):
+        data.encode(frame().iloc[:0])
+    with pytest.raises(DataError, match="must be a ChoiceExperiment or a pandas DataFrame; got dict"):
+        data.encode({})
+
+
+SPLITS = [
+    ({}, ArgumentError, "Give either tasks= or respondents=: what is to be predicted."),
+    ({"tasks": 1, "respondents": 1}, ArgumentError, "Give either tasks= or respondents=: what is to be predicted."),
+    ({"tasks": 0}, ArgumentError, "tasks must be a whole number of 1 or more; got 0."),
+    (
+        {"tasks": 2},
+        DataError,
+        "Respondent 'a' has 2 tasks, so that none is left to fit when 2 are held out; choose fewer.",
+    ),
+    ({"tasks": np.ones(4, bool)}, DataError, "tasks marks all tasks or none; both parts need at least one."),
+    ({"respondents": 2}, DataError, "Both parts need at least one of the 2 respondents."),
+    ({"respondents": ["z"]}, DataError, "There is no respondent 'z'."),
+    ({"respondents": "a"}, ArgumentError, "respondents must be a whole number or a list of labels; got 'a'."),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "sentence"), SPLITS)
+def test_bad_splits(arguments, error, sentence):
+    with pytest.raises(error) as caught:
+        read().split(**arguments)
+    assert str(caught.value) == sentence
+
+
+def test_many_levels_are_told():
+    rows = simulated(people=4).assign(price=lambda f: np.arange(len(f)) / 7.0)
+    with pytest.warns(DataWarning, match=r"'price' has 96 levels; group its values by bins=\{'price': 4\}") as messages:
+        th.ChoiceExperiment.from_frame(rows)
+    assert messages[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isclose(
+            th.ChoiceExperiment.from_frame(rows, bins={"price": 4}).cut_points["price"][1], rows["price"][47]
+        )
+
+
+def test_what_is_constant_within_every_task_is_left_out_and_said():
+    rows = frame(income=[20, 20, 20, 20, 30, 30, 30, 30], qID=[1, 1, 2, 2, 3, 3, 4, 4], wave=1)
+    with pytest.warns(DataWarning) as messages:
+        data = th.ChoiceExperiment.from_frame(rows)
+    assert [str(w.message) for w in messages] == [
+        "'income', 'qID', 'wave' are constant within every task, which explains no choice, and left out of the "
+        "attributes."
+    ]
+    assert messages[0].filename == __file__
+    assert data == read()
+    with pytest.warns(DataWarning, match="^'income' is constant within every task"):
+        named = th.ChoiceExperiment.from_frame(rows, attributes=["zoom", "income"])
+    assert named.attributes == ("zoom",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        declared = read({"levels": {"income": [20, 30]}}, income=rows["income"])
+    assert declared.attributes == ("price", "zoom", "income")
+
+
+def test_a_no_choice_option_makes_no_attribute_of_a_persons_income():
+    """Only who names the column wants to know whether those with a high income choose nothing less often."""
+    rows = pd.concat([pd.DataFrame(NONE).assign(id=person, income=k) for k, person in enumerate("ab")])
+    with pytest.warns(DataWarning, match="^'income' is constant within every task"):
+        assert th.ChoiceExperiment.from_frame(rows, none="out").attributes == ("inside", "price", "zoom")
+    named = th.ChoiceExperiment.from_frame(rows, none="out", attributes=["price", "zoom", "income"])
+    assert named.attributes == ("inside", "price", "zoom", "income")

@@ -1,0 +1,244 @@
+"""How many judgements a similarity is the mean of: read, refused, kept, and what it means for a model."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from additive_fits import MadeUp
+from additive_runs import one_run, task
+from problems import random_similarities, unequal
+
+import thali as th
+from thali import Similarities
+from thali.errors import ConvergenceWarning, DataError, DataWarning
+from thali.model.latent_features.answers.noise import noise_sentence
+from thali.model.latent_features.answers.similarities import judgements_of, measured_similarities
+from thali.posterior import store
+from thali.testing import naive
+
+NAN = np.nan
+TABLE = np.array([[1, 0.8, 0.3], [0.8, 1, 0.5], [0.3, 0.5, 1]])
+NUMBERS = np.array([[0, 6, 1], [6, 0, 2.5], [1, 2.5, 0]])
+DRINKS = Similarities(TABLE, ["tea", "coffee", "milk"], sigma=0.1, judgements=NUMBERS)
+
+
+# reading --------------------------------------------------------------------------------------------------
+
+
+def test_nothing_known_is_one_judgement_each():
+    assert Similarities(TABLE).judgements.tolist() == [1, 1, 1]
+    assert Similarities(TABLE) == Similarities(TABLE, judgements=np.ones((3, 3))) != DRINKS
+    assert str(Similarities(TABLE)) == "3 objects, 3 similarities"
+
+
+def test_one_number_a_pair():
+    assert DRINKS.judgements.tolist() == [6, 1, 2.5]
+    assert str(DRINKS) == "3 objects, 3 similarities of 1 to 6 judgements, sigma 0.1"
+    assert str(Similarities(TABLE, judgements=np.full((3, 3), 4))) == "3 objects, 3 similarities of 4 judgements each"
+    assert pickle.loads(pickle.dumps(DRINKS)) == DRINKS
+    with pytest.raises(ValueError):
+        DRINKS.judgements[0] = 1
+
+
+@pytest.mark.parametrize("keep", [np.triu, np.tril], ids=["upper", "lower"])
+def test_one_triangle_of_either_is_enough(keep):
+    for table, numbers in ((TABLE, keep(NUMBERS)), (np.where(keep(np.ones((3, 3))), TABLE, NAN), NUMBERS)):
+        assert Similarities(table, DRINKS.labels, sigma=0.1, judgements=numbers) == DRINKS
+
+
+def test_frames_in_any_order():
+    labels = list(DRINKS.labels)
+    frame = pd.DataFrame(NUMBERS, labels, labels).loc[labels[::-1], labels[1:] + labels[:1]]
+    assert Similarities(TABLE, labels, sigma=0.1, judgements=frame) == DRINKS
+    assert Similarities(TABLE, labels, sigma=0.1, judgements=pd.DataFrame(NUMBERS)) == DRINKS
+    # an array is in the order of the matrix, whatever its labels look like
+    assert Similarities(TABLE, [2, 0, 1], judgements=NUMBERS).judgements.tolist() == [6, 1, 2.5]
+
+
+def test_what_was_not_measured_is_not_read():
+    table, numbers = TABLE.copy(), NUMBERS.astype(object)
+    table[0, 1] = table[1, 0] = NAN
+    for other in (0, None, NAN, 17):
+        numbers[0, 1] = numbers[1, 0] = other
+        np.fill_diagonal(numbers, "self")
+        assert Similarities(table, judgements=numbers).judgements.tolist() == [1, 2.5]
+
+
+def test_both_sides_count_by_their_judgements():
+    table = TABLE.copy()
+    table[1, 0], table[2, 0] = 0.4, NAN
+    numbers = np.array([[0, 3, 4], [1, 0, 2], [9, 2, 0]])
+    data = Similarities(table, symmetrize="mean", judgements=numbers)
+    assert data.values == pytest.approx([(3 * 0.8 + 0.4) / 4, 0.3, 0.5], rel=1e-15)
+    assert data.judgements.tolist() == [4, 4, 4]
+    # the two sides of a symmetric table are the same judgements
+    assert Similarities(TABLE, symmetrize="mean", judgements=NUMBERS).judgements.tolist() == [6, 1, 2.5]
+
+
+def test_dissimilarities():
+    data = Similarities.from_dissimilarities(1 - TABLE, labels=DRINKS.labels, sigma=0.1, judgements=NUMBERS)
+    assert data.values == pytest.approx(DRINKS.values) and data.judgements.tolist() == [6, 1, 2.5]
+
+
+ROWS = [("x", "y", 0.1, 1), ("y", "x", 0.4, 2), ("x", "z", 0.3, 3), ("z", "y", NAN, 1), ("z", "y", 0.9, 0)]
+
+
+def test_counted_rows():
+    frame = pd.DataFrame(ROWS, columns=["a", "b", "similarity", "n"])
+    assert Similarities.from_frame(frame).judgements.tolist() == [3, 3]
+    assert Similarities.from_frame(frame.assign(n=[1, 2.5, 0.5, 0, 0])).judgements.tolist() == [3.5, 0.5]
+    one_by_one = Similarities.from_frame(frame.drop(columns="n"))
+    assert one_by_one.judgements.tolist() == [2, 1, 1]
+    assert str(one_by_one) == "3 objects, 3 similarities of 1 to 2 judgements"
+
+
+def test_a_square_written_out_has_each_judgement_once():
+    i, j = np.indices((3, 3)).reshape(2, -1)
+    frame = pd.DataFrame({"i": i, "j": j, "similarity": TABLE[i, j]})
+    assert Similarities.from_frame(frame) == Similarities(TABLE)
+    counted = Similarities.from_frame(frame.assign(count=NUMBERS[i, j]), sigma=0.1, labels=range(3))
+    assert counted.judgements.tolist() == [6, 1, 2.5]
+    # two rows a pair are two judgements if they say something else, or are in one order
+    assert Similarities.from_frame(frame.assign(similarity=TABLE[i, j] + 0.01 * i)).judgements.tolist() == [2, 2, 2]
+    once = frame[i < j]
+    assert Similarities.from_frame(pd.concat([once, once])).judgements.tolist() == [2, 2, 2]
+
+
+def test_lists_that_are_written_and_read_again():
+    assert Similarities.from_frame(DRINKS.to_frame(long=True), sigma=0.1) == DRINKS
+    assert list(Similarities(TABLE).to_frame(long=True)) == ["first", "second", "similarity"]
+
+
+def test_people_who_judged_different_pairs():
+    tables = np.stack([TABLE, TABLE + 0.02, TABLE - 0.04])
+    tables[0, 0, 1] = tables[0, 1, 0] = tables[1, 0, 1] = tables[1, 1, 0] = NAN
+    data = Similarities.from_subjects(tables)
+    assert data.judgements.tolist() == [1, 3, 3]
+    deviations = np.array([0.0, 0.02, -0.04]) - np.mean([0.0, 0.02, -0.04])
+    assert data.sigma == pytest.approx(np.sqrt(2 * (deviations**2).sum() / 4))
+    assert Similarities.from_subjects(tables, sigma=0.3).judgements.tolist() == [1, 3, 3]
+
+
+# refusing -------------------------------------------------------------------------------------------------
+
+
+def changed(i, j, value, both=True):
+    numbers = NUMBERS.astype(object)
+    numbers[i, j] = value
+    if both:
+        numbers[j, i] = value
+    return numbers
+
+
+RANGE = "; it must be above 0 and at most 2^53 where a similarity was measured, and 0 or empty elsewhere."
+UNKNOWN = (
+    "The similarity in row 'tea', column 'milk' was measured, but `judgements` is empty or 0 there; write how many "
+    "judgements it is the mean of, or leave the similarity empty (NaN)."
+)
+BAD = [
+    (changed(0, 2, -3), "The number of judgements in row 'tea', column 'milk' is -3" + RANGE),
+    (changed(0, 2, np.inf), "The number of judgements in row 'tea', column 'milk' is inf" + RANGE),
+    (changed(0, 2, "x"), "The number of judgements in row 'tea', column 'milk' is 'x', which is not a number."),
+    (changed(0, 2, 0), UNKNOWN),
+    (changed(0, 2, NAN), UNKNOWN),
+    (
+        changed(0, 2, 4, both=False),
+        "`judgements` must be symmetric, as the similarities are; it is 4 in row 'tea', column 'milk' and 1 in row "
+        "'milk', column 'tea'.",
+    ),
+    (np.ones((2, 2)), "`judgements` must have the shape of `matrix`, 3 by 3; got 2 by 2."),
+    (
+        7,
+        "`judgements` must be square, a row and a column for each object; got shape (). It holds, for each cell of "
+        "`matrix`, how many judgements that is of.",
+    ),
+    (
+        pd.DataFrame(NUMBERS, ["tea", "coffee", "cola"], ["tea", "coffee", "cola"]),
+        "`judgements` must bear the labels of `matrix`. Rows and columns must bear the same labels; only rows have "
+        "'cola', only columns have 'milk'.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("judgements", "sentence"), BAD)
+def test_bad_numbers(judgements, sentence):
+    with pytest.raises(DataError) as caught:
+        Similarities(TABLE, DRINKS.labels, judgements=judgements)
+    assert str(caught.value) == sentence
+
+
+def test_a_side_without_its_number():
+    table = TABLE.copy()
+    table[2, 0] = 0.2
+    with pytest.raises(DataError) as caught:
+        Similarities(table, DRINKS.labels, symmetrize="mean", judgements=np.triu(NUMBERS))
+    assert str(caught.value) == UNKNOWN.replace("'tea', column 'milk'", "'tea', column 'coffee'")
+
+
+# models ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("sigma", [0.25, None])
+@pytest.mark.parametrize("missing, settings", [(0.0, {}), (0.3, {}), (0.3, {"sampler": "paper", "tempering": None})])
+def test_equal_numbers_are_a_smaller_sigma(missing, settings, sigma):
+    """Four judgements each, and none known with half the sigma: the same draws up to rounding."""
+    data = random_similarities(6, 6, missing)
+    four = random_similarities(6, 6, missing, np.full((6, 6), 4.0))
+    a = one_run(task(four, sigma, **settings))
+    b = one_run(task(data, sigma and sigma / 2.0, **settings))
+    assert np.array_equal(a.owners, b.owners) and np.array_equal(a.n_features, b.n_features)
+    assert a.weights == pytest.approx(b.weights, rel=1e-9)
+    assert a.extra["constant"] == pytest.approx(b.extra["constant"], rel=1e-9)
+    assert a.extra["sigma"] == pytest.approx(2.0 * b.extra["sigma"], rel=1e-9)
+
+
+def fitted(**settings):
+    data = random_similarities(5, 5, 0.2, unequal(5))
+    return data, MadeUp(**settings).fit(data, draws=30, chains=2)
+
+
+def test_the_log_likelihood_of_each_similarity():
+    data, model = fitted(alpha=1.0)
+    posterior, pointwise = model.posterior_["posterior"].dataset, model.posterior_["log_likelihood"].dataset
+    for chain, draw in ((0, 0), (1, 29)):
+        one = posterior.isel(chain=chain, draw=draw)
+        features, weights = one["features"].values.T, one["weights"].values
+        expected = naive.additive_log_likelihood(data, features, weights, float(one["constant"]), float(one["sigma"]))
+        assert float(pointwise["similarity"][chain, draw].sum()) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("sigma", [0.3, None])
+def test_the_whole_log_likelihood(sigma):
+    """As the samplers keep it, with every constant."""
+    data = random_similarities(4, 4, judgements=unequal(4))
+    with pytest.warns(ConvergenceWarning):
+        model = th.AdditiveClustering(sigma=sigma)
+        model.fit(data, draws=20, tune=20, chains=1, random_seed=1, progressbar=False)
+    whole = model.posterior_["posterior"].dataset["log_likelihood"].values
+    each = model.posterior_["log_likelihood"].dataset["similarity"].values.sum(-1)
+    assert whole == pytest.approx(each, rel=1e-9)
+
+
+def test_a_file_keeps_them(tmp_path):
+    data, model = fitted(alpha=1.0, sigma=0.2)
+    store.save(model.posterior_, tmp_path / "judged.nc")
+    again = store.load(tmp_path / "judged.nc")
+    assert measured_similarities(again) == data
+    again["constant_data"] = again["constant_data"].dataset.drop_vars("judgements")  # as files of before were
+    assert judgements_of(again).tolist() == [1] * data.n_pairs
+
+
+def test_sigma_is_judged_by_a_typical_similarity():
+    judged = Similarities(TABLE, judgements=np.full((3, 3), 10_000))
+    with pytest.warns(DataWarning, match="by the numbers of judgements, below 0.02 of the standard"):
+        th.likelihoods.Additive(0.1).check(None, judged)
+    th.likelihoods.Additive(1.0).check(None, judged)  # a hundredth of it is the error of a mean
+    random, model = fitted(alpha=1.0)
+    spread = np.std(random.values) / np.sqrt(np.mean(1 / random.judgements))
+    model.posterior_["posterior"]["sigma"][...] = 0.05 * spread
+    assert ", by the numbers of judgements 5 % of the standard deviation" in noise_sentence(model.posterior_)
+    model.posterior_["posterior"]["sigma"][...] = 0.5 * spread
+    assert noise_sentence(model.posterior_) == ""

@@ -1,0 +1,60 @@
+"""Runs of additive clustering that several tests need."""
+
+import warnings
+
+import numpy as np
+from additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
+
+import thali as th
+from thali.errors import ThaliWarning
+from thali.model.latent_features.engine import build_task
+from thali.model.latent_features.likelihoods.additive import Additive
+from thali.model.latent_features.priors.ibp import IndianBuffet
+from thali.model.latent_features.samplers.chains import Chain
+
+SAMPLERS = {"tempered": {}, "untempered": {"tempering": False}, "published": {"sampler": "paper"}}
+
+
+def fit(case, thin, draws=8_000, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        model = th.AdditiveClustering(**case["model"], **settings)
+        data = th.Similarities(case["similarities"], judgements=case.get("judgements"))
+        model.fit(data, draws=draws, tune=200, thin=thin, random_seed=31, progressbar=False)
+    return model.posterior_
+
+
+def check(tree, case):
+    """All within four errors, which are at most .003 for a probability and a hundredth of a deviation otherwise."""
+    assert far_off(tree, case) == {}
+    expected = expected_by_name(case)
+    for name, draws in found_by_name(tree, case).items():
+        _, error, size = _mean_and_error(draws, expected[name])
+        if draws.dtype == bool:
+            assert error <= 0.003, (name, error)
+        else:
+            assert size >= 10_000, (name, size)
+
+
+WEIGHT_PRIOR = (1.0, 5.0)
+
+
+def task(
+    data,
+    sigma=None,
+    alpha=None,
+    tempering: int | None = 3,
+    draws=40,
+    tune=80,
+    thin=3,
+    sampler=None,
+    weight_prior=WEIGHT_PRIOR,
+):
+    settings = {"weight_prior": weight_prior, "alpha": alpha, "sampler": sampler, "draws": draws, "tune": tune}
+    return build_task(IndianBuffet(), Additive(sigma), data, thin=thin, tempering=tempering, **settings)
+
+
+def one_run(the_task, seed=3):
+    chain = Chain(the_task, np.random.default_rng(seed))
+    chain.run_to(chain.total)
+    return chain.draws

@@ -1,0 +1,228 @@
+"""What is known of tiny choice experiments, and how draws of an engine are held against it.
+
+The numbers of TP1 to TP3 come from 10^8 independent draws from the prior, weighted by the likelihood.
+"""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+from product_class_cases import TP1, TP2, TP3, Experiment
+
+from thali.model.product_classes.arguments import Settings
+from thali.model.product_classes.engines.fit import first_draws
+from thali.model.product_classes.particles import Particles
+from thali.model.product_classes.problem import problem_of
+from thali.model.product_classes.reports.predict import choice_probabilities
+
+SLACK = 3e-4  # of the table: values were floored at 1e-300 there
+FUNCTIONALS = (
+    "K",
+    "K^2",
+    "person 1 owns nothing",
+    "classes of person 1",
+    "shared by 1 and 2",
+    "negative classes of 1",
+    "classes with polarity",
+    "a",
+    "sigma",
+    "sum theta of 1",
+)
+PREDICTED = ("p(x1) 1", "p(x2) 1", "p(x3) 1", "p(x1) new", "p(x2) new", "p(x3) new")
+# name: data, monotone attributes, alpha, beta, products to predict, log evidence, (value, standard error) of the others
+ANSWERS = {
+    "TP1": (
+        (TP1, {"x0": "increasing"}, 2.0, 1.0, [(1, 0), (1, 1), (0, 2)], (-6.0309, 0.0007)),
+        [
+            (1.4294, 0.0015),
+            (3.7058, 0.0094),
+            (0.30854, 0.00023),
+            (1.1611, 0.0011),
+            (0.2858, 0.0008),
+            (0.6178, 0.0007),
+            (0.6139, 0.0007),
+            (0.9896, 0.0007),
+            (0.49269, 0.00021),
+            (0.5546, 0.0012),
+            (0.65988, 0.00025),
+            (0.20976, 0.00019),
+            (0.13042, 0.00011),
+            (0.43746, 0.00032),
+            (0.37711, 0.00029),
+            (0.18549, 0.00018),
+        ],
+    ),
+    "TP2": (
+        (TP2, {}, 1.5, 0.5, [(0,), (1,), (2,)], (-1.91165, 0.00017)),
+        [
+            (1.96474, 0.00030),
+            (5.9226, 0.0018),
+            (0.25162, 0.00007),
+            (1.44736, 0.00027),
+            (0.92995, 0.00024),
+            (0.72368, 0.00020),
+            (0.0, 0.0),
+            (0.99802, 0.00021),
+            (0.50002, 0.00006),
+            (0.72003, 0.00036),
+            (0.51577, 0.00009),
+            (0.15910, 0.00005),
+            (0.32531, 0.00008),
+            (0.33612, 0.00007),
+            (0.35888, 0.00009),
+            (0.30513, 0.00007),
+        ],
+    ),
+    "TP3": (
+        (TP3, {"x0": "increasing", "x1": "increasing"}, 2.0, 2.0, [(2, 0), (0, 1), (-1, -1)], (-3.11084, 0.00023)),
+        [
+            (2.69737, 0.00038),
+            (9.7327, 0.0029),
+            (0.22200, 0.00008),
+            (1.53720, 0.00031),
+            (0.33551, 0.00014),
+            (1.04384, 0.00024),
+            (2.69737, 0.00038),
+            (0.99784, 0.00022),
+            (0.50152, 0.00007),
+            (0.77110, 0.00046),
+            (0.46164, 0.00006),
+            (0.15635, 0.00004),
+            (0.38206, 0.00006),
+            (0.36579, 0.00009),
+            (0.32210, 0.00008),
+            (0.31216, 0.00006),
+        ],
+    ),
+}
+
+
+def settings(method="smc", **stamp):
+    """A plan for tiny problems."""
+    defaults = {
+        "method": method,
+        "lapse": 0.0,
+        "alpha": None,
+        "beta": 1.0,
+        "groups": 24,
+        "particles": 32 if method == "smc" else 1,
+        "sweeps_per_step": 5,
+        "final_sweeps": 6 if method == "smc" else 800,
+        "schedule": "all",
+        "start": "prior",
+        "sampler": "recommended",
+    }
+    return Settings(**defaults | stamp)
+
+
+def problem_and_settings(data, monotone, alpha, beta, method="smc", **stamp):
+    """The compiled problem, and a plan that agrees with it."""
+    return problem_of(data, monotone, alpha, beta), settings(method, alpha=alpha, beta=beta, **stamp)
+
+
+def functionals(draws: Particles) -> np.ndarray:
+    """The quantities of FUNCTIONALS of every draw, shape (functionals, draws)."""
+    people, count = draws.n_respondents, draws.n_draws
+    rows = np.zeros((len(FUNCTIONALS), count))
+    owned = np.diff(draws.first_owned).reshape(count, people)
+    rows[0] = np.diff(draws.first_class)
+    rows[1] = rows[0] ** 2
+    rows[2], rows[3] = owned[:, 0] == 0, owned[:, 0]
+    unit = np.repeat(np.arange(count * people), np.diff(draws.first_owned))
+    draw, person = unit // people, unit % people
+    first = person == 0
+    name = draw * (draws.owned_class.max(initial=0) + 1) + draws.owned_class
+    shared = first & np.isin(name, name[person == 1])
+    values = np.exp(draws.owned_log_theta)
+    for row, which, weight in ((4, shared, 1.0), (5, first, draws.owned_sign), (9, first, values)):
+        rows[row] = np.bincount(draw[which], np.broadcast_to(weight, len(draw))[which], count)
+    ordered = np.repeat(np.arange(count), np.diff(draws.first_class))[draws.polarity >= 0]
+    rows[6] = np.bincount(ordered, minlength=count)
+    rows[7], rows[8] = draws.a, draws.sigma
+    return rows
+
+
+def predicted(draws: Particles, products) -> np.ndarray:
+    """Probabilities of the products for person 1 and for a new one."""
+    rows = np.arange(len(products))
+    ends = np.array([0, len(products)])
+    twice = [np.concatenate([rows, rows]), np.array([*ends, 2 * len(products)]), np.array([0, 1, 2])]
+    return choice_probabilities(draws, np.array(products), *twice, np.array([0, -1]), cores=1, repeats=8)
+
+
+def of_group(draws: Particles, group: int) -> Particles:
+    """The draws of one group, which stand together."""
+    begin, end = np.flatnonzero(draws.group == group)[[0, -1]]
+    head, people = first_draws(draws, int(end) + 1), draws.n_respondents
+    classes, owned = draws.first_class[begin], draws.first_owned[begin * people]
+    starts = dict.fromkeys(("group", "a", "sigma", "alpha", "log_likelihood"), begin)
+    starts |= dict.fromkeys(("active", "member", "polarity", "n_owners", "n_negative"), classes)
+    starts |= dict.fromkeys(("owned_class", "owned_sign", "owned_log_theta"), owned)
+    return head._replace(
+        **{name: getattr(head, name)[int(start) :] for name, start in starts.items()},
+        first_class=head.first_class[begin:] - classes,
+        first_owned=head.first_owned[begin * people :] - owned,
+    )
+
+
+def z_scores(by_group: np.ndarray, answers, floor: np.ndarray) -> np.ndarray:
+    """Difference to the answers, less the slack, over the combined error; groups in columns.
+
+    The error is that between groups, or that of `floor` if it is greater: skewed quantities have their smallest error
+    where they are smallest.
+    """
+    value, error = np.array(answers).T
+    groups = by_group.shape[1]
+    own = np.maximum(by_group.std(axis=1, ddof=1) / math.sqrt(groups), floor)
+    off = np.maximum(np.abs(by_group.mean(axis=1) - value) - SLACK, 0.0)
+    return off / np.sqrt(own**2 + error**2 + 1e-30)
+
+
+def scores(fit, answers, independent: int) -> np.ndarray:
+    """z of all functionals of a fit; `independent` is the most independent draws that it can stand for."""
+    rows = functionals(fit.particles)
+    groups = int(fit.particles.group.max()) + 1
+    floor = rows.std(axis=1) / math.sqrt(independent)
+    return z_scores(rows.reshape(len(rows), groups, -1).mean(axis=2), answers[: len(rows)], floor)
+
+
+def evidence_score(log_evidence: float, relative_error: float, answer: float, error: float = 0.0) -> float:
+    """z of the evidence itself, whose estimate is without bias, not of its logarithm."""
+    ratio = math.exp(log_evidence - answer)
+    off = max(abs(ratio - 1.0) - SLACK, 0.0)
+    return off / math.sqrt((ratio * relative_error) ** 2 + error**2 + 1e-30)
+
+
+def binary(people: int, tasks: int, alternatives: int, worse=()) -> Experiment:
+    """One attribute with two levels; in every task one product is better and chosen, but once by the people `worse`."""
+    products = [(1,)] + [(0,)] * (alternatives - 1)
+    return Experiment(
+        [2],
+        [[(products, int(n in worse and t == 0)) for t in range(tasks)] for n in range(people)],
+    )
+
+
+def closed_form(people, tasks, alternatives, alpha, beta, lapse=0.0, worse=()) -> tuple[float, float]:
+    """Log evidence of `binary`, and the probability that person 1 owns nothing.
+
+    Whoever owns a class prefers the better product, whoever owns none is indifferent, and so many given people own
+    nothing with probability exp(−α Σ β / (β + i)).
+    """
+    digits, terms = Decimal, range(people + 1)  # terms of either sign nearly cancel
+    with localcontext() as context:
+        context.prec = 60
+        blind = digits(str(lapse)) / alternatives
+        best = 1 - digits(str(lapse)) + blind
+        owning = [best ** (tasks - (n in worse)) * (blind if n in worse else 1) for n in range(people)]
+        nothing = 1 / digits(alternatives) ** tasks
+        rate, shape = digits(str(alpha)), digits(str(beta))
+        weights = [(-rate * sum((shape / (shape + i) for i in range(j)), digits(0))).exp() for j in terms]
+
+        def evidence(owning):
+            e = [digits(1), *(digits(0) for _ in range(people))]
+            for b in owning:
+                e = [e[j] * b + (e[j - 1] * (nothing - b) if j else 0) for j in terms]
+            return sum((e[j] * weights[j] for j in terms), digits(0))
+
+        total = evidence(owning)
+        return float(total.ln()), float(evidence([digits(0), *owning[1:]]) / total)

@@ -1,0 +1,34 @@
+"""Runs of the sparse logit's chains that several tests need."""
+
+import numpy as np
+from arviz_stats.base.array import array_stats
+
+from thali.model.sparse_logit.chain import Chain, Prior, problem_of
+
+METHODS = ["polya-gamma", "holmes-held"]
+WIDE = [False, True]
+
+
+def chains_of(X, y, classes, reference, prior, method, draws, wide=None, tune=1000, count=2):
+    """Chains that have run, with every sweep recorded."""
+    problem = problem_of(X, y, classes, reference, prior, method, wide)
+    made = [Chain(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1) for seed in range(count)]
+    for chain in made:
+        chain.run_to(chain.total)
+    return made
+
+
+def mcse(draws):
+    """Monte Carlo standard error of the mean of draws (chain, draw)."""
+    return float(array_stats.mcse(np.asarray(draws), method="mean"))
+
+
+def three_classes(n=40):
+    """A small problem of three classes and two covariates."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(n, 2))
+    scores = np.column_stack([np.zeros(n), X[:, 0], X[:, 1] - X[:, 0]]) + rng.gumbel(size=(n, 3))
+    return X, scores.argmax(axis=1)
+
+
+__all__ = ["METHODS", "WIDE", "Chain", "Prior", "chains_of", "mcse", "problem_of", "three_classes"]

@@ -1,0 +1,129 @@
+"""Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row to `TINY`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from experiment_data import simulated
+
+import thali as th
+
+
+@cache
+def _experiment():
+    return th.ChoiceExperiment.from_frame(simulated(people=6, tasks=4, seed=4), levels={"zoom": ["no", "yes"]})
+
+
+def _pairs():
+    return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc")),)
+
+
+def _similarities():
+    values = np.random.default_rng(3).random((4, 4))
+    return (th.Similarities((values + values.T) / 2, labels=list("abcd")),)
+
+
+def _rows():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
+    return X, np.where(X["height"] + rng.logistic(size=20) > 0, "yes", "no")
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """How to fit one model in a second.
+
+    Parameters
+    ----------
+    make : callable
+        The model from arguments of its constructor.
+    data : callable
+        What `fit` takes, as a tuple.
+    run : dict
+        The budget of a run: arguments of `fit`, or of the constructor if `is_run_made`.
+    is_run_made : bool
+        Whether the constructor takes the run, as scikit-learn wants of classifiers.
+    ask : callable
+        Predictions of a fitted model for something it has seen.
+    bad_run, bad_data : dict, tuple
+        A budget and data that no fit accepts.
+    has_chains : bool
+        Whether the fit draws; if not it takes neither `cores` nor Ctrl-C.
+    keeps_beginning : bool
+        Whether an interrupted run keeps the first draws of the unbroken one; False if it stops at another lapse.
+    """
+
+    make: Callable[..., Any]
+    data: Callable[[], tuple]
+    run: dict[str, Any]
+    ask: Callable[[Any], Any]
+    is_run_made: bool = False
+    bad_run: dict[str, Any] = field(default_factory=lambda: {"draws": 0})
+    bad_data: tuple = (None,)
+    has_chains: bool = True
+    keeps_beginning: bool = True
+
+    def model(self, **run) -> Any:
+        """A model that is not fitted."""
+        return self.make(**(self.run | run)) if self.is_run_made else self.make()
+
+    def fit(self, model, data=None, **run) -> Any:
+        """What its `fit` returns."""
+        data = self.data() if data is None else data
+        return model.fit(*data) if self.is_run_made else model.fit(*data, **(self.run | run))
+
+    def fitted(self, **run) -> Any:
+        """A fitted model."""
+        model = self.model(**run)
+        self.fit(model, **run)
+        return model
+
+
+_RUN = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+
+
+def _first_pair(model):
+    return model.predict_proba([("a", "b")])
+
+
+def _first_tasks(model):
+    return model.predict_proba(_experiment())
+
+
+def _first_rows(model):
+    return model.predict_proba(_rows()[0][:5])
+
+
+TINY: dict[str, Tiny] = {  # by the name of the spec
+    "elimination-by-aspects": Tiny(th.EliminationByAspects, _pairs, ask=_first_pair, run=_RUN),
+    "additive-clustering": Tiny(
+        th.AdditiveClustering, _similarities, ask=lambda model: model.estimate().similarity.to_numpy(), run=_RUN
+    ),
+    "latent-feature-model": Tiny(
+        lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
+        _pairs,
+        ask=_first_pair,
+        run=_RUN,
+    ),
+    "product-classes": Tiny(
+        th.ProductClasses,
+        lambda: (_experiment(),),
+        run={"chains": 2, "sweeps": 20, "sweeps_per_step": 2, "random_seed": 1, "progressbar": False},
+        ask=_first_tasks,
+        bad_run={"sweeps": 0},
+        keeps_beginning=False,
+    ),
+    "multinomial-logit": Tiny(
+        th.MultinomialLogit, lambda: (_experiment(),), run={}, ask=_first_tasks, bad_run={}, has_chains=False
+    ),
+    "hierarchical-logit": Tiny(th.HierarchicalLogit, lambda: (_experiment(),), ask=_first_tasks, run=_RUN),
+    "plackett-luce": Tiny(
+        th.PlackettLuceRegression, _rows, ask=_first_rows, is_run_made=True, bad_data=(None, None), run=_RUN
+    ),
+    "sparse-logit": Tiny(
+        th.SparseMultinomialLogit, _rows, ask=_first_rows, is_run_made=True, bad_data=(None, None), run=_RUN
+    ),
+}

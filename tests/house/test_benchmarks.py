@@ -1,0 +1,107 @@
+"""The benchmarks still run, and compare like with like."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from places import PROJECT
+
+import thali as th
+from thali.model.product_classes.problem import problem_of, target_of
+from thali.model.product_classes.state import workspace
+from thali.model.product_classes.sweep import draw_state, sweep
+
+FOLDER = PROJECT / "benchmarks"
+
+
+@pytest.fixture
+def benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return import_module
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        pytest.param(
+            "effective_draws", "published, plain arithmetic", marks=pytest.mark.long
+        ),  # compiles three samplers
+        pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),  # compiles the samplers of all models
+        pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),  # compiles four samplers
+        ("chi_square_size", "Cochran"),
+        ("numpyro_finite", "thali / NumPyro"),
+        ("numpyro_logit", "thali / NumPyro"),
+        ("regression", "draws a CPU second at a = 1, default / plain sweep"),
+        pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
+        ("similarities", "gain"),
+        ("start_up", "import thali"),
+    ],
+)
+def test_the_smallest_size_runs(benchmark, capsys, name, said):
+    if name.startswith("numpyro"):
+        pytest.importorskip("numpyro")
+    benchmark(name).main(small=True)
+    assert said in capsys.readouterr().out
+
+
+def test_every_benchmark_is_in_the_table():
+    table = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for path in FOLDER.glob("*.py"):
+        assert path.name in table
+
+
+@pytest.mark.long
+def test_the_check_is_never_anti_conservative(benchmark):
+    """P(p < .05) <= .05 where the model is true; 4.5 standard errors above it are allowed."""
+    calibration = benchmark("check_calibration")
+    for sets in (calibration.PAIRS, calibration.SETS):
+        overall, rows = calibration.p_values("unique", sets, 10, 100, 2)
+        assert np.mean(overall < 0.05) < 0.05 + 4.5 * np.sqrt(0.05 * 0.95 / 100)
+        assert np.mean(rows < 0.05) < 0.05
+
+
+@pytest.mark.long  # compiles two samplers from outside the library
+def test_plain_arithmetic_gives_the_same_draws(benchmark):
+    effective_draws = benchmark("effective_draws")
+    from thali.model.latent_features.likelihoods.elimination import Elimination
+    from thali.model.latent_features.priors.ibp import IndianBuffet
+
+    data = th.datasets.paris_rome(expected=True)
+    found = []
+    for likelihood in (Elimination(), effective_draws.PlainElimination()):
+        with effective_draws.compiled_alike():
+            posterior, _ = effective_draws.run(IndianBuffet(), likelihood, data, "paper", 150, 10, 1, 1, 1)
+        found.append(posterior)
+    fast, plain = found
+    assert np.array_equal(fast["n_features"], plain["n_features"])
+    # Fewer sweeps than the caches are kept for: each change adds a rounding error of its size at most.
+    np.testing.assert_allclose(fast["log_likelihood"], plain["log_likelihood"], rtol=1e-9)
+
+
+def test_sparse_data_are_as_described(benchmark):
+    data = benchmark("effective_draws").sparse()
+    assert (data.n_options, data.n_pairs, data.n_comparisons) == (30, 120, 1200)
+    degree = np.bincount(np.concatenate([data.first, data.second]))
+    assert (degree == 8).all()
+
+
+def test_the_exponent_of_a_power_law(benchmark):
+    scaling = benchmark("scaling")
+    assert scaling.exponent([1, 10, 1000], [3.0, 300.0, 3e6]) == pytest.approx(2.0)
+    data = scaling.random_data(40, 300, np.random.default_rng(1))
+    assert (data.n_options, data.n_pairs, data.n_comparisons) == (40, 300, 1200)
+
+
+@pytest.mark.long
+def test_visits_written_plainly_do_the_same_and_take_more_than_twice_as_long(benchmark):
+    plain_visits = benchmark("plain_visits")
+    made = th.datasets.product_choices(40, 10, random_seed=1)
+    problem = problem_of(made.data, made.monotone)
+    rng, target = np.random.default_rng(1), target_of(problem)
+    state = draw_state(rng, problem)
+    work = workspace(problem, state)
+    for u in np.geomspace(0.02, 49.0, 200):
+        target.delta[:] = 1.0 / (1.0 + u)
+        state, work = sweep(rng, problem, target, state, work, 1)
+    spent, _, _ = plain_visits.seconds(rng, problem, target, state, 20, repeats=3)  # and all ends are alike
+    assert spent["plain"] > 2.0 * spent["library"]

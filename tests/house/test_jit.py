@@ -1,0 +1,173 @@
+"""Compiled code is kept, is compiled again when a source changes, and is not spoiled by what users define."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import thali
+from thali import _jit
+from thali._jit import _has_switch, generic, kernel
+from thali.inference.numerics.decisions import bessel_count
+from thali.model.latent_features.priors.given import GivenColumns
+
+TINY = """
+from thali._jit import kernel
+from thali.inference.numerics.decisions import index
+
+@kernel
+def roll(rng, model):
+    return index(rng, 10)
+"""
+
+IMPORT_OPERATIONS = """
+from thali.model.latent_features import operations
+"""
+
+REPLACED = """
+from thali.model.latent_features import operations
+from thali.model.latent_features.priors.given import GivenColumns
+
+@operations.rate_single.register(GivenColumns)
+def _rate_single(prior, i):
+    return 42.0
+"""
+
+RUN = """
+import numpy as np
+from thali.model.latent_features.priors.given import GivenColumns
+from thali import tiny
+
+model = GivenColumns(3)
+compiled = tiny.roll.is_compiled(model)
+value = tiny.roll(np.random.default_rng(1), model)
+stats = tiny.roll.dispatcher(model).stats
+print(compiled, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), value)
+"""
+
+OWN_LIKELIHOOD = """
+from typing import NamedTuple
+import numpy as np
+from thali._jit import kernel
+from thali.model.latent_features import operations
+
+class Mine(NamedTuple):
+    value: float
+
+@operations.is_scale_free.register(Mine)
+def _is_scale_free(likelihood):
+    return np.zeros(3).size == 3 and likelihood.value > 1.0   # may allocate
+
+@kernel
+def ask(rng, likelihood):
+    return operations.is_scale_free(likelihood)
+"""
+
+
+@pytest.fixture
+def copy_of_thali(tmp_path):
+    """A copy of the package that may be edited, and a function that runs scripts with it."""
+    shutil.copytree(Path(thali.__file__).parent, tmp_path / "thali", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "thali" / "tiny.py").write_text(TINY)
+
+    def run(text, name="script.py"):
+        script = tmp_path / name
+        script.write_text(text)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+        environment |= {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, env=environment, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    return tmp_path, run
+
+
+def test_a_second_process_compiles_nothing_and_an_edited_callee_is_compiled_anew(copy_of_thali):
+    folder, run = copy_of_thali
+    compiled, hits, misses, first = run(RUN)
+    assert (compiled, hits, misses) == ("False", "0", "1")
+    compiled, hits, misses, second = run(RUN)
+    assert (compiled, hits, misses) == ("True", "1", "0")
+    assert first == second
+    callee = folder / "thali" / "inference" / "numerics" / "decisions.py"
+    callee.write_text(callee.read_text().replace("return int(rng.random() * n)", "return 100 + int(rng.random() * n)"))
+    compiled, hits, misses, third = run(RUN)
+    assert (compiled, hits, misses) == ("False", "0", "1")
+    assert int(third) == 100 + int(first)
+
+
+def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
+    folder, run = copy_of_thali
+    run(RUN)
+    script = OWN_LIKELIHOOD + "print(ask(None, Mine(2.0)), ask(None, Mine(0.5)))"
+    assert run(script, "mine.py") == ["True", "False"]
+    assert run(script.replace("> 1.0", "> 0.1"), "mine.py") == ["True", "True"]
+    assert run(RUN)[:3] == ["True", "1", "0"]
+    # in a module of the user's own it is kept, until that module is edited
+    (folder / "own.py").write_text(OWN_LIKELIHOOD)
+    use = "import own\nm = own.Mine(0.5)\nprint(own.ask.is_compiled(m), own.ask(None, m))"
+    assert run(use) == ["False", "False"]
+    assert run(use) == ["True", "False"]
+    (folder / "own.py").write_text(OWN_LIKELIHOOD.replace("> 1.0", "> 0.1"))
+    assert run(use) == ["False", "True"]
+    # ... or one beside it, which it may call
+    (folder / "beside.py").write_text("x = 1")
+    assert run(use)[0] == "False"
+
+
+def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
+    folder, run = copy_of_thali
+    (folder / "thali" / "tiny.py").write_text(
+        IMPORT_OPERATIONS + TINY.replace("index(rng, 10)", "operations.rate_single(model, 0)")
+    )
+    assert run(RUN)[-1] == "0.0"
+    assert run(REPLACED + RUN)[-1] == "42.0"
+    assert run(RUN) == ["True", "1", "0", "0.0"]
+
+
+def test_switches_that_numba_does_not_know_are_left_out():
+    assert _has_switch("forceinline")
+    assert not _has_switch("_no_such_switch")
+
+
+def test_a_verb_without_an_answer_says_so(monkeypatch):
+    # Its answer for everything would count as a user's part of all that this process compiles later.
+    monkeypatch.setattr(_jit, "_ANSWERS", list(_jit._ANSWERS))
+
+    @generic
+    def colour(model):
+        """Its colour."""
+
+    @colour.register(int)
+    def _colour(model):
+        return "blue"
+
+    assert colour(3) == "blue"
+    with pytest.raises(TypeError, match="colour has no answer for str; it is registered for int"):
+        colour("x")
+    with pytest.raises(TypeError, match="must take the arguments of colour"):
+        colour.register(float)(lambda a, b: None)
+
+    @colour.register(object)
+    def _any(model):
+        return "grey"
+
+    assert (colour(3), colour("x")) == ("blue", "grey")
+
+
+@kernel
+def compiled_count(rng, model, x):
+    return bessel_count(rng, x, 1)
+
+
+def test_python_and_compiled_code_agree():
+    arguments = [(seed, x) for seed in range(50) for x in (0.0, 0.3, 7.0, 900.0, 1e7)]
+    expected = [bessel_count(np.random.default_rng(seed), x, 1) for seed, x in arguments]
+    got = [compiled_count(np.random.default_rng(seed), GivenColumns(0), x) for seed, x in arguments]
+    assert got == expected

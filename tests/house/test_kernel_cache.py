@@ -1,0 +1,382 @@
+"""Compiled code on disk is whole and nobody else's, or is compiled again; Ctrl-C waits for the compiler."""
+
+import contextlib
+import os
+import pickle
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from ctrl_c import pressed
+from numba.core import dispatcher as numba_dispatcher
+from numba.core.dispatcher import Dispatcher
+
+import thali
+from thali import _kernel_cache
+from thali._jit import _dispatcher_of, compiled_alone, kernel
+from thali._kernel_cache import _CheckedFiles, _is_private, refusal
+from thali.errors import IncompleteWarning
+from thali.inference.numerics.decisions import index
+from thali.model.latent_features.priors.given import GivenColumns
+
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such permissions")
+MODEL = GivenColumns(3)
+
+
+def roll(rng, model):
+    return index(rng, 10)
+
+
+def rolled():
+    """What a kernel does that this process has not used yet, and how often it was loaded instead of compiled."""
+    fresh = kernel(roll)
+    kernel.registry.remove(fresh)
+    return fresh(np.random.default_rng(1), MODEL), sum(fresh.dispatcher(MODEL).stats.cache_hits.values())
+
+
+RIGHT = int(np.random.default_rng(1).random() * 10)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A folder for compiled code; each sentence is said again in each test."""
+    folder = tmp_path / "cache"
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(folder))
+    for once in (_kernel_cache._warn, refusal):
+        once.cache_clear()
+    return folder
+
+
+def kept(cache):
+    return sorted(f for f in cache.rglob("*") if f.suffix in (".nbi", ".nbc"))
+
+
+def flipped(content, place, bit):
+    return content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+
+
+class Planted:
+    """A pickle that does something when it is read."""
+
+    def __reduce__(self):
+        return print, ("planted",)
+
+
+def damages(content, rng, flips):
+    """A file as accidents leave it, and one that was planted."""
+    yield from (content[: len(content) // 2], pickle.dumps(Planted()) + content)
+    for _ in range(flips):
+        yield flipped(content, rng.randrange(len(content)), rng.randrange(8))
+
+
+def damage_all(cache, flips):
+    assert rolled() == (RIGHT, 0) and rolled() == (RIGHT, 1)
+    whole = {file: file.read_bytes() for file in kept(cache)}
+    assert len(whole) == 2
+    rng = random.Random(7)
+    for file, content in whole.items():
+        for damaged in damages(content, rng, flips):
+            for other in whole:
+                other.write_bytes(whole[other])
+            file.write_bytes(damaged)
+            _kernel_cache._warn.cache_clear()
+            with pytest.warns(IncompleteWarning, match="Damaged compiled code in .* was removed and is compiled again"):
+                assert rolled() == (RIGHT, 0)
+        assert rolled() == (RIGHT, 1)
+
+
+def test_damaged_code_is_removed_and_compiled_again(cache, capsys):
+    damage_all(cache, 1)
+    assert "planted" not in capsys.readouterr().out
+
+
+@pytest.mark.long
+def test_damaged_code_is_removed_and_compiled_again_two_hundred_times(cache, capsys):
+    damage_all(cache, 100)
+    assert "planted" not in capsys.readouterr().out
+
+
+def test_no_flipped_bit_nor_lost_block_is_read(tmp_path):
+    """Either file; neither is unpickled."""
+    files, rng = _CheckedFiles(str(tmp_path), "name", "stamp"), random.Random(8)
+    files.save("a", bytes(range(256)) * 20)
+    for file in kept(tmp_path):
+        content = file.read_bytes()
+        damaged = [flipped(content, rng.randrange(len(content)), rng.randrange(8)) for _ in range(500)]
+        damaged += [content[:end] for end in range(0, len(content), 50)] + [bytes(len(content)), b"garbage"]
+        damaged += [content[:start] + bytes(16) + content[start + 16 :] for start in range(0, len(content) - 16, 99)]
+        for wrong in damaged:
+            file.write_bytes(wrong)
+            with pytest.raises(ValueError, match=file.name):
+                files.load("a")
+        file.write_bytes(content)
+    assert files.load("a") == bytes(range(256)) * 20
+
+
+def test_damage_is_said_once(cache):
+    rolled()
+    with pytest.warns(IncompleteWarning) as said:
+        for _ in range(3):
+            for file in kept(cache):
+                file.write_bytes(b"")
+            assert rolled() == (RIGHT, 0)
+    assert len(said) == 1
+
+
+def test_two_processes_that_give_one_name_to_two_entries(tmp_path):
+    """As two do that compile for different types at once: the later file must not be taken for the earlier."""
+    files = _CheckedFiles(str(tmp_path), "name", "stamp")
+    files.save("a", 1)
+    files.save("b", 2)
+    assert (files.load("a"), files.load("b")) == (1, 2)
+    shutil.copy(tmp_path / "name.2.nbc", tmp_path / "name.1.nbc")
+    assert (files.load("a"), files.load("b"), files.load("c")) == (None, 2, None)
+
+
+def test_a_full_disk_costs_the_cache_and_nothing_else(cache, monkeypatch):
+    def full(self, filepath):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._open_for_write", full)
+    with pytest.warns(IncompleteWarning, match="cannot be kept in .*: No space left on device. Each process compiles"):
+        assert rolled() == (RIGHT, 0)
+    assert not kept(cache)
+
+
+def test_no_folder_at_all(cache, monkeypatch):
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    with pytest.warns(IncompleteWarning, match="There is no folder to keep compiled code in"):
+        assert rolled() == (RIGHT, 0)
+
+
+@posix
+def test_a_folder_that_everybody_may_write_to_is_refused(cache, run):
+    rolled()
+    (folder,) = cache.iterdir()
+    folder.chmod(0o777)
+    refusal.cache_clear()
+    with pytest.warns(IncompleteWarning, match="because everybody may write to it and .* until NUMBA_CACHE_DIR is a"):
+        assert rolled() == (RIGHT, 0)
+    folder.chmod(0o755)
+    cache.chmod(0o777)
+    refusal.cache_clear()
+    with pytest.warns(IncompleteWarning, match=f"because everybody may write to '{cache}' and"):
+        assert rolled() == (RIGHT, 0)
+    cache.chmod(0o1777)  # as /tmp: nobody else replaces what lies there
+    refusal.cache_clear()
+    assert rolled() == (RIGHT, 1)
+    for file in kept(cache):
+        file.chmod(0o666)
+    with pytest.warns(IncompleteWarning, match="Damaged"):
+        assert rolled() == (RIGHT, 0)
+
+
+USER, PRIVATE, TEAM = 1000, 1000, 50
+
+
+@posix
+@pytest.mark.parametrize(
+    ("uid", "gid", "mode", "expected"),
+    [
+        (USER, PRIVATE, 0o755, ""),
+        (USER, PRIVATE, 0o775, ""),  # the umask 002 of Debian and Fedora
+        (0, 0, 0o755, ""),
+        (0, 0, 0o775, ""),
+        (USER, TEAM, 0o755, ""),
+        (USER, TEAM, 0o775, "group 50 may write to it"),
+        (USER, PRIVATE, 0o757, "everybody may write to it"),
+        (1001, PRIVATE, 0o755, "user 1001 owns it"),
+        (33, PRIVATE, 0o755, ""),  # who owns the library can change it anyway
+    ],
+)
+def test_whose_folders_are_refused(uid, gid, mode, expected, cache, tmp_path, monkeypatch):
+    import grp
+    import pwd
+
+    of_folder = SimpleNamespace(st_uid=uid, st_gid=gid, st_mode=stat.S_IFDIR | mode)
+    of_others = SimpleNamespace(st_uid=33, st_gid=33, st_mode=stat.S_IFDIR | 0o755)
+    stats = {tmp_path: of_folder, tmp_path.parent: of_others, _kernel_cache._LIBRARY: of_others}
+    groups = {PRIVATE: SimpleNamespace(gr_name="ann", gr_mem=[]), TEAM: SimpleNamespace(gr_name="team", gr_mem=[])}
+    user = SimpleNamespace(pw_name="ann", pw_gid=PRIVATE)
+    _is_private.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", lambda self, **_: stats[self])
+        patch.setattr(os, "getuid", lambda: USER)
+        patch.setattr(pwd, "getpwuid", lambda uid: user)
+        patch.setattr(grp, "getgrgid", groups.__getitem__)
+        found = refusal(str(tmp_path))
+        groups[PRIVATE].gr_mem.append("bob")
+        _is_private.cache_clear()
+        assert _is_private(PRIVATE) is False
+    _is_private.cache_clear()
+    refusal.cache_clear()
+    assert found == expected
+
+
+@posix
+def test_the_command_line_says_which_folder_is_refused(cache, run):
+    cache.mkdir()
+    cache.chmod(0o777)
+    result = run("cache", "info")
+    assert result.out.count(f": not used, because everybody may write to '{cache}'\n") > 3
+
+
+# compiling ------------------------------------------------------------------------------------------------
+
+
+def test_what_could_not_be_compiled_is_compiled_by_the_next_call(cache, monkeypatch):
+    compile_it = numba_dispatcher._FunctionCompiler._compile_core
+
+    def fail_at_the_end(self, *arguments):
+        compile_it(self, *arguments)
+        raise MemoryError
+
+    one = kernel(roll)
+    kernel.registry.remove(one)
+    first = one.dispatcher(MODEL)
+    with monkeypatch.context() as patch:
+        patch.setattr(numba_dispatcher._FunctionCompiler, "_compile_core", fail_at_the_end)
+        with pytest.raises(MemoryError):
+            one(np.random.default_rng(1), MODEL)
+    assert one(np.random.default_rng(1), MODEL) == RIGHT
+    assert one.dispatcher(MODEL) is not first
+
+
+def test_ctrl_c_waits_for_the_compiler(cache, monkeypatch, capfd):
+    compile_it, compiled = Dispatcher.compile, []
+
+    def press_and_compile(self, signature):
+        signal.raise_signal(signal.SIGINT)
+        entry = compile_it(self, signature)
+        compiled.extend([signature] * (self.py_func.__name__ == "roll"))
+        return entry
+
+    monkeypatch.setattr(Dispatcher, "compile", press_and_compile)
+    one = kernel(roll)
+    kernel.registry.remove(one)
+    with pytest.raises(KeyboardInterrupt), pressed():
+        one(np.random.default_rng(1), MODEL)
+    assert len(compiled) == 1 and len(kept(cache)) == 2
+    assert capfd.readouterr().err == "thali: stopping as soon as the compiler is done\n"
+    assert one(np.random.default_rng(1), MODEL) == RIGHT and len(compiled) == 1
+
+
+def test_ctrl_c_waits_for_the_compiler_of_a_users_function(monkeypatch):
+    compile_it, compiled = Dispatcher.compile, []
+
+    def press_and_compile(self, signature):
+        signal.raise_signal(signal.SIGINT)
+        compiled.append(compile_it(self, signature))
+        return compiled[-1]
+
+    monkeypatch.setattr(Dispatcher, "compile", press_and_compile)
+    with pytest.raises(KeyboardInterrupt), pressed():
+        compiled_alone(lambda x: x + 1.0, (2.0,))
+    assert len(compiled) == 1
+
+
+def interrupt_compilations(count):
+    """Interrupt that many compilations at random moments; returns how many were."""
+    rng, interrupted, swallowed = random.Random(3), 0, []
+    before, sys.unraisablehook = sys.unraisablehook, swallowed.append
+    try:
+        for number in range(count):
+
+            def add(x, y=float(number)):  # another function, compiled from the beginning
+                total = 0.0
+                for i in range(x.size):
+                    total += np.exp(x[i]) + y
+                return np.sort(x).sum() + total
+
+            one = _dispatcher_of(add, False, {})
+            try:
+                with pressed(rng.uniform(0.0, 0.8)):
+                    one(np.ones(3))
+            except KeyboardInterrupt:
+                interrupted += 1
+            assert one(np.zeros(3)) == 3.0 + 3.0 * number
+    finally:
+        sys.unraisablehook = before
+    assert not swallowed
+    return interrupted
+
+
+@pytest.mark.long
+@posix
+def test_compilations_interrupted_at_random_moments():
+    assert interrupt_compilations(50) > 5
+
+
+# places ---------------------------------------------------------------------------------------------------
+
+TINY = """
+import numpy as np
+from thali._jit import kernel
+from thali.inference.numerics.decisions import index
+from thali.model.latent_features.priors.given import GivenColumns
+
+@kernel
+def roll(rng, model):
+    return index(rng, 10)
+"""
+USE = "import tiny; m = tiny.GivenColumns(3); print(tiny.roll(tiny.np.random.default_rng(1), m))"
+USE += "; print(sum(tiny.roll.dispatcher(m).stats.cache_hits.values()))"
+
+
+def start(folder, limit=None, code=USE, **changes):
+    """Python in another process, with a small kernel; changes to None are left out of its environment."""
+    (folder / "tiny.py").write_text(TINY)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(thali.__file__).parents[1]), str(folder)])
+    environment |= {"NUMBA_CACHE_DIR": str(folder / "cache")} | changes
+    environment = {k: v for k, v in environment.items() if v is not None}
+
+    def limited():
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=None if limit is None else limited,
+    )
+
+
+def answer(process):
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0 and "Traceback" not in err, err
+    return out.split(), err
+
+
+@pytest.mark.long
+def test_eight_first_compilations_at_once(tmp_path):
+    found = [answer(process) for process in [start(tmp_path) for _ in range(8)]]
+    assert all(out[0] == str(RIGHT) and not err for out, err in found)
+    assert answer(start(tmp_path)) == ([str(RIGHT), "1"], "")
+
+
+@pytest.mark.long
+@posix
+def test_places_where_code_is_kept_or_not(tmp_path):
+    assert answer(start(tmp_path, HOME=None))[0] == [str(RIGHT), "0"]
+    assert answer(start(tmp_path, HOME=None))[0] == [str(RIGHT), "1"]
+    assert answer(start(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "absent" / "twice")))[0] == [str(RIGHT), "0"]
+    out, err = answer(start(tmp_path, limit=1000, NUMBA_CACHE_DIR=str(tmp_path / "full")))
+    assert out == [str(RIGHT), "0"] and "cannot be kept" in err
+    assert not list((tmp_path / "full").rglob("*.tmp.*"))
+    with contextlib.suppress(PermissionError), warnings.catch_warnings():
+        (tmp_path / "cache").chmod(0o555)
+    assert answer(start(tmp_path))[0][0] == str(RIGHT)

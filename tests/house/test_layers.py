@@ -1,0 +1,37 @@
+"""The layers of `pyproject.toml`: nothing imports upwards, no file imports another in a circle."""
+
+import graphlib
+import importlib
+from pathlib import Path
+
+import grimp
+import pytest
+from importlinter.cli import lint_imports
+
+from thali import _late
+
+CONTRACTS = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def test_the_contracts_are_kept():
+    assert lint_imports(config_filename=str(CONTRACTS), no_cache=True) == 0
+
+
+def test_no_file_imports_another_in_a_circle():
+    graph = grimp.build_graph("thali", exclude_type_checking_imports=True, cache_dir=None)
+    imported = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    assert len(imported) > 300
+    tuple(graphlib.TopologicalSorter(imported).static_order())  # raises CycleError, which names the circle
+
+
+def test_a_circle_would_be_found():
+    with pytest.raises(graphlib.CycleError, match="circle|cycle"):
+        tuple(graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).static_order())
+
+
+@pytest.mark.parametrize("method", _late.HOMES)
+def test_a_late_name_is_there(method):
+    """The only imports that point upwards stand in one table."""
+    assert callable(_late.carried_out_by(method))
+    module, _, name = _late.HOMES[method].partition(":")
+    assert _late.carried_out_by(method) is getattr(importlib.import_module(module), name)

@@ -1,0 +1,108 @@
+import contextlib
+import doctest
+import io
+import re
+import subprocess
+import sys
+import warnings
+from importlib import import_module, metadata
+from pathlib import Path
+
+import pytest
+from places import PROJECT
+
+import thali
+from thali.errors import ThaliWarning
+
+PACKAGE = Path(thali.__file__).parent
+HEAVY = ["numba", "scipy", "sklearn", "xarray", "arviz_base", "arviz_stats", "matplotlib", "pandas", "rich"]
+
+
+def python(code):
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("statement", ["import thali", "import thali.cli", "import thali.errors"])
+def test_importing_loads_nothing_heavy(statement):
+    loaded = python(f"import sys; {statement}; print(*sys.modules)").split()
+    assert not set(HEAVY) & set(loaded)
+
+
+def test_importing_takes_a_tenth_of_a_second_at_most():
+    # The fastest of several: the budget is the package's, not that of a busy machine.
+    code = "import numpy, time; began = time.perf_counter(); import thali; print(time.perf_counter() - began)"
+    assert min(float(python(code)) for _ in range(5)) <= 0.1
+
+
+def test_help_takes_half_a_second_at_most():
+    def seconds():
+        code = "import sys, time; began = time.perf_counter(); sys.argv = ['thali', '--help']\n"
+        code += "from thali.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+        printed = python(code + "print(time.perf_counter() - began)").splitlines()
+        assert printed[0].startswith("Usage: thali")
+        return float(printed[-1])
+
+    # The interpreter's own start is not in this; it takes some hundredths of a second.
+    assert min(seconds() for _ in range(5)) <= 0.45
+
+
+def test_every_public_name_loads():
+    assert set(thali.__all__) <= set(dir(thali))
+    for name in thali.__all__:
+        assert getattr(thali, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        thali.no_such_name  # noqa: B018
+
+
+def test_what_is_installed_is_what_is_imported():
+    assert metadata.version("thali") == thali.__version__
+    commands = metadata.entry_points(group="console_scripts", name="thali")
+    assert {command.value for command in commands} == {"thali.cli:main"}
+    assert (PACKAGE / "py.typed").exists()
+
+
+def modules_with_examples():
+    for file in sorted(PACKAGE.rglob("*.py")):
+        if ">>> " in file.read_text(encoding="utf-8"):
+            parts = ["thali", *file.relative_to(PACKAGE).with_suffix("").parts]
+            yield ".".join(part for part in parts if part != "__init__")
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")  # examples are short runs
+@pytest.mark.parametrize("name", list(modules_with_examples()))
+def test_examples_in_docstrings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    messages = io.StringIO()
+    with contextlib.redirect_stdout(messages):
+        failed, tried = doctest.testmod(
+            import_module(name), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        )
+    assert failed == 0, messages.getvalue()
+    assert tried > 0
+
+
+def readme():
+    return (PROJECT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_installs_and_runs_in_two_lines():
+    assert "\npython3 -m venv .venv && .venv/bin/pip install . && .venv/bin/thali fit celebrities\n" in readme()
+    assert "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n" in readme()
+
+
+def test_the_readme_runs(monkeypatch, tmp_path):
+    """All of it, but for the length of the fits of a comparison."""
+    run, short = thali.compare, {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "cores": 1}
+    monkeypatch.setattr(thali, "compare", lambda *models, **settings: run(*models, **(settings | short)))
+    monkeypatch.chdir(tmp_path)  # it writes a checkpoint
+    blocks = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
+    assert blocks
+    names = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        for block in blocks:
+            exec(compile(block, "README.md", "exec"), names)
+    assert 0.55 < names["model"].predict_proba([("LBJ", "SL")])[0] < 0.68

@@ -1,0 +1,56 @@
+"""Small private parts at one value each."""
+
+import matplotlib
+import numpy as np
+import pytest
+
+import thali as th
+from thali.inference.optimise.squarem import squarem
+from thali.inference.threads import rectangle
+from thali.model.latent_features.answers.binomial import log_binomial, log_coefficient
+from thali.model.latent_features.answers.features import place_in_tree
+from thali.plots.blocks import choice_matrix, weighted_features
+from thali.reproduce import catalogue, find
+from thali.trees.newick import parse, write
+
+matplotlib.use("Agg")
+
+
+def test_squarem_finds_a_fixed_point_in_few_passes():
+    found = squarem(lambda x: (0.9 * x + 0.1, -float((x[0] - 1.0) ** 2)), np.array([5.0]), 100, 1e-12)
+    assert found.theta[0] == pytest.approx(1.0, abs=1e-6)
+    assert found.converged and found.n_passes < 10
+
+
+def test_the_rectangle_of_most_draws():
+    assert rectangle([50, 40, 45, 10]) == ([0, 1, 2], 40)
+    assert rectangle([0, 0]) == ([0, 1], 0)
+
+
+def test_the_binomial_coefficient_and_the_binomial():
+    assert log_coefficient(1, 1) == pytest.approx(np.log(2.0))
+    assert log_binomial(1, 1, 0.5) == pytest.approx(np.log(0.5))
+
+
+def test_a_newick_text_is_parsed_and_written():
+    nodes = parse("((a:0.1,'b c':0.1)hot:0.9,d:1);")
+    assert (nodes.names, nodes.parents) == (["a", "b c", "hot", "d", ""], [2, 2, 4, 4, -1])
+    assert write(nodes) == "((a:0.1,'b c':0.1)hot:0.9,d:1.0);"
+
+
+def test_where_a_feature_lies_in_a_tree():
+    tree = th.Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]})
+    assert place_in_tree([("tea",), ("tea", "coffee"), ("tea", "milk")], tree) == ["leaf", "clade hot", "across"]
+
+
+def test_reproductions_are_listed_and_found_whatever_the_spelling():
+    names = [entry.name for entry in catalogue()]
+    assert names[:3] == ["paris-rome", "celebrities", "scan-order"] and len(names) == len(set(names)) == 14
+    assert find("paris_rome").name == find("Paris-Rome").name == "paris-rome"
+
+
+def test_matrices_are_drawn_with_their_labels():
+    ax = weighted_features(np.array([[1], [1], [0]], bool), np.array([2.0]), np.ones(3), ["a1", "a2", "b1"])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "2.0"]
+    ax = choice_matrix(np.array([[0.5, 0.9], [0.1, 0.5]]), ["tea", "milk"])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea", "milk"]

@@ -1,0 +1,139 @@
+"""What a user of AdditiveClustering meets: warnings, refusals, names, what is saved."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError, DataWarning
+
+pytestmark = pytest.mark.fit
+
+DRINKS = np.array([[1.0, 0.8, 0.3], [0.8, 1.0, 0.2], [0.3, 0.2, 1.0]])
+SHORT = {"draws": 30, "tune": 30, "random_seed": 1, "progressbar": False}
+
+
+def fit(table=DRINKS, sigma=0.1, **settings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return th.AdditiveClustering(sigma=sigma, **settings).fit(th.Similarities(table), **SHORT)
+
+
+def data_warnings(table, **settings):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        th.AdditiveClustering(**settings).fit(th.Similarities(table), **SHORT)
+    caught = [w for w in caught if w.category is DataWarning]
+    assert all(w.filename == __file__ for w in caught)
+    return " ".join(str(w.message) for w in caught)
+
+
+@pytest.mark.parametrize(
+    ("table", "settings", "messages"),
+    [
+        (4 * DRINKS, {"sigma": 0.5}, r"largest similarity is 3.2 .* set weight_prior=\(1.0, 3.1\)"),
+        (DRINKS / 20, {"sigma": 0.01}, None),  # prior means of a twentieth: broad, but fit for the data
+        (4 * DRINKS, {"sigma": 0.5, "weight_prior": (1.0, 2.5)}, None),
+        (100 * DRINKS, {"sigma": 5.0, "weight_prior": (1.0, 0.1)}, None),
+        (DRINKS, {"sigma": 0.001}, "sigma=0.001 is below 0.02 of the standard deviation"),
+        (DRINKS, {"sigma": 0.1}, None),
+    ],
+)
+def test_scales_are_told(table, settings, messages):
+    found = data_warnings(table, **settings)
+    assert re.search(messages, found) if messages else not found
+
+
+def test_a_learned_sigma_that_explains_all_is_told():
+    messages = data_warnings(th.datasets.numbers().matrix)
+    assert "% of the standard deviation of the similarities: the features explain little; give sigma" in messages
+
+
+@pytest.mark.parametrize("level", [0.1, 0.3, 0.5, 0.0])
+def test_a_constant_matrix_is_legal(level):
+    """Its variance is rounding error, or 0."""
+    model = fit(np.full((4, 4), level), sigma=None)
+    sigma = model.posterior_["posterior"]["sigma"].values.mean()
+    assert 0.01 * max(level, 0.1) < sigma < max(level, 10.0)
+
+
+def test_a_target_in_a_frame_is_matched_by_label():
+    estimate = fit().estimate()
+    of_itself = estimate.variance_accounted_for()
+    swapped = [2, 0, 1]
+    assert estimate.variance_accounted_for(pd.DataFrame(DRINKS)) == pytest.approx(of_itself)  # labels 0, 1, 2
+    frame = pd.DataFrame(DRINKS[np.ix_(swapped, swapped)], swapped, swapped)
+    assert estimate.variance_accounted_for(frame) == pytest.approx(of_itself)
+    with pytest.raises(ArgumentError, match="must hold numbers"):
+        estimate.variance_accounted_for([["a", "b", "c"]] * 3)
+
+
+def test_names_of_features_survive_a_file(tmp_path):
+    owned = pd.DataFrame([[1, 0], [1, 1], [0, 1]], columns=["hot", "cold"])
+    model = fit(features=owned)
+    model.save(tmp_path / "drinks.nc")
+    again = th.load(tmp_path / "drinks.nc")
+    assert again.features()["feature"].tolist() == model.features()["feature"].tolist() == ["hot", "cold"]
+    assert str(again.estimate("map-features")) == str(model.estimate("map-features"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "messages"),
+    [
+        ({"features": "unique"}, "features must be one of 'ibp', or a number, a Tree"),
+        ({"features": pd.DataFrame(np.ones((3, 2)), columns=["hot", "hot"])}, "more than one column 'hot'"),
+        ({"features": np.ones((2, 2))}, "2 rows but the data have 3"),
+        ({"sigma": 0.0}, "finite number above 0"),
+        ({"sigma": 1e-170}, "finite number above 0"),
+        ({"sigma": -1.0}, "finite number above 0"),
+        ({"alpha": -1.0}, "alpha .* got -1.0"),
+        ({"weight_prior": (0.7, 1.0)}, "shape in weight_prior must be 1 or more for Additive"),
+        ({"weight_prior": (1.0, 0.0)}, "rate in weight_prior"),
+        ({"weight_prior": 3.0}, "must be the shape and the rate of a Gamma"),
+        ({"constant": 2}, "constant must be one of True, False"),
+        ({"tempering": ("a", "b")}, "tempering must be None"),
+        ({"tempering": (2.0, 3.0)}, "tempering must be None"),
+        ({"tempering": True}, "tempering must be None"),
+        ({"tempering": 1000}, "up to 64"),
+        ({"tempering": 4, "sampler": "paper"}, "not tempered"),
+        ({"features": 3, "sampler": "paper"}, "for the Indian buffet process"),
+    ],
+)
+def test_bad_arguments(settings, messages):
+    with pytest.raises(ArgumentError, match=messages):
+        th.AdditiveClustering(**({"sigma": 0.1} | settings)).fit(th.Similarities(DRINKS), **SHORT)
+
+
+def test_data_of_the_other_kind_are_refused():
+    with pytest.raises(DataError, match="needs Similarities; got PairedComparisons"):
+        th.AdditiveClustering().fit(th.datasets.celebrities(), **SHORT)
+    with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities. Use AdditiveClustering"):
+        th.EliminationByAspects().fit(th.Similarities(DRINKS), **SHORT)
+
+
+def test_answers_of_the_other_kind_are_refused():
+    model = fit()
+    for ask in (
+        lambda: th.plots.check(model),
+        lambda: th.plots.choice_probabilities(model),
+    ):
+        with pytest.raises(ArgumentError, match="is for models of choices, and this one was fitted to similarities"):
+            ask()
+
+
+def test_one_chain_settles_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = th.AdditiveClustering(sigma=0.1, alpha=2.0).fit(th.Similarities(DRINKS), **(SHORT | {"chains": 1}))
+    assert not model.features()["converged"].any()
+
+
+def test_parameters_as_in_scikit_learn():
+    model = th.AdditiveClustering(features=3, sigma=0.1)
+    parameters = model.get_params()
+    assert list(parameters) == ["features", "sigma", "alpha", "weight_prior", "constant", "sampler", "tempering"]
+    assert repr(type(model)(**parameters)) == repr(model) == "AdditiveClustering(features=3, sigma=0.1)"
+    assert model.set_params(features=4).get_params()["features"] == 4

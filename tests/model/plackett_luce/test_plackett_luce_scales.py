@@ -1,0 +1,81 @@
+"""Plackett–Luce regression on covariates as large or small as floats can be."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.inference.quiet import without_warnings
+
+LARGEST = np.finfo(float).max
+POSITIVE = np.array([[LARGEST, LARGEST], [LARGEST, 0.0], [5e-324, 0.0], [5e-324, LARGEST]])
+EXTREME = np.vstack([POSITIVE, [[LARGEST, -LARGEST], [0.0, 0.0], [-LARGEST, -LARGEST]]])
+FACTORS = [1.0, 1e300, 1e-300, 4e307]
+METHODS = {
+    "gibbs": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "random_seed": 1},
+    "gibbs, paper": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "random_seed": 1, "sampler": "paper"},
+    "gibbs, a = 1": {"draws": 50, "tune": 50, "chains": 2, "a": 1.0, "random_seed": 1},
+    "map, a = 1.1": {"a": 1.1},
+    "map, a = 1": {"a": 1.0},
+    "map, a = 0.9": {"a": 0.9},
+    "variational": {},
+    "variational, a = 0.01": {"a": 0.01},
+}
+
+
+def problem():
+    """Covariates up to 4, so that 4e307 times the largest is nearly the largest float."""
+    rng = np.random.default_rng(8)
+    X = np.clip(rng.normal(size=(60, 2)), -4.0, 4.0)
+    X[0] = 4.0, -4.0
+    return X, np.array(["low", "mid", "top"])[np.argmax(X @ [[0, 2, 0], [0, 0, 2]] + rng.gumbel(size=(60, 3)), axis=1)]
+
+
+def fitted(X, y, which, **more):
+    with without_warnings(), warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        return th.PlackettLuceRegression(method=which.split(",")[0], **METHODS[which], **more).fit(X, y)
+
+
+def check_finite(model, X, extreme):
+    """The fit, and its predictions of these rows and of others."""
+    for name in ("weights_", "a_", "log_likelihood_", "objective_", "lower_bound_", "shapes_", "rates_"):
+        if hasattr(model, name):
+            assert np.isfinite(getattr(model, name)).all(), name
+    if hasattr(model, "posterior_"):
+        posterior = model.posterior_["posterior"]
+        assert all(np.isfinite(posterior[name].values).all() for name in ("weights", "a", "log_likelihood", "logit"))
+    for rows in (X, extreme):
+        with without_warnings(), warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            found = model.predict_proba(rows)
+        assert found.sum(axis=1) == pytest.approx(np.ones(len(rows)), abs=1e-9)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("which", METHODS)
+def test_standardised_covariates_of_any_scale_give_the_same_fit(which, factor):
+    X, y = problem()
+    model = fitted(X * factor, y, which)
+    check_finite(model, X * factor, EXTREME)
+    one = fitted(X, y, which)
+    assert model.log_likelihood_ == pytest.approx(one.log_likelihood_, rel=1e-6 if "gibbs" not in which else 0.1)
+    if "gibbs" not in which:
+        assert model.predict_proba(X * factor) == pytest.approx(one.predict_proba(X), abs=1e-6)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("which", METHODS)
+@pytest.mark.parametrize("transform", ["exponential", "exponential-pairs"])
+def test_raw_covariates_of_any_scale_give_numbers(which, factor, transform):
+    X, y = problem()
+    model = fitted(X * factor, y, which, standardize=False, transform=transform)
+    check_finite(model, X * factor, EXTREME)
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+@pytest.mark.parametrize("which", METHODS)
+def test_non_negative_covariates_of_any_scale_give_numbers(which, factor):
+    X, y = problem()
+    check_finite(fitted(np.abs(X) * factor, y, which, transform=None), np.abs(X) * factor, POSITIVE)

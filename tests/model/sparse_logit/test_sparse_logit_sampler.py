@@ -1,0 +1,122 @@
+"""The samplers of the sparse logit: check A9, the joint-distribution test, agreement of the two, speed."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+from arviz_stats.base.array import array_stats
+from scipy.integrate import quad
+from sparse_logit_runs import METHODS, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
+
+from thali.model.sparse_logit.sweep import ETA, run
+
+X = np.array([-1.2, -0.7, -0.3, 0.1, 0.4, 0.8, 1.1, 1.5])[:, None]
+Y = np.array([1, 1, 0, 1, 0, 0, 1, 0])
+FOUR = 4.0  # standard errors
+
+
+def far(draws, expected):
+    """Standard errors between the mean of draws (chain, draw) and what it should be."""
+    return abs(np.mean(draws) - expected) / mcse(draws)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a9_eta_fixed(method):
+    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), method, 100_000)
+    beta = np.stack([c.coefs[:, 0, 0] for c in chains])
+    assert mcse(beta) < 0.004
+    assert far(beta, 0.536084) < FOUR
+    assert far((beta - 0.536084) ** 2, 0.446652) < FOUR
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a9_eta_learned(method):
+    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 100_000)
+    beta, log_eta = np.stack([c.coefs[:, 0, 0] for c in chains]), np.log([c.etas for c in chains])
+    assert far(beta, 0.757483) < FOUR
+    assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
+    assert far(log_eta, -0.320814) < FOUR
+    assert far((log_eta + 0.320814) ** 2, 1.067672**2) < FOUR
+
+
+def test_a9_the_samplers_agree_on_three_classes():
+    found = []
+    for method in METHODS:
+        chains = chains_of(*three_classes(), 3, 0, Prior(None, 2, 1, True), method, 20_000)
+        coefs = np.stack([c.coefs[:, 1:].reshape(len(c.coefs), -1) for c in chains])
+        assert (np.stack([c.coefs[:, 0] for c in chains]) == 0).all()
+        others = [np.stack([c.likelihoods for c in chains]), np.log([c.etas for c in chains])]
+        figures = [*np.moveaxis(coefs, -1, 0), *np.moveaxis(coefs**2, -1, 0), *others]
+        found.append(([f.mean() for f in figures], [mcse(f) for f in figures]))
+    (first, e), (second, f) = (map(np.array, one) for one in found)
+    assert (np.abs(first - second) < FOUR * np.hypot(e, f)).all()
+
+
+def test_the_recorded_likelihood_is_that_of_the_recorded_coefficients():
+    data, labels = three_classes()
+    (chain,) = chains_of(data, labels, 3, 1, Prior(None, 1, 1, True), METHODS[0], 50, count=1)
+    linear = np.einsum("nd,rkd->rkn", np.column_stack([data, np.ones(len(data))]), chain.coefs)
+    own = linear[:, labels, np.arange(len(data))]
+    expected = (own - np.log(np.exp(linear).sum(axis=1))).sum(axis=1)
+    assert np.allclose(chain.likelihoods, expected, rtol=1e-10)
+
+
+def shape_three(function):
+    """The mean of a function of a standard Laplace variable's scale over eta ~ Gamma(3, 2)."""
+    return quad(lambda eta: function(math.sqrt(eta)) * 4 * eta * eta * math.exp(-2 * eta), 0, 40)[0]
+
+
+@pytest.mark.parametrize("rounds", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("wide", WIDE)
+@pytest.mark.parametrize("learned", [True, False])
+@pytest.mark.parametrize("method", METHODS)
+def test_joint_distribution(method, learned, wide, rounds):
+    """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
+    rng, n = np.random.default_rng(11), 4
+    covariates = rng.normal(size=(n, 2))
+    prior = Prior(None if learned else 1.5, 3, 2, True)
+    problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, method, wide)
+    chain = Chain(problem, prior.eta, rng, 1, 0, 1)
+    chain.state.real[1] = math.log(0.5)
+    record = (chain.coefs, chain.likelihoods, chain.etas)
+    coefs, etas, variances = np.empty((rounds, 3, 3)), np.empty(rounds), np.empty(rounds)
+    for t in range(rounds):
+        scores = chain.state.linear + rng.gumbel(size=(3, n))
+        problem.codes[:] = scores.argmax(axis=0)
+        run(rng, problem, chain.state, *record, 0, 1, 0, 10**9)
+        coefs[t], etas[t], variances[t] = chain.state.coef, chain.state.real[ETA], chain.state.variance[0, 0]
+    beta, intercept = coefs[:, [0, 2], :2], coefs[:, [0, 2], 2]
+    size = np.abs(beta[:, 0, 0])
+    over = shape_three if learned else lambda f: f(math.sqrt(1.5))
+    expected = {
+        "exp(-|beta|)": (np.exp(-size), over(lambda root: root / (1 + root))),
+        "|beta| at most 1": (size < 1, over(lambda root: -math.expm1(-root))),
+        "sign": (np.sign(beta[:, 1, 1]), 0.0),
+        "difference": (beta[:, 0, 1] < beta[:, 1, 1], 0.5),
+        "|beta| sqrt(eta)": (size * np.sqrt(etas), 1.0),
+        "exp(-tau eta / 2)": (np.exp(-0.5 * variances * etas), 0.5),
+        "intercept": (np.abs(intercept[:, 0]) < 10, math.erf(math.sqrt(0.5))),
+    }
+    if learned:
+        expected |= {"eta": (etas, 1.5), "ln eta": (np.log(etas), 1.5 - np.euler_gamma - math.log(2))}
+    for name, (values, mean) in expected.items():
+        values = np.asarray(values, float)
+        error = values.std() / math.sqrt(array_stats.ess(values[None], method="mean"))
+        assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
+
+
+def test_a9_more_covariates_than_rows_cost_no_more_than_rows():
+    rng = np.random.default_rng(0)
+    data, labels = rng.normal(size=(50, 2000)), np.arange(50) % 2
+
+    def seconds(wide, sweeps):
+        problem = problem_of(data, labels, 2, 0, Prior(None, 1, 1, True), "polya-gamma", wide)
+        chain = Chain(problem, None, np.random.default_rng(1), sweeps, 0, 1)
+        chain.run_to(0)
+        began = time.thread_time()
+        chain.run_to(sweeps)
+        return (time.thread_time() - began) / sweeps
+
+    # 750 times on the machine this was measured on: n²J against nJ² + J³/3
+    assert seconds(None, 50) < seconds(False, 1) / 20

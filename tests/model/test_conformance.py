@@ -1,0 +1,185 @@
+"""What holds of every model of thali, whatever it is a model of: one table of models, one of checks."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from tiny_models import TINY
+
+import thali as th
+from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
+from thali.inference import threads
+from thali.inference.threads import Sliced
+from thali.model.registry import SPECS
+from thali.posterior.interval import INTERVAL_COLUMNS
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+COLUMNS = ["mean", "sd", *INTERVAL_COLUMNS, "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
+SPEC_OF = {spec.name: spec for spec in SPECS}
+NAMES = list(SPEC_OF)
+DRAWN = [name for name in NAMES if TINY[name].has_chains]
+
+
+def of_models(names):
+    """A check of each of these models."""
+    return pytest.mark.parametrize("name", names)
+
+
+_FITTED = {}
+
+
+def fitted(name):
+    """The model after a fit that the checks share."""
+    if name not in _FITTED:
+        _FITTED[name] = TINY[name].fitted()
+    return _FITTED[name]
+
+
+def draws_of(model):
+    """Every variable of the posterior that has draws."""
+    posterior = model.posterior_["posterior"].dataset
+    return {name: values.values for name, values in posterior.data_vars.items() if "draw" in values.dims}
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(np.array_equal(a[k], b[k], equal_nan=a[k].dtype.kind == "f") for k in a)
+
+
+def test_every_model_has_a_row():
+    assert set(TINY) == set(NAMES)
+
+
+@of_models(NAMES)
+def test_fit_returns_the_model(name):
+    model = TINY[name].model()
+    assert TINY[name].fit(model) is model
+
+
+@of_models(NAMES)
+def test_before_fit_there_is_no_answer(name):
+    for ask in (TINY[name].ask, lambda model: model.summary()):
+        with pytest.raises(NotFittedError, match="has not been fitted yet"):
+            ask(TINY[name].model())
+
+
+@of_models(DRAWN)
+def test_the_summary_has_the_columns_of_arviz(name):
+    summary = fitted(name).summary()
+    assert list(summary.columns) == COLUMNS
+    assert len(summary) and summary["mean"].notna().all()
+
+
+@of_models(DRAWN)
+def test_the_verdict_says_whether_chains_agree(name):
+    verdict = fitted(name).verdict()
+    assert isinstance(verdict.agrees, bool)
+    assert "\n" not in str(verdict) and len(str(verdict)) > 20
+
+
+@of_models(NAMES)
+def test_a_saved_model_answers_as_before(name, tmp_path):
+    model = fitted(name)
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert type(again) is type(model) and repr(again) == repr(model)
+    assert again.summary().equals(model.summary())
+    np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(model))
+
+
+@of_models(NAMES)
+def test_a_pickled_model_answers_as_before(name):
+    again = pickle.loads(pickle.dumps(fitted(name)))
+    assert again.summary().equals(fitted(name).summary())
+    np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(fitted(name)))
+
+
+@of_models(DRAWN)
+def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(name):
+    one, two = (draws_of(TINY[name].fitted(cores=cores)) for cores in (1, 2))
+    assert same(one, draws_of(fitted(name))) and same(one, two)
+    assert not same(one, draws_of(TINY[name].fitted(random_seed=2)))
+
+
+@of_models(DRAWN)
+def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
+    """Ctrl-C comes when four fifths of the sweeps are done; whatever runs then takes its time to end."""
+    run_slice, lock = Sliced.run_slice, threading.Lock()
+    sliced, pressed = [0], [None]
+
+    def counted(chain):
+        run_slice(chain)
+        with lock:
+            sliced[0] += 1
+            is_time = sliced[0] == pressed[0]
+        if is_time:
+            os.kill(os.getpid(), signal.SIGINT)
+        if pressed[0] and sliced[0] >= pressed[0]:
+            time.sleep(0.05)
+
+    monkeypatch.setattr(threads, "SLICE", 1e-9)  # a sweep a slice
+    monkeypatch.setattr(Sliced, "run_slice", counted)
+    whole = draws_of(TINY[name].fitted(cores=1))
+    sliced[0], pressed[0] = 0, int(0.8 * sliced[0])
+    with pytest.warns(InterruptedWarning):
+        model = TINY[name].fitted(cores=1)
+    part = draws_of(model)
+    assert model.interrupted_
+    count = next(iter(part.values())).shape[1]
+    assert 0 < count < next(iter(whole.values())).shape[1]
+    if TINY[name].keeps_beginning:  # features are as many as the draws that are kept need
+        kept = {k: v[:, :count, ...] for k, v in whole.items() if v.shape[2:] == part[k].shape[2:]}
+        assert kept and same({k: part[k] for k in kept}, kept)
+    assert len(model.summary())
+
+
+@of_models(NAMES)
+def test_bad_data_are_refused_before_any_sweep(name, monkeypatch):
+    monkeypatch.setattr(Sliced, "run_slice", lambda chain: pytest.fail("it computes"))
+    with pytest.raises(DataError) as error:
+        TINY[name].fit(TINY[name].model(), TINY[name].bad_data)
+    assert "\n" not in str(error.value)
+
+
+@of_models([name for name in NAMES if TINY[name].bad_run])
+def test_bad_arguments_are_refused_before_any_sweep(name, monkeypatch):
+    monkeypatch.setattr(Sliced, "run_slice", lambda chain: pytest.fail("it computes"))
+    with pytest.raises(ArgumentError) as error:
+        TINY[name].fitted(**TINY[name].bad_run)
+    said = str(error.value)
+    assert "\n" not in said and next(iter(TINY[name].bad_run)) in said
+
+
+@of_models(NAMES)
+def test_arguments_are_kept_as_scikit_learn_keeps_them(name):
+    sklearn_base = pytest.importorskip("sklearn.base")
+    model = fitted(name)
+    copy = sklearn_base.clone(model)
+    assert repr(copy) == repr(model) and not hasattr(copy, "posterior_")
+    assert copy.set_params(**model.get_params()) is copy
+    assert copy.get_params().keys() == model.get_params().keys()
+    with pytest.raises(ArgumentError, match="no parameter 'no_such'"):
+        copy.set_params(no_such=1)
+
+
+@of_models(NAMES)
+def test_the_repr_makes_the_model_again(name):
+    model = TINY[name].model()
+    names = {name: getattr(home, name) for home in (th, th.priors, th.likelihoods) for name in dir(home)}
+    assert repr(eval(repr(model), names)) == repr(model)
+
+
+@of_models([spec.name for spec in SPECS if spec.pictures])
+def test_the_pictures_of_a_model_draw_it(name):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    for picture in SPEC_OF[name].pictures:
+        drawn = getattr(th.plots, picture)(fitted(name))
+        assert all(ax.has_data() or ax.texts for ax in np.atleast_1d(drawn)), picture
+        pyplot.close("all")

@@ -1,0 +1,345 @@
+"""The models as users call them."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from problems import random_comparisons
+
+import thali as th
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, NotFittedError, ThaliWarning
+
+pytestmark = pytest.mark.fit
+
+QUICK = {"draws": 60, "tune": 60, "chains": 2, "thin": 2, "random_seed": 1, "progressbar": False}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.datasets.celebrities()
+
+
+def quick(model, data, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        return model.fit(data, **(QUICK | more))
+
+
+GROUPS = {
+    "LBJ": ["politician"], "HW": ["politician"], "CDG": ["politician"], "JU": ["athlete"], "CY": ["athlete"],
+    "AJF": ["athlete"], "BB": ["star"], "ET": ["star"], "SL": ["star"],
+}  # fmt: skip
+
+
+def matrix():
+    return np.repeat(np.eye(3, dtype=int), 3, axis=0)
+
+
+@pytest.mark.parametrize(
+    "aspects",
+    [GROUPS, matrix(), pd.DataFrame(matrix()[::-1], index=list(GROUPS)[::-1])],
+    ids=["mapping", "matrix", "frame"],
+)
+def test_given_aspects(data, aspects):
+    model = quick(th.EliminationByAspects(aspects), data, draws=500, tune=500)
+    features = model.features()
+    assert set(features["members"]) == {("LBJ", "HW", "CDG"), ("JU", "CY", "AJF"), ("BB", "ET", "SL")}
+    assert (features["probability"] == 1.0).all()
+    if isinstance(aspects, dict):
+        named = dict(zip(features["aspect"], features["members"], strict=True))
+        assert named["star"] == ("BB", "ET", "SL") and len(named) == 3
+    elif isinstance(aspects, pd.DataFrame):
+        assert set(features["aspect"]) == {"0", "1", "2"}
+    else:
+        assert "aspect" not in features
+    # the maximum-likelihood tree model has log-likelihood -118.99 with lapses of .01
+    assert -135.0 < model.summary().loc["log_likelihood", "mean"] < -118.9
+    assert "alpha" not in model.summary().index
+
+
+def test_a_mapping_may_name_one_aspect_by_a_string(data):
+    model = quick(th.EliminationByAspects({label: owned[0] for label, owned in GROUPS.items()}), data)
+    assert len(model.features()) == 3
+
+
+def test_unique_aspects_alone_are_bradley_terry_luce(data):
+    model = quick(th.EliminationByAspects("unique", lapse=0.0), data, draws=1000, tune=500)
+    weights = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 9)
+    shares = (weights / weights.sum(1, keepdims=True)).mean(0)
+    # maximum likelihood: the posterior mean is close to it, with 234 comparisons a pair
+    expected = [0.228726, 0.140315, 0.109930, 0.072072, 0.044211, 0.074776, 0.060647, 0.113305, 0.156018]
+    assert shares == pytest.approx(expected, abs=0.004)
+
+
+@pytest.mark.parametrize("aspects, unique", [("ibp", True), ("ibp", False), (2, True), (2, False)])
+def test_every_kind_of_model_saves_and_loads(data, tmp_path, aspects, unique):
+    model = quick(th.EliminationByAspects(aspects, unique=unique, alpha=1.5), data)
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert repr(again) == repr(model)
+    assert again.summary().equals(model.summary())
+    assert again.features().equals(model.features())
+    pairs = [("LBJ", "HW"), ("SL", "BB")]
+    assert np.array_equal(again.predict_proba(pairs), model.predict_proba(pairs))
+    assert (model.posterior_["posterior"]["alpha"] == 1.5).all()
+    assert "alpha" not in model.summary().index
+    if not unique:
+        assert not model.posterior_["posterior"]["unique_weights"].any()
+
+
+@pytest.mark.parametrize("aspects", [GROUPS, matrix(), pd.DataFrame(matrix(), index=list(GROUPS))])
+def test_given_aspects_come_back_from_a_file(data, tmp_path, aspects):
+    model = quick(th.EliminationByAspects(aspects), data)
+    model.save(tmp_path / "model.nc")
+    again = quick(th.load(tmp_path / "model.nc"), data)
+    assert again.summary().equals(model.summary())
+
+
+def test_open_combination(data, tmp_path):
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.02), weight_prior=(2.0, 0.5))
+    quick(model, data)
+    model.save(tmp_path / "model.nc")
+    assert repr(th.load(tmp_path / "model.nc")) == repr(model)
+    same = quick(th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.01)), data)
+    assert same.summary().equals(quick(th.EliminationByAspects(), data).summary())
+
+
+def test_unique_weights(data):
+    model = quick(th.EliminationByAspects("unique"), data)
+    table = model.unique_weights()
+    assert list(table.index) == list(data.labels) and table["share"].sum() == pytest.approx(1.0)
+    drawn = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 9)
+    assert table["weight"].to_numpy() == pytest.approx(drawn.mean(0))
+    assert table["share"].to_numpy() == pytest.approx((drawn / drawn.sum(1, keepdims=True)).mean(0))
+    # columns of a single option count with its unique weight
+    model = quick(th.EliminationByAspects(), data)
+    posterior = model.posterior_["posterior"]
+    single = posterior["features"].sum("option") == 1
+    alone = posterior["unique_weights"] + (posterior["features"] * (posterior["weights"] * single)).sum("feature")
+    assert model.unique_weights()["weight"].to_numpy() == pytest.approx(alone.mean(("chain", "draw")).values)
+
+
+def test_predictions_follow_the_order_of_the_pair(data):
+    model = quick(th.EliminationByAspects(), data)
+    ab, ba = model.predict_proba([("LBJ", "SL"), ("SL", "LBJ")])
+    assert ab + ba == pytest.approx(1.0)
+    stored = model.posterior_["posterior"]["choice_probability"]
+    stored = stored.sel(pair="LBJ, SL")
+    assert ab == pytest.approx(float(stored.mean()))
+
+
+def test_parameters_as_in_scikit_learn():
+    model = th.EliminationByAspects(aspects=3, lapse=0.02)
+    parameters = model.get_params()
+    assert list(parameters) == ["aspects", "unique", "lapse", "alpha", "method", "sampler", "tempering"]
+    assert parameters["aspects"] == 3
+    assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"
+    assert model.set_params(alpha=2.0) is model and model.alpha == 2.0
+    with pytest.raises(ArgumentError, match="has no parameter 'beta'; it has aspects"):
+        model.set_params(beta=1)
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ({"lapse": 1.0}, r"lapse .* must lie in \[0, 1\); got 1.0"),
+        ({"lapse": -0.1}, r"lapse .* got -0.1"),
+        ({"lapse": float("nan")}, r"lapse .* got nan"),
+        ({"lapse": "much"}, r"lapse .* got 'much'"),
+        ({"alpha": 0}, "alpha .* must be a finite number above 0; got 0"),
+        ({"alpha": -1.0}, "alpha .* got -1.0"),
+        ({"alpha": float("inf")}, "alpha .* got inf"),
+        ({"aspects": 0}, "number of features must be a whole number of 1 or more; got 0"),
+        ({"aspects": 2.5}, "number of features must be .* got 2.5"),
+        ({"aspects": True}, "aspects must be 'ibp'"),
+        ({"aspects": "some"}, "aspects must be one of 'ibp', 'unique', 'btl', or a number, .* got 'some'"),
+        ({"aspects": "unique", "unique": False}, "No option has any aspect"),
+        ({"aspects": np.ones((8, 2))}, "has 8 rows but the data have 9 options"),
+        ({"aspects": np.full((9, 2), 0.5)}, "must be a matrix of 0 and 1"),
+        ({"aspects": {**GROUPS, "XY": []}}, "names the option 'XY', which is not in the data"),
+        ({"aspects": {"LBJ": ["politician"]}}, "says nothing about the option 'HW'"),
+        ({"aspects": pd.DataFrame(matrix()[:8], index=list(GROUPS)[:8])}, "has no row for 'SL'"),
+        ({"aspects": pd.DataFrame(matrix(), index=["LBJ", *list(GROUPS)[:8]])}, "more than one row for 'LBJ'"),
+        ({"aspects": {label: [] for label in GROUPS}, "unique": False}, "No option has any aspect"),
+        ({"alpha": 1e300}, "makes the prior expect .* features"),
+        ({"aspects": matrix(), "alpha": 1.0}, "alpha has no meaning for given features"),
+        ({"unique": 3}, "unique must be one of True, False; got 3"),
+        ({"unique": False, "lapse": 0.0}, "lapse must be above 0 with unique=False"),
+        ({"method": "guess"}, "method must be one of 'mcmc', 'maximum-likelihood'; got 'guess'"),
+        ({"sampler": "fast"}, "sampler must be one of 'recommended', 'paper'; got 'fast'"),
+        ({"sampler": "paper", "aspects": 3}, "published sampler for the Indian buffet process"),
+    ],
+)
+def test_bad_arguments(data, arguments, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        th.EliminationByAspects(**arguments).fit(data, **QUICK)
+
+
+@pytest.mark.parametrize(
+    "budget, sentence",
+    [
+        ({"draws": 0}, "draws must be a whole number of 1 or more; got 0"),
+        ({"draws": 10.5}, "draws must be"),
+        ({"tune": -1}, "tune must be a whole number of 0 or more; got -1"),
+        ({"chains": 0}, "chains must be"),
+        ({"thin": 0}, "thin must be"),
+        ({"cores": 0}, "cores must be"),
+        ({"random_seed": -3}, "random_seed must be .* got -3"),
+        ({"random_seed": 1.5}, "random_seed must be .* got 1.5"),
+        ({"random_seed": "a"}, "random_seed must be .* got 'a'"),
+    ],
+)
+def test_bad_budgets(data, budget, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        th.EliminationByAspects().fit(data, **(QUICK | budget))
+
+
+def test_bad_weight_priors(data):
+    for prior in ((0.0, 1.0), (1.0, -1.0), 3.0, (1.0,), (0.05, 1.0)):
+        with pytest.raises(ArgumentError, match="weight_prior"):
+            model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(), weight_prior=prior)
+            model.fit(data, **QUICK)
+
+
+def test_what_is_no_prior_or_likelihood(data):
+    with pytest.raises(ArgumentError, match="'ibp' is neither a prior"):
+        th.LatentFeatureModel("ibp", th.likelihoods.Elimination()).fit(data)
+    with pytest.raises(ArgumentError, match="lapse must be above 0 with unique=False"):
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.0, unique=False)).fit(data)
+
+
+def test_seeds(data):
+    """Whole numbers, sequences and generators; a sequence gives the same draws every time."""
+    sequence = np.random.SeedSequence(5)
+    seeds = (5, np.int64(5), sequence, sequence)
+    fits = [quick(th.EliminationByAspects(), data, random_seed=seed).summary() for seed in seeds]
+    assert all(fit.equals(fits[0]) for fit in fits)
+    generator = quick(th.EliminationByAspects(), data, random_seed=np.random.default_rng(5)).summary()
+    again = quick(th.EliminationByAspects(), data, random_seed=np.random.default_rng(5)).summary()
+    assert generator.equals(again)
+
+
+@pytest.mark.parametrize("rate", [1e-6, pytest.param(1.0, marks=pytest.mark.long), 1e12])
+def test_the_scale_of_the_weights_does_not_matter(rate):
+    two = th.PairedComparisons([[0, 3], [1, 0]])
+    likelihood = th.likelihoods.Elimination(0.01, unique=False)
+    model = th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(1.0, rate), alpha=3.0)
+    quick(model, two, draws=1500, chains=4, tune=200, thin=5)
+    row = model.summary().loc["choice_probability[0, 1]"]
+    assert abs(row["mean"] - 0.6524021) < 4.0 * row["mcse_mean"]
+
+
+def test_what_is_not_data():
+    with pytest.raises(DataError, match="got ndarray. Wrap a count matrix as PairedComparisons"):
+        th.EliminationByAspects().fit(np.zeros((3, 3)))
+
+
+def test_nothing_before_fit():
+    with pytest.raises(NotFittedError, match="call fit"):
+        th.EliminationByAspects().summary()
+
+
+@pytest.mark.parametrize(
+    "pairs, sentence",
+    [
+        ([("LBJ", "XX")], "Entry 0 names 'XX', which is not an option"),
+        ([("LBJ", "HW"), ("HW", "HW")], "Entry 1 compares 'HW' with itself"),
+        ([("LBJ",)], "Entry 0 .* give pairs"),
+        (["LBJ"], "Entry 0 is 'LBJ'; give pairs"),
+    ],
+)
+def test_bad_pairs(data, pairs, sentence):
+    model = quick(th.EliminationByAspects("unique"), data)
+    with pytest.raises(ArgumentError, match=sentence):
+        model.predict_proba(pairs)
+
+
+def test_disconnected_comparisons_fit_and_warn():
+    data = th.PairedComparisons([[0, 9, 0, 0], [1, 0, 0, 0], [0, 0, 0, 5], [0, 0, 5, 0]], labels=list("abcd"))
+    with pytest.warns(DataWarning, match="'a', 'b'"):
+        model = th.EliminationByAspects().fit(data, **(QUICK | {"draws": 4000, "chains": 4}))
+    p = model.predict_proba([("a", "b"), ("c", "d"), ("a", "c")])
+    assert p == pytest.approx([0.828, 0.5, 0.603], abs=0.02)
+
+
+def test_too_short_a_run_warns(data):
+    with pytest.warns(ConvergenceWarning, match="fit again with draws="):
+        th.EliminationByAspects().fit(data, **QUICK)
+
+
+def test_a_perfect_column_fits():
+    counts = np.triu(np.full((4, 4), 234), 1)
+    model = quick(th.EliminationByAspects(), th.PairedComparisons(counts), draws=500, tune=500)
+    assert (model.predict_proba([("0", "1"), ("1", "3")]) > 0.97).all()
+    certain = quick(th.EliminationByAspects(lapse=0.0), th.PairedComparisons(counts), draws=500, tune=500)
+    assert (certain.predict_proba([("0", "1"), ("1", "3")]) > 0.99).all()
+    assert np.isfinite(certain.posterior_["posterior"]["log_likelihood"]).all()
+
+
+def test_without_lapses_contradicting_nested_aspects_never_give_nan():
+    # option b has all aspects of a and one more, yet a was chosen once
+    data = th.PairedComparisons([[0, 1, 3], [9, 0, 2], [4, 5, 0]], labels=list("abc"))
+    nested = {"a": ["x"], "b": ["x", "y"], "c": ["z"]}
+    model = quick(th.EliminationByAspects(nested, lapse=0.0), data)
+    assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
+    with pytest.raises(ArgumentError, match="'a' was chosen over 'b', which these aspects make impossible"):
+        th.EliminationByAspects(nested, lapse=0.0, unique=False).fit(data, **QUICK)
+    model = quick(th.EliminationByAspects(nested, unique=False), data)
+    assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
+    possible = th.PairedComparisons([[0, 0, 3], [9, 0, 2], [4, 5, 0]], labels=list("abc"))
+    model = quick(th.EliminationByAspects(nested, lapse=0.0, unique=False), possible)
+    assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
+
+
+def test_sizes_from_two_options_to_forty():
+    for n in (2, 13, 40):
+        model = quick(th.EliminationByAspects(), random_comparisons(n, n, missing=0.3 if n > 2 else 0.0))
+        posterior = model.posterior_["posterior"]
+        assert posterior["features"].shape[-1] == n
+        assert (posterior["features"].any("option").sum("feature") == posterior["n_features"]).all()
+
+
+def test_the_order_of_options_does_not_matter(data):
+    """Relabelled data have the relabelled posterior."""
+    order = [4, 2, 0, 8, 6, 1, 3, 5, 7]
+    shuffled = th.PairedComparisons(data.counts[np.ix_(order, order)], [data.labels[i] for i in order])
+    pairs = [("LBJ", "SL"), ("JU", "CY")]
+    budget = {"draws": 1000, "tune": 500, "chains": 4, "thin": 25}
+    one, other = (quick(th.EliminationByAspects(), d, **budget).predict_proba(pairs) for d in (data, shuffled))
+    assert one == pytest.approx(other, abs=0.005)
+
+
+def test_sets_of_aspects_have_one_order():
+    """The order of a set of texts differs from process to process."""
+    from thali.model.latent_features.feature_argument import _matrix_of_mapping
+    from thali.model.saved import describe
+
+    owned = {"a": {"tall", "old", "red"}, "b": {"old"}, "c": {"red", "old"}}
+    listed = {label: sorted(aspects) for label, aspects in owned.items()}
+    np.testing.assert_array_equal(
+        _matrix_of_mapping("aspects", owned, ("a", "b", "c")), _matrix_of_mapping("aspects", listed, ("a", "b", "c"))
+    )
+    assert describe(th.EliminationByAspects(owned)) == describe(th.EliminationByAspects(listed))
+
+
+def test_a_tree_is_a_prior():
+    data = th.datasets.paris_rome(expected=True)
+    tree = th.Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "R+"]}, 0.3)
+    budget = {"draws": 200, "tune": 100, "random_seed": 1, "progressbar": False}
+    elimination = th.likelihoods.Elimination(lapse=0.01)
+    models = [
+        th.LatentFeatureModel(tree, elimination),
+        th.LatentFeatureModel(th.priors.PhylogeneticBuffet(tree), elimination),
+        th.EliminationByAspects(tree),
+    ]
+    tables = [model.fit(data, **budget).features() for model in models]
+    assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
+    assert tables[0]["place"].iloc[:2].tolist() == ["clade Paris", "clade Rome"]
+
+
+def test_leaves_must_be_the_options():
+    tree = th.Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "Q"]})
+    with pytest.raises(DataError, match="'Q'") as error:
+        th.EliminationByAspects(tree).fit(th.datasets.paris_rome(expected=True))
+    assert "'R+'" in str(error.value)

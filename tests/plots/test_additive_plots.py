@@ -1,0 +1,119 @@
+"""The pictures of any latent-feature model, of similarities: what they leave out, mark and add."""
+
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+from additive_fits import made_up  # noqa: E402
+from drawn_pictures import LONG, MULTIMODAL, drawn_texts  # noqa: E402
+from matplotlib import pyplot as plt  # noqa: E402
+
+from thali import plots  # noqa: E402
+
+PICTURES = ("features", "n_features", "trace", "feature_samples")
+SPLIT = {0: (1, 2, 3)}  # a feature that one chain always has and the others never
+CASES = {
+    "four": lambda: made_up(4, kept_by=SPLIT),
+    "nine": lambda: made_up(9, common=((0, 1, 2), (3, 4, 5), (6, 7, 8)), beside=3.0),
+    "forty long names": lambda: made_up(40, LONG, draws=40, common=((0, 1, 2),), kept_by=SPLIT),
+    "awkward names": lambda: made_up(4, MULTIMODAL),
+    "nothing varies": lambda: made_up(3, common=(), beside=0.0, sigma=0.1, alpha=1.0, constant=False),
+    "singles alone": lambda: made_up(3, common=((0,), (1,)), beside=0.0),
+    "one chain, one draw": lambda: made_up(3, draws=1, chains=1),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+@pytest.mark.parametrize("case", CASES)
+def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = np.ravel(getattr(plots, picture)(CASES[case]()))[0].figure
+        boxes = list(drawn_texts(figure, monkeypatch))
+    assert len(boxes) >= 3
+    width, height = figure.bbox.size
+    for number, (name, box) in enumerate(boxes):
+        assert box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1, name
+        for other_name, other in boxes[:number]:
+            across = min(box.x1, other.x1) - max(box.x0, other.x0)
+            up = min(box.y1, other.y1) - max(box.y0, other.y0)
+            assert across <= 0.5 or up <= 2.5, f"{name!r} overlaps {other_name!r}"
+        assert name != "own"
+
+
+def test_the_matrix_leaves_single_owners_out_and_marks_what_is_not_settled():
+    model = made_up(4, common=((0, 1), (2,)), beside=0.0, kept_by=SPLIT)
+    table = model.features()
+    assert [(2,), (0, 1), (1, 2, 3)] == sorted((tuple(map(int, m)) for m in table["members"]), key=len)
+    ax = plots.features(model)
+    shared = table[table["members"].map(len) > 1]
+    expected = [f"{p:.2f}" + "*" * (not converged) for p, converged in shared[["probability", "converged"]].values]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == expected
+    assert sum(name.endswith("*") for name in expected) == 1
+    assert ax.get_xlabel() == "probability of the feature\n(* the chains do not agree on it)"
+    converged = plots.features(made_up(4, beside=0.0))
+    assert converged.get_xlabel() == "probability of the feature"
+    assert plots.features(CASES["singles alone"]()).get_xlabel() == "no feature is probable"
+
+
+def test_bars_count_shared_features_and_points_all():
+    model = made_up(4, beside=2.0)
+    ax = plots.n_features(model)[0]
+    posterior = model.posterior_["posterior"]
+    bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
+    for drawn, name in ((bars, "n_shared_features"), (dict(np.transpose(ax.lines[0].get_data())), "n_features")):
+        draws = posterior[name].values
+        assert drawn == pytest.approx({value: (draws == value).mean() for value in np.unique(draws)})
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "with two owners or more",
+        "all, those of one object too",
+    ]
+    assert f"mean {posterior['n_shared_features'].values.mean():.3g}," in ax.get_title()
+
+
+@pytest.mark.parametrize(
+    ("settings", "beside"),
+    [
+        ({}, ["concentration\nα", "standard\ndeviation σ", "additive\nconstant"]),
+        ({"alpha": 1.0}, ["standard\ndeviation σ", "additive\nconstant"]),
+        ({"alpha": 1.0, "sigma": 0.1}, ["additive\nconstant"]),
+        ({"alpha": 1.0, "data_sigma": 0.1, "constant": False}, []),
+    ],
+)
+def test_traces_of_sigma_and_constant_where_they_vary(settings, beside):
+    model = made_up(4, **settings)
+    axes = plots.trace(model)
+    assert [ax.get_ylabel() for ax in axes][2:] == beside
+    if beside:
+        name = "sigma" if beside[-1].endswith("σ") else "constant"
+        np.testing.assert_array_equal(
+            [line.get_ydata() for line in axes[-1].lines], model.posterior_["posterior"][name]
+        )
+
+
+def test_samples_show_shared_features_on_one_scale_of_weight():
+    model = made_up(4, draws=3, chains=1, beside=4.0)
+    posterior = model.posterior_["posterior"]
+    owned = posterior["features"].values[0].sum(-1)
+    weights = np.where(owned > 1, posterior["weights"].values[0], 0.0)
+    axes = plots.feature_samples(model, draws=3)
+    for draw, ax in enumerate(axes):
+        count = int((owned[draw] > 1).sum())
+        assert ax.get_title(loc="left") == f"draw {draw} of chain 0: {count} shared feature{'s' * (count != 1)}"
+        cells = np.ma.asarray(ax.collections[0].get_array()).filled(0.0)
+        assert cells.size == 4 * count
+        assert cells.max() == pytest.approx(weights[draw].max() / weights.max())
+    bar = axes[0].figure.axes[-1]
+    assert bar.get_ylabel() == "weight" and bar.get_ylim() == pytest.approx((0, weights.max()))

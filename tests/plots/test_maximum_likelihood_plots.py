@@ -1,0 +1,102 @@
+"""Pictures of fits by maximum likelihood: what stands where."""
+
+import matplotlib
+import numpy as np
+import pytest
+from paired_cases import TREE, maximised
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+
+import thali as th  # noqa: E402
+from thali import plots  # noqa: E402
+from thali.errors import ArgumentError, NotFittedError  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return maximised(TREE)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_residuals(tree):
+    for kind in ("deviance", "pearson"):
+        ax = plots.residuals(tree, kind=kind)
+        table = tree.residuals(kind)
+        points = np.asarray(ax.collections[0].get_offsets())
+        np.testing.assert_allclose(points, table[["predicted", "residual"]])
+        worst = table.loc[table["residual"].abs().sort_values(ascending=False).index[:5]]
+        named = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert named == [f"{row.a} over {row.b}" for row in worst.itertuples()]
+        low, high = ax.get_ylim()
+        assert low < points[:, 1].min() and points[:, 1].max() < high
+
+
+def test_utility_scale(tree):
+    ax = plots.utility_scale(tree)
+    bars = ax.containers[0]
+    order = tree.utility_scale_.sort_values(ascending=False)
+    np.testing.assert_allclose(bars[0].get_xdata(), order)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(order.index)
+    error = np.sqrt(np.diag(tree.utility_covariance_.loc[order.index, order.index]))
+    spans = [segment[:, 0] for segment in bars[2][0].get_segments()]
+    np.testing.assert_allclose(spans, np.column_stack([order - 1.96 * error, order + 1.96 * error]))
+    unsorted = plots.utility_scale(tree, sort=False)
+    assert [tick.get_text() for tick in unsorted.get_yticklabels()] == list(tree.utility_scale_.index)
+
+
+def test_preference_tree(tree):
+    ax = plots.preference_tree(tree)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(TREE)
+    # Nodes: nine leaves, then three aspects; an edge each, as long as the weight.
+    edges = np.array(ax.collections[0].get_segments()[:12])
+    np.testing.assert_allclose(edges[:, 1, 0] - edges[:, 0, 0], tree.weights_, atol=1e-12)
+    sums = [tree.weights_[who] + tree.weights_[TREE[who][0]] for who in TREE]
+    np.testing.assert_allclose(edges[:9, 1, 0], sums, atol=1e-12)
+    assert ax.get_xlim()[1] >= max(sums)
+    drawn = {text.get_text() for text in ax.texts}
+    assert drawn <= {"politician", "athlete", "star"} and drawn
+
+
+def test_nested_aspects_and_options_without_any(tree):
+    aspects = {"LBJ": ["men", "politician"], "HW": ["men", "politician"], "CDG": ["men"], "BB": [], "ET": [], "SL": []}
+    model = maximised(aspects, th.datasets.celebrities().subset(aspects))
+    ax = plots.preference_tree(model, plt.figure().add_subplot())
+    edges = np.array(ax.collections[0].get_segments()[:8])
+    w = model.weights_
+    np.testing.assert_allclose(edges[0, 1, 0], w["LBJ"] + w["politician"] + w["men"], atol=1e-12)
+    np.testing.assert_allclose(edges[2, 1, 0], w["CDG"] + w["men"], atol=1e-12)
+    np.testing.assert_allclose(edges[3, :, 0], [0, w["BB"]], atol=1e-12)
+
+
+def test_what_is_no_tree_is_refused():
+    crossing = {who: TREE[who] for who in TREE} | {"LBJ": ["politician", "x"], "JU": ["athlete", "x"]}
+    with pytest.raises(ArgumentError, match="'politician' and 'x' have owners in common|'athlete' and 'x'"):
+        plots.preference_tree(maximised(crossing))
+
+
+@pytest.mark.parametrize("name", ["residuals", "utility_scale", "preference_tree"])
+def test_other_models_are_refused(name):
+    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+        getattr(plots, name)(th.EliminationByAspects(method="maximum-likelihood"))
+    with pytest.raises(ArgumentError, match="fitted by maximum likelihood"):
+        getattr(plots, name)(th.EliminationByAspects())
+    with pytest.raises(ArgumentError, match="fitted by maximum likelihood"):
+        getattr(plots, name)("model")
+
+
+@pytest.mark.parametrize("n", [4, 40])
+def test_many_options_with_long_names(n):
+    decisions = np.random.default_rng(1)
+    labels = [f"a rather long name, that of option ${number}" for number in range(n)]
+    counts = decisions.integers(5, 20, (n, n))
+    np.fill_diagonal(counts, 0)
+    model = maximised(data=th.PairedComparisons(counts, labels))
+    for name in ("residuals", "utility_scale", "preference_tree"):
+        getattr(plots, name)(model).figure.draw_without_rendering()

@@ -1,0 +1,219 @@
+"""The pictures: what they show, that nothing overlaps, and that they leave matplotlib as it was."""
+
+import dataclasses
+import subprocess
+import sys
+import types
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+from drawn_pictures import LONG, MULTIMODAL, drawn_texts
+from posterior_cases import chain, comparisons
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+
+from thali import plots  # noqa: E402
+from thali.data.pairs import PairedComparisons  # noqa: E402
+from thali.model.latent_features.answers.features import features_table  # noqa: E402
+from thali.model.latent_features.answers.quantities import quantities_of
+from thali.model.latent_features.answers.tree import to_datatree
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.plots._style import short  # noqa: E402
+
+CELEBRITIES = ["LBJ", "HW", "CDG", "JU", "CY", "AJF", "BB", "ET", "SL"]
+
+
+def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
+    data = comparisons(n_options, labels=labels, share=share)
+    drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
+    tree = to_datatree(drawn, data, Elimination(0.01, unique), learned_alpha=learned_alpha)
+    return types.SimpleNamespace(posterior_=tree, quantities=lambda: quantities_of(tree))
+
+
+@pytest.fixture(scope="module")
+def celebrities():
+    return fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
+
+
+OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
+OF_EXPERIMENTS = ("attribute_importance", "classes", "evidence_path", "level_effects", "market_shares", "people")
+OTHERS = (
+    "comparison",
+    "decision",
+    "overlap",
+    "path",
+    "similarity",
+    "tree",
+    *OF_MAXIMA,
+    *OF_EXPERIMENTS,
+)  # which have tests of their own
+OF_A_MODEL = [name for name in plots.__all__ if name not in OTHERS]
+CASES = {
+    "four": lambda: fitted(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),
+    "nine": lambda: fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)]),
+    "forty": lambda: fitted(40, draws=40, common=[tuple(range(start, 40, 5)) for start in range(5)]),
+    "forty long names": lambda: fitted(40, LONG, draws=40, common=[(0, 1, 2)]),
+    "awkward names": lambda: fitted(4, MULTIMODAL, common=[(0, 1)], unique=False),
+    "no features": lambda: fitted(3, mean_features=0.0, learned_alpha=False),
+    "neither features nor unique aspects": lambda: fitted(2, mean_features=0.0, unique=False),
+    "one chain, one draw": lambda: fitted(3, chains=1, draws=1),
+    "many chains": lambda: fitted(3, chains=12),
+    "more options than labels": lambda: fitted(200, draws=3, chains=2, common=[(0, 5)]),
+    "too many options for dense features": lambda: fitted(70, draws=10, common=[(0, 5)]),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("picture", OF_A_MODEL)
+@pytest.mark.parametrize("case", CASES)
+def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes = np.ravel(getattr(plots, picture)(CASES[case]()))
+        figure = axes[0].figure
+        boxes = list(drawn_texts(figure, monkeypatch))
+    assert len(boxes) >= 3
+    width, height = figure.bbox.size
+    for number, (name, box) in enumerate(boxes):
+        assert box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1, name
+        assert box.height >= 6, f"{name!r} is too small to read"
+        for other_name, other in boxes[:number]:
+            across = min(box.x1, other.x1) - max(box.x0, other.x0)
+            up = min(box.y1, other.y1) - max(box.y0, other.y0)
+            # Boxes have room above and below the letters.
+            assert across <= 0.5 or up <= 2.5, f"{name!r} overlaps {other_name!r}"
+
+
+def test_feature_matrix_shows_the_table(celebrities):
+    ax = plots.features(celebrities, max_features=6)
+    table = features_table(celebrities.posterior_).head(6)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == CELEBRITIES
+    names = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert names == ["own", *(f"{probability:.2f}" for probability in table["probability"])]
+    weights, own = (np.ma.asarray(mesh.get_array()).filled(np.nan).reshape(9, -1) for mesh in ax.collections[:2])
+    for column, (members, weight) in enumerate(zip(table["members"], table["weight"], strict=True)):
+        owns = [label in members for label in CELEBRITIES]
+        np.testing.assert_array_equal(np.isfinite(weights[:, column]), owns)
+        np.testing.assert_allclose(weights[owns, column], weight)
+    expected = celebrities.posterior_["posterior"]["unique_weights"].mean(("chain", "draw"))
+    np.testing.assert_allclose(own[:, 0], expected)
+    assert ax.yaxis_inverted()  # the first option is at the top, as the rows of the arrays
+
+
+def test_feature_matrix_without_unique_aspects_has_no_column_for_them():
+    ax = plots.features(fitted(4, unique=False, common=[(0, 1)]))
+    assert "own" not in [tick.get_text() for tick in ax.get_xticklabels()]
+    assert ax.get_xlim() == (0, 15)
+    assert len(ax.collections) == 1
+
+
+def test_number_of_features_is_a_probability(celebrities):
+    number, alpha = plots.n_features(celebrities)
+    draws = celebrities.posterior_["posterior"]["n_features"].values
+    boxes = [bar.get_window_extent().transformed(number.transData.inverted()) for bar in number.patches]
+    heights = {round(box.x0 + box.width / 2): box.height for box in boxes}
+    assert sum(heights.values()) == pytest.approx(1)
+    assert heights[5] == pytest.approx((draws == 5).mean())
+    boxes = [bar.get_window_extent().transformed(alpha.transData.inverted()) for bar in alpha.patches]
+    assert sum(box.width * box.height for box in boxes) == pytest.approx(1)
+
+
+def test_alpha_is_drawn_only_if_it_was_learned():
+    for picture, axes in ((plots.n_features, 1), (plots.trace, 2)):
+        drawn = picture(fitted(4, learned_alpha=False))
+        assert len(drawn) == axes
+
+
+def test_trace_has_a_line_for_each_chain(celebrities):
+    axes = plots.trace(celebrities)
+    posterior = celebrities.posterior_["posterior"]
+    for ax, name in zip(axes, ("log_likelihood", "n_features", "alpha"), strict=True):
+        np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], posterior[name])
+        assert len({line.get_color() for line in ax.lines}) == 4
+
+
+def test_trace_leaves_out_what_never_changes():
+    axes = plots.trace(fitted(3, mean_features=0.0, learned_alpha=False))
+    assert len(axes) == 1
+
+
+def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celebrities):
+    ax = plots.choice_probabilities(celebrities)
+    tree = celebrities.posterior_
+    predicted = tree["posterior"]["choice_probability"].mean(("chain", "draw"))
+    wins, losses = tree["observed_data"]["wins"], tree["observed_data"]["losses"]
+    points = np.asarray(ax.collections[-1].get_offsets())
+    np.testing.assert_allclose(points, np.transpose([predicted, wins / (wins + losses)]), rtol=1e-12)
+
+
+def test_the_worst_pairs_are_named_by_standardised_misfit():
+    rng = np.random.default_rng(3)
+    data = PairedComparisons(rng.integers(1, 20, (6, 6)) * (1 - np.eye(6)), labels=list("abcdef"))
+    drawn = chain(6, draws=20, mean_features=0.0)
+    drawn = dataclasses.replace(drawn, unique_weights=drawn.unique_weights * 5.0 ** np.arange(6))
+    tree = to_datatree([drawn], data, Elimination(0.01), learned_alpha=True)
+    predicted = tree["posterior"].to_dataset()["choice_probability"].mean(("chain", "draw")).values
+    n = data.wins + data.losses
+    misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
+    worst = np.argsort(-misfit)[:5]
+    expected = [f"{data.labels[data.first[pair]]} over {data.labels[data.second[pair]]}" for pair in worst]
+    legend = plots.choice_probabilities(types.SimpleNamespace(posterior_=tree)).get_legend()
+    assert legend is not None
+    assert [text.get_text().split("\n")[0] for text in legend.get_texts()] == expected
+
+
+def test_of_very_many_pairs_the_most_compared_are_shown():
+    counts = np.triu(np.full((70, 70), 9), 1) + np.tril(np.ones((70, 70)), -1)
+    counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
+    data = PairedComparisons(counts)
+    tree = to_datatree([chain(70, draws=5)], data, Elimination(0.01), learned_alpha=True)
+    ax = plots.choice_probabilities(types.SimpleNamespace(posterior_=tree))
+    observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
+    assert len(observed) == 2000
+    assert np.sum(observed == 0.9) == 2415 - 645
+    assert "2,000 of 2,415 pairs" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize("picture", OF_A_MODEL)
+def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebrities):
+    before = dict(matplotlib.rcParams)
+    figure, axes = plt.subplots(3)
+    takes_one = picture in ("features", "choice_probabilities", "check", "ranks")
+    given = axes[0] if takes_one else list(axes[: 2 if picture == "n_features" else 3])
+    returned = getattr(plots, picture)(celebrities, given)
+    assert returned is given if takes_one else returned == given
+    assert plt.get_fignums() == [figure.number]
+    assert plt.gcf() is figure
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_importing_the_pictures_does_not_import_matplotlib():
+    heavy = {"matplotlib", "pandas", "numba", "scipy"}
+    code = f"import sys, thali.plots; sys.exit(bool({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        CELEBRITIES,
+        LONG,
+        ["the same long beginning of a label: a", "the same long beginning of a label: b"],
+        ["a, and then the same long end of a label", "b, and then the same long end of a label"],
+        ["a" + "x" * 40 + "a", "a" + "x" * 20 + "y" + "x" * 19 + "a"],
+        ["a  b", "a b"],
+    ],
+)
+def test_shortened_labels_stay_distinct_and_short(labels):
+    shortened = short(labels)
+    assert len(set(shortened)) == len(labels)
+    assert max(map(len, shortened)) <= 34

@@ -1,0 +1,171 @@
+"""Pictures of product classes: what they show, and that nothing lies on anything else."""
+
+from itertools import combinations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, hold
+
+import thali
+from thali import plots
+from thali.errors import ArgumentError, NotFittedError
+
+matplotlib.use("Agg")
+
+LONG = {
+    "price of the whole package incl. delivery": [f"{price}.90 Euro per month" for price in (99, 149, 199, 249, 299)],
+    "manufacturer": ["Aika Electronics International", "Bora", "Cilo", "Dorn & Söhne GmbH (refurbished)"],
+    "zoom": ["no", "yes"],
+    "battery": ["4 h", "8 h", "12 h"],
+    "colour_$x$": ["red", "green_1", "blue"],
+    "wifi": ["no", "yes"],
+    "weight": ["heavy", "light"],
+    "warranty": ["1 y", "2 y", "3 y", "5 y"],
+    "screen": ["small", "large"],
+}
+DIRECTIONS = {"price of the whole package incl. delivery": "decreasing", "zoom": "increasing", "warranty": "increasing"}
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module", params=["four", "nine"])
+def model(request):
+    if request.param == "four":
+        return fitted(draws=10, groups=3, alpha=4.0)
+    data = experiment(people=45, attributes=LONG, none=True)
+    return fitted(data, DIRECTIONS, draws=10, groups=3, alpha=4.0)
+
+
+def market(data):
+    names = ["A", "B", "the new one with a name that is much too long for a picture"]
+    rows = [{name: levels[(3 * k + 1) % len(levels)] for name, levels in data.items()} for k in range(3)]
+    return pd.DataFrame(rows, index=names)
+
+
+def assert_no_overlap(ax):
+    """No two labels of the axes cover each other, and none leaves the figure once it is saved tightly."""
+    figure = ax.figure
+    figure.canvas.draw()
+    texts = [ax.xaxis.label, ax.yaxis.label, ax.title, *ax.texts]
+    for axis in (ax.xaxis, ax.yaxis):  # which has ticks outside its limits, too, that are not drawn
+        low, high = sorted(axis.get_view_interval())
+        texts += [tick.label1 for tick in axis.get_major_ticks() if low - 1e-9 <= tick.get_loc() <= high + 1e-9]
+    boxes = [text.get_window_extent() for text in texts if text.get_visible() and text.get_text()]
+    if ax.get_legend():
+        boxes.append(ax.get_legend().get_window_extent())
+    for one, other in combinations(boxes, 2):
+        shared = np.minimum(one.max, other.max) - np.maximum(one.min, other.min)
+        assert (shared <= 1.0).any(), (one, other)
+
+
+def test_classes(model):
+    shares, importance = plots.classes(model, max_classes=12)
+    table = model.classes(cover=1.0).head(12)
+    widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
+    np.testing.assert_allclose(widths, [table["share"], table["importance"]])
+    labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]
+    for label, name in zip(labels, table["class"], strict=True):
+        assert label == name or (label.endswith("…") and name.startswith(label[:40]))
+    for ax in (shares, importance):
+        assert_no_overlap(ax)
+    colours = {bar.get_facecolor() for bar in shares.patches}
+    assert (shares.get_legend() is not None) == (len(colours) > 1)
+    with pytest.raises(ArgumentError, match="max_classes must be a whole number"):
+        plots.classes(model, max_classes=0)
+
+
+def test_classes_that_nobody_owns():
+    with pytest.raises(ArgumentError, match="nothing to draw"):
+        plots.classes(fitted(draws=2, groups=1, alpha=1e-9))
+
+
+@pytest.mark.fit
+def test_level_effects(model):
+    ax = plots.level_effects(model)
+    assert_no_overlap(ax)
+    table = model.level_effects()
+    (points,) = [line for line in ax.lines if line.get_marker() == "o"]
+    shown = points.get_xdata()
+    assert set(np.round(shown, 12)) <= set(np.round(table["effect"], 12))
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    counts = table.groupby("attribute", sort=False).size()
+    # of an attribute with n levels all pairs up to three levels, else n - 1
+    levels = model._design_.scheme.levels
+    wanted = sum(size if size <= 3 else len(levels[name]) - 1 for name, size in counts.items())
+    assert len(shown) == wanted and len(labels) == wanted + len(counts)
+    assert len({label for label in labels if " over " in label}) == len({*labels} - {*labels[wanted:]})
+    again = plots.level_effects(table, pyplot.figure().add_subplot())
+    np.testing.assert_array_equal([line for line in again.lines if line.get_marker() == "o"][0].get_xdata(), shown)
+
+
+@pytest.mark.fit
+def test_attribute_importance(model):
+    ax = plots.attribute_importance(model)
+    assert_no_overlap(ax)
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], model.attribute_importance()["importance"])
+
+
+def test_people(model):
+    ax = plots.people(model)
+    assert_no_overlap(ax)
+    image = ax.images[0].get_array()
+    table = model.people().to_numpy()
+    off = ~np.eye(len(table), dtype=bool)
+    np.testing.assert_array_equal(np.asarray(image)[off], table[off])
+    assert np.isnan(np.diag(np.ma.filled(image, np.nan))).all()
+    named = len(table) <= 40
+    assert bool([text for text in ax.get_yticklabels() if text.get_text()]) is named
+
+
+@pytest.mark.fit
+def test_market_shares(model):
+    data = LONG if "wifi" in model._design_.attributes else ATTRIBUTES
+    products = market(data)
+    table = model.market_shares(products)
+    ax = plots.market_shares(table)
+    assert_no_overlap(ax)
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["share"])
+    first = next(iter(data))
+    changed = model.market_shares(products, change={first: data[first][0]})
+    ax = plots.market_shares(changed)
+    assert_no_overlap(ax)
+    np.testing.assert_allclose(
+        [bar.get_width() for bar in ax.patches], np.concatenate([changed["share"], changed["after"]])
+    )
+    written = [text.get_text() for text in ax.texts][1:]
+    for text, change in zip(written, changed["change"], strict=True):
+        assert float(text.split(" ")[0].replace("−", "-")) == pytest.approx(100 * change, abs=0.051)
+    with pytest.raises(ArgumentError, match="has no shares"):
+        plots.market_shares(pd.DataFrame({"x": [1]}))
+
+
+def test_evidence_path(model):
+    ax = plots.evidence_path(model)
+    assert_no_overlap(ax)
+    paths = trace = model.posterior_["sample_stats"]["trace_log_evidence"].values
+    drawn = [line.get_ydata() for line in ax.lines]
+    np.testing.assert_array_equal(drawn[:3], paths)
+    np.testing.assert_allclose(drawn[3], trace.mean(axis=0))
+    assert "sd between groups 0.8" in ax.get_title(loc="left") and "not usable" not in ax.get_title(loc="left")
+
+
+def test_evidence_that_was_not_followed():
+    data = experiment()
+    result = engine_result(data)
+    result.trace = {"lapse": np.ones(3)}
+    model = thali.ProductClasses(MONOTONE)
+    with pytest.raises(NotFittedError):
+        plots.evidence_path(model)
+    hold(model, result, data)
+    with pytest.raises(ArgumentError, match="start='prior'"):
+        plots.evidence_path(model)
+    result.evidence_sd, result.trace = 7.0, {"log_evidence": np.zeros((2, 3))}
+    hold(model, result, data)
+    assert "not usable" in plots.evidence_path(model).get_title(loc="left")

@@ -1,0 +1,215 @@
+"""Pictures of trees, in characters and in matplotlib: edges as long as they are, names where there is room."""
+
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+from tree_cases import CELEBRITIES, caterpillar, random_linkage
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.collections import LineCollection  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
+
+from thali.plots.tree import tree as draw  # noqa: E402
+from thali.trees.tree import Tree  # noqa: E402
+
+NINE = """\
++- politicians ------------------------------+----- LBJ
+|                                            +----- HW
+|                                            `----- CDG
++- athletes ---------------------------------+----- JU
+|                                            +----- CY
+|                                            `----- AJF
+`- film stars -------------------------------+----- BB
+                                             +----- ET
+                                             `----- SL"""
+# Edges of length 0 and edges too short for a character look like forks of more than two; e is written before d.
+MIXED = """\
++- x -------------------+--------+----------------- a
+|                       |        `----------------- b
+|                       +-------------------------- c
+|                       `-------------------------- e
+`-------------------------------------------------+ d
+                                                  ` two lines"""
+SINGLE = """\
+-- all -------------------------------+------------ a
+                                      `------------ b"""
+
+
+def mixed():
+    text = "(((a:.34,b:.34)a_name_that_is_too_long:.19,(c:.53,e:.53):0)x:.47,(d:.001,'two\nlines':.001):.999);"
+    tree = Tree.from_newick(text)
+    return tree.for_labels(["a", "b", "c", "d", "e", "two\nlines"])
+
+
+def test_text():
+    assert str(Tree.from_groups(CELEBRITIES)) == NINE
+    assert str(mixed()) == MIXED
+    assert str(Tree.from_groups({"all": ["a", "b"]}, leaf_length=0.25)) == SINGLE
+    assert str(Tree.star("ab")) == f"+{'-' * 50} a\n`{'-' * 50} b"
+
+
+@pytest.mark.parametrize("n", [4, 40, 200])
+def test_text_is_to_scale(n):
+    tree = random_linkage(n)
+    lines = str(tree).splitlines()
+    assert sorted(line[52:] for line in lines) == sorted(tree.labels)
+    assert {line[51] for line in lines} == {" "}
+    forks = {column for line in lines for column in range(51) if line[column] in "+`"}
+    assert forks == {round(50 * depth) for depth in tree.depths[n:]}
+
+
+def test_repr():
+    assert repr(Tree.from_groups(CELEBRITIES)) == "Tree(9 leaves, 3 clades, total length 3.6)"
+    assert repr(Tree.from_newick("((a:1,b:1):1);")) == "Tree(2 leaves, 1 clade, total length 1.5)"
+
+
+def named():
+    return Tree.from_newick(
+        "(((a:.1,b:.1)ab:.2,(c:.2,d:.2)$_{5:.1)'a b c d':.7,((e:.3,f:.3)'a name much too long for its edge':.3,"
+        "(g:.5,h:.5,i:.5)'g\nh':.1)efghi:.4);"
+    )
+
+
+GAP = {"one": "a", "upper": "ab", "lower": "ab"}
+CASES = {
+    "four": lambda: Tree.from_groups({"Paris": ["P", "P+"], "Rome": ["R", "$_{5 now and $10 later"]}),
+    "nine": lambda: Tree.from_groups(CELEBRITIES),
+    "forty": lambda: random_linkage(40),
+    "forty long names": lambda: random_linkage(40, "a rather long name, that of option {}, and it goes on"),
+    "two hundred": lambda: random_linkage(200),
+    "two": lambda: Tree.from_newick("((a:1,b:1)both:3);"),
+    "named": named,
+    "mixed": mixed,
+    "names that nearly fit": lambda: Tree.from_groups(
+        {
+            f"{k} {'x' * length}": [f"{k} {member} {'y' * 28}" for member in range(2)]
+            for k, length in enumerate(range(26, 42))
+        },
+        0.5,
+    ),
+    "two names for one gap": lambda: Tree.from_groups(
+        {
+            f"{name} {k}": [f"{k}{name}{member}" for member in members]
+            for k in range(54)
+            for name, members in GAP.items()
+        }
+    ),
+    "crowded names": lambda: Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(100)}),
+    "caterpillar": lambda: Tree.from_newick(caterpillar(200)[0]),
+    "large caterpillar": lambda: Tree.from_newick(caterpillar(2000)[0]),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    yield
+    plt.close("all")
+
+
+def drawn_texts(figure, monkeypatch):
+    """What is written in a figure, with its box in pixels; ticks outside the axes exist but are not drawn."""
+    drawn, paint = {}, Text.draw
+    monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), paint(text, renderer)))
+    figure.canvas.draw()
+    return [
+        (text.get_text(), text.get_window_extent())
+        for text in drawn.values()
+        if text.get_visible() and text.get_text().strip()
+    ]
+
+
+def lines_of(ax):
+    (collection,) = (each for each in ax.collections if isinstance(each, LineCollection))
+    return np.array([path.vertices for path in collection.get_paths()])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(case, monkeypatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = draw(CASES[case]())
+        low, high = boxes(ax, monkeypatch)
+    assert (low > -1).all() and (high < ax.figure.bbox.size + 1).all()
+    assert (high - low)[:, 1].min() >= 6
+    assert_apart(ax, low, high)
+
+
+def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypatch):
+    _, ax = plt.subplots(figsize=(5, 3))
+    groups = {f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)}
+    draw(Tree.from_groups(groups, 0.3), ax)
+    assert "group 5" in {text.get_text() for text in ax.texts} and len(ax.texts) < 6
+    assert 10 < len(ax.get_yticklabels()) < 30
+    assert_apart(ax, *boxes(ax, monkeypatch))
+
+
+def boxes(ax, monkeypatch):
+    """Corners of the boxes of all texts, in pixels."""
+    texts = drawn_texts(ax.figure, monkeypatch)
+    return np.array([box.min for _, box in texts]), np.array([box.max for _, box in texts])
+
+
+def assert_apart(ax, low, high):
+    """No two texts overlap, and no line runs through one."""
+    shared = np.minimum(high[:, None], high) - np.maximum(low[:, None], low)
+    np.fill_diagonal(shared[..., 0], -1)
+    # Boxes have room above and below the letters.
+    assert not ((shared[..., 0] > 0.5) & (shared[..., 1] > 2.5)).any()
+    ends = ax.transData.transform(lines_of(ax).reshape(-1, 2)).reshape(-1, 2, 2)
+    ends = np.concatenate([ends, [[ax.bbox.min, [ax.bbox.x1, ax.bbox.y0]]]])  # the axis is drawn, too
+    crossed = (ends.min(axis=1)[:, None] < high) & (low < ends.max(axis=1)[:, None])
+    assert not crossed.all(axis=-1).any()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "caterpillar" not in case])
+def test_lines_are_the_edges(case):
+    tree = CASES[case]()
+    ax = draw(tree)
+    lines = lines_of(ax)
+    edges = lines[: len(tree.parents) - 1]
+    np.testing.assert_array_equal(edges[:, 0, 0], tree.depths[tree.parents[:-1]])
+    np.testing.assert_array_equal(edges[:, 1, 0], tree.depths[:-1])
+    np.testing.assert_array_equal(edges[:, 0, 1], edges[:, 1, 1])
+    assert sorted(edges[: tree.n_leaves, 0, 1]) == list(range(tree.n_leaves))
+    # each fork spans its children, and its own edge starts from between them
+    rows = np.append(edges[:, 0, 1], np.nan)
+    for node in range(tree.n_leaves, len(tree.parents)):
+        children = rows[:-1][tree.parents[:-1] == node]
+        if len(children) > 1:
+            assert [[tree.depths[node], children.min()], [tree.depths[node], children.max()]] in lines.tolist()
+            assert np.isnan(rows[node]) or children.min() < rows[node] < children.max()
+    labels = {round(place): tick.get_text() for place, tick in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    if max(map(len, tree.labels)) <= 32:
+        shown = [" ".join(label.split()) for label in tree.labels]
+        assert labels.items() <= {(round(row), label) for row, label in zip(rows, shown, strict=False)}
+        assert len(labels) == tree.n_leaves or tree.n_leaves > 200
+    assert ax.yaxis_inverted()  # the first leaf is at the top, as it is printed
+
+
+def test_names_stand_where_there_is_room():
+    ax = draw(named())
+    assert {text.get_text() for text in ax.texts} == {"ab", "$_{5", "a b c d", "efghi", "g h"}
+    assert not any(text.get_parse_math() for text in (*ax.texts, *ax.get_yticklabels()))
+    assert {text.get_text() for text in draw(Tree.from_groups(CELEBRITIES)).texts} == {*CELEBRITIES}
+
+
+def test_very_many_leaves_have_some_labels_in_their_rows():
+    ax = draw(CASES["large caterpillar"]())
+    rows = ax.get_yticks().astype(int)
+    assert 100 < len(rows) < 400
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"x{row}" for row in rows]
+
+
+def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
+    before = dict(matplotlib.rcParams)
+    figure, axes = plt.subplots(1, 2)
+    tree = Tree.from_groups(CELEBRITIES)
+    assert tree.plot(axes[1]) is axes[1]
+    assert not axes[0].has_data()
+    assert plt.get_fignums() == [figure.number]
+    assert dict(matplotlib.rcParams) == before
+    assert tree.plot().figure is not figure

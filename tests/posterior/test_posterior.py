@@ -1,0 +1,358 @@
+"""The posterior tree and its file."""
+
+import dataclasses
+import json
+import math
+import os
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from posterior_cases import (
+    LAPSE,
+    chain,
+    comparisons,
+    features_of,
+    iterate_features,
+    large_fit,
+    small_fit,
+    summarise,
+    tree_of,
+)
+from scipy.special import betaln
+from scipy.stats import binom
+
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError
+from thali.inference.files import seal
+from thali.model.latent_features.answers.features import features_table
+from thali.model.latent_features.answers.pair_coordinates import pair_index
+from thali.posterior.store import load, save
+
+
+@pytest.fixture(scope="module")
+def small():
+    return small_fit()
+
+
+@pytest.fixture(scope="module")
+def large():
+    return large_fit()
+
+
+def test_features_come_back_as_they_were_drawn(small, large):
+    for chains, _, tree in (small, large):
+        expected = [features for draws in chains for features in features_of(draws)]
+        found = list(iterate_features(tree))
+        assert len(found) == len(expected)
+        for (features, weights), draw in zip(found, expected, strict=True):
+            assert [tuple(np.flatnonzero(row)) for row in features] == [owners for owners, _ in draw]
+            np.testing.assert_array_equal(weights, [weight for _, weight in draw])
+
+
+def test_small_tree_has_the_documented_shape(small):
+    chains, data, tree = small
+    posterior = tree["posterior"]
+    widest = max(draws.n_features.max() for draws in chains)
+    expected = {
+        "n_features": ("chain", "draw"),
+        "alpha": ("chain", "draw"),
+        "log_likelihood": ("chain", "draw"),
+        "features": ("chain", "draw", "feature", "option"),
+        "weights": ("chain", "draw", "feature"),
+        "unique_weights": ("chain", "draw", "option"),
+        "choice_probability": ("chain", "draw", "pair"),
+    }
+    assert {name: posterior[name].dims for name in posterior.data_vars} == expected
+    assert dict(posterior.sizes) == {
+        "chain": 3,
+        "draw": 40,
+        "feature": widest,
+        "option": 5,
+        "pair": 10,
+        "pair_number": 10,
+    }
+    assert posterior["features"].dtype == np.int8
+    assert posterior["option"].values.tolist() == list(data.labels)
+    pairs = [(data.labels[i], data.labels[j]) for i in range(5) for j in range(i + 1, 5)]
+    assert posterior["pair"].values.tolist() == [", ".join(pair) for pair in pairs]
+    owned = posterior["features"].any("option")
+    assert (owned.sum("feature") == posterior["n_features"]).all()
+    assert (posterior["weights"].where(~owned, 0) == 0).all()
+    np.testing.assert_array_equal(posterior["alpha"], [draws.alpha for draws in chains])
+    np.testing.assert_array_equal(tree["sample_stats"]["acceptance"], [draws.stats["acceptance"] for draws in chains])
+    assert json.loads(tree.attrs["thali_model"]) == {"aspects": "ibp"}
+    assert set(tree.children) == {
+        "posterior",
+        "log_likelihood",
+        "observed_data",
+        "constant_data",
+        "sample_stats",
+    }
+
+
+def test_observed_data_are_those_of_the_compared_pairs(small):
+    _, data, tree = small
+    assert 0 < data.n_pairs < 10
+    observed, constant = tree["observed_data"], tree["constant_data"]
+    np.testing.assert_array_equal(observed["wins"], data.wins)
+    np.testing.assert_array_equal(observed["losses"], data.losses)
+    assert observed["option_a"].values.tolist() == [data.labels[i] for i in data.first]
+    assert observed["option_b"].values.tolist() == [data.labels[i] for i in data.second]
+    np.testing.assert_array_equal(constant["first"], data.first)
+    np.testing.assert_array_equal(constant["second"], data.second)
+    assert constant["lapse"] == LAPSE
+    assert bool(constant["unique"]) is True
+
+
+def test_log_likelihoods_have_the_binomial_coefficients(small):
+    chains, data, tree = small
+    probability = tree["posterior"]["choice_probability"].values[..., pair_index(data.first, data.second, 5)]
+    expected = binom.logpmf(data.wins, data.wins + data.losses, probability)
+    np.testing.assert_allclose(tree["log_likelihood"]["wins"], expected, rtol=1e-10)
+    added = tree["posterior"]["log_likelihood"].values - np.stack([draws.log_likelihood for draws in chains])
+    coefficients = sum(math.log(math.comb(int(x + y), int(x))) for x, y in zip(data.wins, data.losses, strict=True))
+    np.testing.assert_allclose(added, coefficients, rtol=1e-12)
+
+
+def test_fractional_counts_have_a_coefficient_too(small):
+    chains, data, tree = small
+    halved = PairedComparisons(data.counts / 2, weights=True)
+    pointwise = tree_of(chains, halved)["log_likelihood"]["wins"]
+    n, x = (halved.wins + halved.losses), halved.wins
+    coefficients = -np.log(n + 1) - betaln(x + 1, n - x + 1)
+    np.testing.assert_allclose(
+        pointwise - coefficients,
+        (tree["log_likelihood"]["wins"] - tree["constant_data"]["log_binomial_coefficient"]) / 2,
+    )
+
+
+def test_no_lapse_and_a_certain_choice_give_no_nan():
+    """Option 1 has nothing that option 0 lacks, and was never chosen over it."""
+    certain = chain(2, draws=3, mean_features=0.0)
+    certain = dataclasses.replace(certain, unique_weights=np.tile([1.0, 0.0], (3, 1)))
+    data = PairedComparisons(np.array([[0, 9], [0, 0]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = tree_of([certain], data, lapse=0.0)
+    np.testing.assert_array_equal(tree["log_likelihood"]["wins"], 0.0)
+
+
+def test_tiny_reverse_probabilities_keep_their_digits():
+    chosen = dataclasses.replace(chain(2, draws=1, mean_features=0.0), unique_weights=np.array([[1.0, 1e-30]]))
+    data = PairedComparisons(np.array([[0, 9], [1, 0]]))
+    pointwise = tree_of([chosen], data, lapse=0.0)["log_likelihood"]["wins"]
+    np.testing.assert_allclose(pointwise, math.log(1e-30) + math.log(10), rtol=1e-12)
+
+
+def test_large_tree_lists_owners_instead_of_dense_features(large):
+    chains, _, tree = large
+    posterior = tree["posterior"]
+    assert "log_likelihood" not in tree.children
+    assert not {"features", "choice_probability"} & set(posterior.data_vars)
+    assert posterior["owners"].dtype == np.int32
+    assert (posterior["feature_size"].sum("feature") == (posterior["owners"] >= 0).sum("owner")).all()
+    assert posterior["n_features"].values.tolist() == [draws.n_features.tolist() for draws in chains]
+
+
+@pytest.mark.parametrize("n_options, dense", [(63, True), (64, False)])
+def test_two_thousand_pairs_is_the_limit(n_options, dense):
+    tree = tree_of([chain(n_options, draws=2)], comparisons(n_options))
+    assert ("features" in tree["posterior"]) is ("log_likelihood" in tree.children) is dense
+
+
+@pytest.mark.parametrize(
+    "lengths, kept",
+    [((40, 40, 40), (3, 40)), ((40, 30, 35), (3, 30)), ((40, 0, 0), (1, 40)), ((40, 39, 3), (2, 39))],
+)
+def test_interrupted_chains_keep_the_most_draws(lengths, kept):
+    chains = [chain(4, draws=length, seed=seed) for seed, length in enumerate(lengths)]
+    tree = tree_of(chains, comparisons(4))
+    assert (tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]) == kept
+    found = iterate_features(tree)
+    for draws in chains:
+        if len(draws.alpha) >= kept[1]:
+            for expected in list(features_of(draws))[: kept[1]]:
+                features, weights = next(found)
+                assert [tuple(np.flatnonzero(row)) for row in features] == [owners for owners, _ in expected]
+                np.testing.assert_array_equal(weights, [weight for _, weight in expected])
+    assert next(found, None) is None
+
+
+def test_no_draw_at_all_is_an_error():
+    with pytest.raises(DataError, match="no draw was kept"):
+        tree_of([chain(4, draws=0)], comparisons(4))
+
+
+def test_pair_index_is_row_major():
+    i, j = np.triu_indices(9, k=1)
+    np.testing.assert_array_equal(pair_index(i, j, 9), np.arange(36))
+
+
+@pytest.mark.parametrize("case", ["small", "large", "no features"])
+def test_a_saved_tree_comes_back_identical(case, request, tmp_path):
+    if case == "no features":
+        tree = tree_of([chain(3, draws=5, mean_features=0.0)], comparisons(3), thali_model="{}" * 50_000)
+    else:
+        tree = request.getfixturevalue(case)[2]
+    save(tree, tmp_path / "posterior.nc")
+    assert [file.name for file in tmp_path.iterdir()] == ["posterior.nc"]
+    back = load(tmp_path / "posterior.nc")
+    assert back.attrs == tree.attrs
+    assert set(back.children) == set(tree.children)
+    for group in tree.children:
+        xr.testing.assert_identical(back[group].to_dataset(), tree[group].to_dataset())
+    if "features" in tree["posterior"]:
+        assert back["posterior"]["features"].dtype == np.int8
+    pd.testing.assert_frame_equal(summarise(back), summarise(tree))
+    pd.testing.assert_frame_equal(features_table(back), features_table(tree))
+    save(tree, tmp_path / "posterior.nc")  # the loaded file is closed, so it can be replaced
+
+
+def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise RuntimeError("a variable that cannot be stored")
+
+    monkeypatch.setattr(xr.Dataset, "dump_to_store", broken)
+    with pytest.raises(RuntimeError):
+        save(small[2], tmp_path / "posterior.nc")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_places_to_save(small, tmp_path):
+    with pytest.raises(DataError, match="is a folder"):
+        save(small[2], tmp_path)
+    with pytest.raises(DataError, match="no folder"):
+        save(small[2], tmp_path / "absent" / "posterior.nc")
+
+
+def test_bad_files_to_load(tmp_path):
+    with pytest.raises(DataError, match="is a folder"):
+        load(tmp_path)
+    with pytest.raises(DataError, match="there is no file"):
+        load(tmp_path / "absent.nc")
+    for content in (b"", b"a,b\n1,2\n", b"\x89HDF\r\n\x1a\n" + bytes(100)):
+        (tmp_path / "text.nc").write_bytes(content)
+        with pytest.raises(DataError, match="is damaged, or thali did not write it.*verify=False"):
+            load(tmp_path / "text.nc")
+        with pytest.raises(DataError, match="not a posterior that thali wrote"):
+            load(tmp_path / "text.nc", verify=False)
+    xr.DataTree.from_dict({"posterior": xr.Dataset({"x": 1.0})}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    with pytest.raises(DataError, match="netCDF file, but not a posterior that thali wrote"):
+        load(tmp_path / "other.nc", verify=False)
+    with pytest.raises(DataError, match="not a regular file"):
+        load(os.devnull)
+
+
+def test_other_readers_do_not_see_the_seal(small, tmp_path):
+    import h5py
+
+    path, alpha = tmp_path / "posterior.nc", small[2]["posterior"]["alpha"].values
+    save(small[2], path)
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["posterior/alpha"][:], alpha)
+    with xr.open_dataset(path, group="posterior", engine="h5netcdf") as stored:
+        np.testing.assert_array_equal(stored["alpha"], alpha)
+
+
+def test_netcdf4_does_not_see_the_seal(small, tmp_path):
+    netcdf4 = pytest.importorskip("netCDF4")
+    save(small[2], tmp_path / "posterior.nc")
+    with netcdf4.Dataset(tmp_path / "posterior.nc") as file:
+        np.testing.assert_array_equal(file["posterior"]["alpha"][:], small[2]["posterior"]["alpha"].values)
+
+
+def test_arviz_does_not_see_the_seal(small, tmp_path):
+    arviz = pytest.importorskip("arviz")
+    save(small[2], tmp_path / "posterior.nc")
+    read = arviz.from_netcdf(tmp_path / "posterior.nc")
+    np.testing.assert_array_equal(read["posterior"]["alpha"], small[2]["posterior"]["alpha"].values)
+
+
+def test_a_file_that_another_program_rewrote_is_read_when_asked_for(small, tmp_path):
+    small[2].to_netcdf(tmp_path / "again.nc", engine="h5netcdf")
+    with pytest.raises(DataError, match="verify=False"):
+        load(tmp_path / "again.nc")
+    xr.testing.assert_identical(
+        load(tmp_path / "again.nc", verify=False)["posterior"].to_dataset(), small[2]["posterior"].to_dataset()
+    )
+
+
+def _hostile(file, how, secret):
+    """Change an HDF5 file of a posterior to something that must not be read."""
+    import h5py
+
+    group = file["posterior"]
+    values = group["alpha"][:]
+    if how in ("nested group", "vast", "objects", "references", "opaque", "virtual", "external array"):
+        for reference in ("DIMENSION_LIST",):
+            del group["alpha"].attrs[reference]
+    if how != "external group":
+        del group["alpha"]
+    if how == "external link":
+        group["alpha"] = h5py.ExternalLink(secret, "/x")
+    elif how == "external group":
+        file["more"] = h5py.ExternalLink(secret, "/")
+    elif how == "soft link":
+        group["alpha"] = h5py.SoftLink("/posterior/log_likelihood")
+    elif how == "dangling":
+        group["alpha"] = h5py.SoftLink("/nowhere")
+    elif how == "nested group":
+        group["alpha"] = group
+    elif how == "vast":
+        group.create_dataset("alpha", (10**6, 10**6), chunks=(1000, 1000), dtype=float)
+    elif how == "objects":
+        group.create_dataset("alpha", values.shape, dtype=h5py.vlen_dtype(float))
+    elif how == "references":
+        group.create_dataset("alpha", values.shape, dtype=h5py.ref_dtype)
+    elif how == "opaque":
+        group.create_dataset("alpha", values.shape, dtype="V8")
+    elif how == "virtual":
+        layout = h5py.VirtualLayout(values.shape, float)
+        layout[:] = h5py.VirtualSource(secret, "x", values.shape)
+        group.create_virtual_dataset("alpha", layout)
+    elif how == "external array":
+        group.create_dataset("alpha", values.shape, dtype=float, external=[(secret, 0, h5py.h5f.UNLIMITED)])
+
+
+HOSTILE = (
+    "external link",
+    "external group",
+    "soft link",
+    "dangling",
+    "nested group",
+    "vast",
+    "objects",
+    "references",
+    "opaque",
+    "virtual",
+    "external array",
+)
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("how", HOSTILE)
+def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, sealed):
+    """Neither with a right hash nor without; what another file holds is not read either."""
+    import h5py
+
+    secret, path = str(tmp_path / "secret.h5"), tmp_path / "posterior.nc"
+    with h5py.File(secret, "w") as file:
+        file["x"] = small[2]["posterior"]["alpha"].values
+    small[2].to_netcdf(path, engine="h5netcdf")
+    with h5py.File(path, "r+") as file:
+        _hostile(file, how, secret)
+    if sealed:
+        path.write_bytes(path.read_bytes() + seal(path.read_bytes()))
+    with pytest.raises(DataError, match="is not a posterior that thali wrote: "):
+        load(path, verify=sealed)
+
+
+def test_a_file_of_a_newer_thali_is_refused(small, tmp_path):
+    newer = small[2].copy()
+    newer.attrs = {**newer.attrs, "thali_schema": 99, "creation_library_version": "9.9"}
+    save(newer, tmp_path / "posterior.nc")
+    with pytest.raises(DataError, match=r"written by thali 9\.9.*update thali"):
+        load(tmp_path / "posterior.nc")

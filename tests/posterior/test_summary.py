@@ -1,0 +1,179 @@
+"""The summary, the verdict on it, and the histogram in text."""
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from arviz_stats.base.array import array_stats
+from posterior_cases import chain, comparisons, small_fit, summarise, tree_of, verdict
+
+from thali.errors import ArgumentError
+from thali.model.latent_features.answers.pair_coordinates import pair_index
+from thali.posterior.histogram import text_histogram
+
+
+@pytest.fixture(scope="module")
+def small():
+    return small_fit()
+
+
+COLUMNS = ["mean", "sd", "eti89_lb", "eti89_ub", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
+
+
+def test_summary_has_the_documented_rows_and_columns(small):
+    chains, data, tree = small
+    summary = summarise(tree)
+    pairs = [
+        f"choice_probability[{data.labels[i]}, {data.labels[j]}]" for i, j in zip(data.first, data.second, strict=True)
+    ]
+    assert summary.index.to_list() == ["n_features", "alpha", "log_likelihood", *pairs]
+    assert summary.columns.to_list() == COLUMNS
+    alpha = np.stack([draws.alpha for draws in chains])
+    assert summary.loc["alpha", "mean"] == pytest.approx(alpha.mean(), rel=1e-12)
+    assert summary.loc["alpha", "sd"] == pytest.approx(alpha.std(ddof=1), rel=1e-12)
+    np.testing.assert_allclose(
+        summary.loc["alpha", ["eti89_lb", "eti89_ub"]].astype(float),
+        np.quantile(alpha, [0.055, 0.945]),
+        rtol=1e-2,
+    )
+    # ArviZ's own function, and ArviZ's default quantiles.
+    tails = [array_stats.ess(alpha, method="quantile", prob=quantile) for quantile in (0.11, 0.89)]
+    assert summary.loc["alpha", "ess_tail"] == pytest.approx(min(tails), rel=1e-12)
+    probability = tree["posterior"]["choice_probability"].values[..., pair_index(data.first[-1], data.second[-1], 5)]
+    assert summary.iloc[-1]["mean"] == pytest.approx(probability.mean(), rel=1e-12)
+
+
+def test_alpha_is_a_row_only_if_it_was_learned(small):
+    chains, data, _ = small
+    assert "alpha" not in summarise(tree_of(chains, data, learned_alpha=False)).index
+
+
+@pytest.mark.parametrize("n_options, rows", [(60, 3 + 59), (61, 3)])
+def test_choice_probabilities_are_rows_up_to_sixty_options(n_options, rows):
+    tree = tree_of([chain(n_options, draws=8)], comparisons(n_options, share=0.0))
+    assert len(summarise(tree)) == rows
+
+
+def test_independent_draws_are_found_efficient_and_agreeing():
+    tree = tree_of([chain(3, draws=1000, seed=seed) for seed in range(4)], comparisons(3))
+    summary = summarise(tree)
+    assert np.min(summary["ess_bulk"]) > 3000
+    assert np.max(summary["r_hat"]) < 1.005
+    np.testing.assert_allclose(summary["mcse_mean"], summary["sd"] / math.sqrt(4000), rtol=0.1)
+    ok, sentence = verdict(summary)
+    assert ok
+    assert sentence.startswith("The 4 chains agree: R-hat is at most 1.00")
+
+
+def test_constant_quantities_are_quiet_and_ignored():
+    """Given aspects: the number of features never changes, and 0.1 * 3000 / 3000 is not 0.1."""
+    chains = [chain(3, draws=1000, seed=seed, mean_features=0.0) for seed in range(3)]
+    chains = [dataclasses.replace(draws, alpha=np.full(1000, 0.1)) for draws in chains]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        summary = summarise(tree_of(chains, comparisons(3)))
+    assert summary.loc["alpha", ["mean", "sd", "mcse_mean", "eti89_lb", "eti89_ub"]].to_list() == [
+        0.1,
+        0,
+        0,
+        0.1,
+        0.1,
+    ]
+    assert summary.loc[["alpha", "n_features"], "r_hat"].isna().all()
+    assert verdict(summary)[0]
+
+
+def test_everything_constant_is_no_disagreement():
+    draws = chain(2, draws=10, mean_features=0.0)
+    still = {
+        name: np.repeat(getattr(draws, name)[:1], 10, axis=0) for name in ("alpha", "log_likelihood", "unique_weights")
+    }
+    summary = summarise(tree_of([dataclasses.replace(draws, **still)] * 2, comparisons(2)))
+    assert verdict(summary) == (True, "The 2 chains cannot disagree: no quantity ever changes.")
+
+
+def test_chains_that_stand_still_in_different_places_are_caught():
+    chains = [chain(3, draws=500, seed=seed) for seed in range(2)]
+    chains = [dataclasses.replace(draws, alpha=np.full(500, 1.0 + seed)) for seed, draws in enumerate(chains)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ok, sentence = verdict(tree_of(chains, comparisons(3)))
+    assert not ok
+    assert "do not agree yet: R-hat of alpha is above 100" in sentence
+    assert "stay in different families of features" in sentence and sentence.endswith("fit again with tempering=8.")
+    bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
+    bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
+    sentence = verdict(tree_of(bare, comparisons(3)))[1]
+    assert "plots.trace" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
+
+
+def test_one_shifted_chain_is_caught_and_named():
+    chains = [chain(3, draws=500, seed=seed) for seed in range(4)]
+    chains[2] = dataclasses.replace(chains[2], log_likelihood=chains[2].log_likelihood + 1.0)
+    ok, sentence = verdict(tree_of(chains, comparisons(3)))
+    assert not ok
+    assert sentence.startswith("The 4 chains do not agree yet: R-hat of log_likelihood is 1.0")
+    assert sentence.endswith("(now 500), and raise tune likewise, or with tempering=8.")
+    ladder = {"temperature": np.geomspace(1.0, 10.0, 8), "swap_rate": np.full(7, 0.3)}
+    tempered = [dataclasses.replace(drawn, stats=ladder) for drawn in chains]
+    sentence = verdict(tree_of(tempered, comparisons(3)))[1]
+    assert sentence.endswith("(now 500), and raise tune likewise.")
+
+
+def test_too_few_draws_are_told_how_many_to_take():
+    summary = pd.DataFrame({"sd": 1.0, "r_hat": 1.001, "ess_bulk": 900.0, "ess_tail": [300.0, 90.0]}, index=["x", "y"])
+    summary.attrs.update(chains=4, draws=1000)
+    assert verdict(summary) == (
+        False,
+        "The 4 chains agree but are too short: ess_tail of y is 90 (wanted: at least 400); "
+        "fit again with draws=4500 (now 1000), and raise tune likewise.",
+    )
+
+
+def test_one_chain_is_never_enough():
+    summary = summarise(tree_of([chain(3, draws=500)], comparisons(3)))
+    assert np.isnan(summary["r_hat"]).all()
+    ok, sentence = verdict(summary)
+    assert not ok
+    assert sentence.startswith("The one chain is long enough")
+    assert "with one chain there is no R-hat" in sentence
+    ok, sentence = verdict(summarise(tree_of([chain(3, draws=30)], comparisons(3))))
+    assert not ok
+    assert sentence.startswith("The one chain is too short")
+
+
+def test_a_few_draws_are_too_few_to_judge():
+    for draws in (1, 3):
+        assert not verdict(summarise(tree_of([chain(3, draws=draws)], comparisons(3))))[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            summary = summarise(tree_of([chain(3, draws=draws, seed=seed) for seed in range(2)], comparisons(3)))
+        ok, sentence = verdict(summary)
+        assert not ok
+        assert "cannot be judged by" in sentence
+
+
+def test_a_frame_of_unknown_origin_is_refused(small):
+    summary = summarise(small[2])
+    summary.attrs.clear()
+    with pytest.raises(ArgumentError, match="attrs"):
+        verdict(summary)
+
+
+def test_histogram_groups_many_values():
+    lines = text_histogram(np.arange(100), width=10).splitlines()
+    assert len(lines) == 20
+    assert lines[0] == "  0-4 | ##########   5 %"
+    assert lines[-1] == "95-99 | ##########   5 %"
+
+
+def test_histogram_of_one_value():
+    assert text_histogram([7, 7], width=3) == "7 | ###  100 %"
+
+
+def test_histogram_shows_rare_values():
+    lines = text_histogram([0] * 999 + [2], width=3).splitlines()
+    assert lines == ["0 | ###  100 %", "1 |       0 %", "2 |      <1 %"]

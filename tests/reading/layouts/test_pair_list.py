@@ -1,0 +1,51 @@
+"""The layout of comparisons in a list: which columns it takes, and what it makes."""
+
+import pytest
+
+from thali._source import Source
+from thali.data.pairs import PairedComparisons
+from thali.reading.layouts.pair_list import choice_columns, lacks, match
+from thali.reading.table import load
+
+
+def table(text):
+    return load(Source("x.csv", text.encode()))
+
+
+@pytest.mark.parametrize(
+    ("names", "how"),
+    [
+        ("winner loser", ["long table, 'winner' chosen over 'loser', one comparison a row"]),
+        ("i j n", ["long table, 'i' chosen over 'j', counted by 'n'"]),
+        ("a b wins_a wins_b", ["table of pairs, 'a' over 'b' counted by 'wins_a', the reverse by 'wins_b'"]),
+        ("winner winner2", []),
+        ("x y", []),
+    ],
+)
+def test_columns(names, how):
+    assert [str(columns) for columns in choice_columns(names.split())] == how
+
+
+def test_what_does_not_match():
+    assert match(table("i,j,similarity\nA,B,1\n")) is None  # the column says what it is
+    assert match(table(",I,J\nI,0,3\nJ,1,0\n")) is None  # options called I and J
+    assert match(table("I,J\n0,3\n1,0\n")) is None
+    assert match(table("winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n")) is not None  # as many rows as columns of numbers
+
+
+def test_what_it_makes():
+    data, sentence = match(table("a,b,a_over_b,b_over_a,judge\nA,B,3,1,x\n")).build()
+    assert data == PairedComparisons([[0, 3], [1, 0]], "AB") and sentence.endswith("; columns not used: 'judge'")
+    data, _ = match(table("won,lost,weight\nA,B,1.5\nB,A,1\n")).build()
+    assert data.wins.tolist() == [1.5]
+    for text, said in (
+        ("winner,loser,n,count\nA,B,1,2\n", "The columns can be read in several ways"),
+        ("winner,loser,tie\nA,B,1\n", "Column 'tie' holds ties, first in row 2"),
+    ):
+        with pytest.raises(ValueError, match=f"x.csv: {said}"):
+            match(table(text)).build()
+
+
+def test_what_is_lacking():
+    assert lacks(table("Winner,year\nA,1\nB,2\nC,3\n")) == "a column 'loser' beside 'Winner'"
+    assert lacks(table("i,year\nA,1\nB,2\nC,3\n")) == lacks(table("winner,loser\nA,B\n")) == ""

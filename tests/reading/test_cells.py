@@ -1,0 +1,85 @@
+"""Texts that are split at once hold the same cells as those that are read line by line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from thali._source import Source
+from thali.reading import cells
+from thali.reading.table import load
+
+ODD = ["", " ", "NA", "-", "01", "1e3", "True", "1,5", " x ", "\u00a0y", "a b", "'", "nan", "inf", "60%", "é"]
+ODD += ["1_000", "x\x0cy"]
+ODD += ["\x85", "\u2028", "1" * 30, "-0", "+3", ".5", "7.", "0x1F", "٣"]
+
+
+def read_both_ways(content, monkeypatch):
+    quick = load(Source("x.csv", content))
+    with monkeypatch.context() as patch:
+        patch.setattr(cells, "_even_cells", lambda text, separator: None)
+        slow = load(Source("x.csv", content))
+    return quick, slow
+
+
+def same(quick, slow):
+    pd.testing.assert_frame_equal(quick.frame, slow.frame, check_index_type=False)
+    assert (quick.named, quick.note, quick.short_rows) == (slow.named, slow.note, slow.short_rows)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_cells_of_all_kinds(separator, ending, monkeypatch):
+    rng = np.random.default_rng(4)
+    split = 0
+    for _ in range(60):
+        texts = [text for text in ODD if separator not in text]
+        rows = [["k", "a", "b"], *([str(k), *rng.choice(texts, 2)] for k in range(rng.integers(1, 6)))]
+        rows = [row[:1] + [str(cell) for cell in row[1:]] for row in rows]
+        text = ending.join(separator.join(row) for row in rows) + ending * int(rng.integers(2))
+        split += cells._even_cells(text, separator) is not None
+        same(*read_both_ways(text.encode(), monkeypatch))
+    assert split > 50
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a,b\n"x,y",1\nz,2\n',
+        'a,b\n"x",1\n"y",2\n',
+        "a,b\nx,1\n\ny,2\n",
+        "a,b\nx,1\n,\ny,2\n",
+        "a,b\nx,1\n , \ny,2\n",
+        "a,b,\nx,1,\ny,2,\n",
+        "a,,b\nx,,1\ny,,2\n",
+        "a,b\rx,1\ry,2\r",
+        "a,b\r\nx,1\ry,2\n",
+        "sep=;\na;b\nx;1\ny;2\n",
+        "\ufeffa,b\nx,1\n",
+        "1,2\n3,4\n",
+        "a,b\nx,1\n\n\n",
+        "a b\nx 1\ny 2\n",
+    ],
+)
+def test_shapes_of_all_kinds(text, monkeypatch):
+    same(*read_both_ways(text.encode(), monkeypatch))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a,b\nx,1\ny\n", "a,b\nx,1\ny,2,3\n", "a,b\n", "a,b\nx\n1,2,3\n", "a,a\n1,2\n", "a,b,\nx,1,5\n", "a,b\nx,1,2\n"],
+)
+def test_what_is_wrong_is_said_alike(text, monkeypatch):
+    said = []
+    for even in (cells._even_cells, lambda text, separator: None):
+        monkeypatch.setattr(cells, "_even_cells", even)
+        try:
+            said.append(load(Source("x.csv", text.encode())).short_rows)
+        except ValueError as error:
+            said.append(str(error))
+    assert said[0] == said[1] != ""
+
+
+def test_a_cell_that_is_too_long_is_refused_both_ways():
+    content = b"a,b\n" + b"z,1\n" * 60 + b"x," + b"y" * 200_000 + b"\n"
+    with pytest.raises(ValueError, match="field larger than field limit"):
+        load(Source("x.csv", content))

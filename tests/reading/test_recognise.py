@@ -1,0 +1,181 @@
+"""One loop over the layouts: a file is parsed once, two readings are an ambiguity, none names the nearest layout."""
+
+import pickle
+
+import pandas as pd
+import pytest
+
+from thali._source import Source
+from thali.data import kinds
+from thali.reading.layouts import LAYOUTS
+from thali.reading.recognise import RecognitionError, read, recognise
+from thali.reading.table import load, read_table
+
+PAIRS = "chosen,rejected,n\ntea,milk,3\nmilk,tea,1\n"
+SQUARE = ",tea,milk\ntea,0,3\nmilk,1,0\n"
+SETS = "obsID,alt,choice\n1,tea,1\n1,milk,0\n2,tea,0\n2,milk,1\n"
+PRICED = "obsID,alt,choice,price\n1,tea,1,2.5\n1,milk,0,1\n2,tea,0,2\n2,milk,1,3\n"
+ALIKE = ",tea,milk\ntea,1,0.3\nmilk,0.3,1\n"
+EXPERIMENT = "id,task,choice,price\n1,1,1,2\n1,1,0,3\n"
+CLASSES = "height,kind\n1.5,moss\n30,fern\n2,moss\n"
+ML = ("--method", "maximum-likelihood", "--lapse", 0)
+
+
+def table(text, name="data.csv"):
+    return load(Source(name, text.encode()))
+
+
+@pytest.fixture
+def parses(monkeypatch):
+    """How often the text of a file was parsed, and how often its bytes were read."""
+    import builtins
+
+    from thali.reading import table
+
+    counts = {"parsed": 0, "opened": 0}
+    text_cells, opened = table.text_cells, builtins.open
+
+    def counted(content):
+        counts["parsed"] += 1
+        return text_cells(content)
+
+    def counted_open(file, *more, **named):
+        counts["opened"] += str(file).endswith("data.csv")
+        return opened(file, *more, **named)
+
+    monkeypatch.setattr(table, "text_cells", counted)
+    monkeypatch.setattr("thali._source.open", counted_open, raising=False)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "code"),
+    [
+        (PAIRS, ML, 0),
+        (SQUARE, ML, 0),
+        (SQUARE.replace("3", "x"), ML, 2),  # a bad count
+        (SQUARE.replace("3", "3.5"), ML, 2),  # perhaps similarities
+        ("one,two\n1,x\n2,y\n3,x\n", ML, 2),  # nothing that is known
+        ("winner,loser\na\nb,c\n", ML, 2),  # rows that end early
+        (SETS, ("--method", "?"), 2),
+        (PRICED, (), 2),  # an ambiguity
+        (ALIKE, ("--estimate", "?"), 2),
+        (EXPERIMENT, ("--model", "product-classes", "--method", "?"), 2),
+        (CLASSES, ("--target", "kin"), 2),
+    ],
+)
+def test_a_file_is_opened_and_parsed_once(parses, run, tmp_path, text, words, code):
+    (tmp_path / "data.csv").write_text(text)
+    assert run("fit", tmp_path / "data.csv", *words).code == code
+    assert parses["opened"] <= 1 and parses["parsed"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "layout"),
+    [
+        (PAIRS, kinds.PAIRS, "list of comparisons"),
+        (SQUARE, kinds.PAIRS, "square of counts"),
+        (SETS, kinds.CHOICES, "long table of choices"),
+        (ALIKE, kinds.SIMILARITIES, "square of similarities"),
+        ("a,b,similarity\ntea,milk,0.3\n", kinds.SIMILARITIES, "list of similarities"),
+    ],
+)
+def test_the_kind_of_data_is_recognised(text, kind, layout):
+    reading = recognise(table(text))
+    assert (reading.kind, reading.layout) == (kind, layout)
+    assert recognise(table(text), kind).layout == layout
+
+
+def test_layouts_have_names_of_their_own_and_known_kinds():
+    assert len({layout.name for layout in LAYOUTS}) == len(LAYOUTS)
+    known = {kinds.PAIRS, kinds.CHOICES, kinds.SIMILARITIES, kinds.CLASSES, kinds.EXPERIMENTS}
+    assert {layout.kind for layout in LAYOUTS} == known
+    assert all(set(layout.named_by) <= set(layout.options) and layout.expected for layout in LAYOUTS)
+
+
+def test_two_readings_are_an_ambiguity_that_names_both():
+    with pytest.raises(RecognitionError) as caught:
+        recognise(table(PRICED))
+    assert caught.value.found == (kinds.CHOICES, kinds.EXPERIMENTS)
+    assert str(caught.value) == (
+        "data.csv: The table can be read as choices out of sets (long table, 'alt' chosen if 'choice', occasions "
+        "'obsID'); or as choice experiments (choices of one alternative out of several, which are described by "
+        "'price'); say which is meant."
+    )
+    assert recognise(table(PRICED), kinds.PAIRS, kinds.CHOICES).kind == kinds.CHOICES
+    assert recognise(table(PRICED), alternative="alt").kind == kinds.CHOICES  # a named column says which
+    assert recognise(table(PRICED), target="alt").kind == kinds.CLASSES
+
+
+def test_a_list_of_three_similarities_is_no_square_of_counts():
+    text = "a,b,similarity\n1,2,0.5\n1,3,0.2\n2,3,0.4\n"  # as many rows as columns, all numbers
+    assert recognise(table(text)).layout == "list of similarities"
+    assert read(Source("x", text.replace("a,b", "i,j").encode()))[0].values.tolist() == [0.5, 0.2, 0.4]
+
+
+def test_data_of_another_kind_than_was_asked_for():
+    for text, wanted, found in (
+        (ALIKE, kinds.PAIRS, kinds.SIMILARITIES),
+        (PAIRS, kinds.SIMILARITIES, kinds.PAIRS),
+        (SETS, kinds.PAIRS, kinds.CHOICES),
+    ):
+        with pytest.raises(RecognitionError) as caught:
+            recognise(table(text), wanted)
+        said = str(caught.value)
+        assert said.startswith(f"data.csv: The table holds {found} (") and said.endswith(f"), not {wanted}.")
+        assert (caught.value.found, caught.value.wanted) == ((found,), (wanted,))
+
+
+@pytest.mark.parametrize(
+    ("header", "nearest"),
+    [
+        ("winner,looser,year", "Nearest is a list of comparisons, but for a column 'loser' beside 'winner'."),
+        ("obsID,drink,choice", "Nearest is a long table of choices, but for a column of alternatives."),
+        ("alt,choice,size", "Nearest is a long table of choices, but for a column that numbers the occasions."),
+        ("x,y,z", "'a_over_b' and 'b_over_a' (or item1, item2, wins1, wins2)."),
+    ],
+)
+def test_the_nearest_layout_is_named_and_what_it_lacks(header, nearest):
+    with pytest.raises(RecognitionError) as caught:
+        recognise(table(f"{header}\n1,a,x\n1,b,y\n2,a,x\n2,b,z\n"), kinds.PAIRS, kinds.CHOICES)
+    assert caught.value.found == () and nearest in str(caught.value)
+    assert "are not paired comparisons or choices out of sets; expected " in str(caught.value)
+
+
+def test_rows_may_end_early_in_a_triangle_alone(tmp_path):
+    text = ",A,B,C\nA\nB,0.8\nC,0.3,0.4\n"
+    assert recognise(table(text)).layout == "square of similarities"
+    for wanted in ((kinds.PAIRS,), (kinds.CLASSES,)):
+        with pytest.raises(ValueError, match="data.csv: Line 2 holds 1 cell, but the header names 4 columns"):
+            recognise(table(text), *wanted)
+    (tmp_path / "data.csv").write_text(text)
+    with pytest.raises(ValueError, match="data.csv: Line 2 holds 1 cell"):
+        read_table(tmp_path / "data.csv")
+
+
+def test_errors_keep_their_facts_in_another_process():
+    for error in (RecognitionError("x", ("a",), ("b",)),):
+        again = pickle.loads(pickle.dumps(error))
+        assert str(again) == "x" and vars(again) == vars(error)
+
+
+def test_nothing_is_converted_before_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr(pd, "concat", None)
+    reading = recognise(table("a,b,a_over_b,b_over_a\ntea,milk,1,2\n"))
+    with pytest.raises(TypeError):
+        reading.build()
+
+
+def test_a_list_of_similarities_whose_rows_end_early_is_not_misread():
+    text = "a,b,similarity\ntea,milk,0.2\ncoffee,0.4\n"  # 0.4 is no object
+    for wanted in ((), (kinds.SIMILARITIES,)):
+        with pytest.raises(ValueError, match="data.csv: Line 3 holds 2 cells, but the header names 3 columns"):
+            recognise(table(text), *wanted)
+
+
+def test_facts_in_errors_about_data_are_spelled_by_the_place(run, tmp_path):
+    (tmp_path / "data.csv").write_text(",a,b\na,0,3\nb,3.5,0\n")
+    with pytest.raises(ValueError, match="say so: weights=True, or a column called 'weight' in a file"):
+        read(tmp_path / "data.csv")
+    said = run("fit", tmp_path / "data.csv", *ML).err
+    assert "say so: a column called 'weight' in a file. If these are similarities, say --model additive" in said

@@ -1,0 +1,54 @@
+"""Skeleton of a model: the mean of numbers whose standard deviation is known.
+
+y_i ~ Normal(mu, sd), mu flat. Copy this file to `src/thali/model/NAME/model.py`, replace the mathematics, write
+`src/thali/model/NAME/spec.py` with a `ModelSpec`, name it in `SPECS` of `src/thali/model/registry.py` and the class in
+`src/thali/__init__.pyi`. Imports that are slow (xarray, pandas, numba, SciPy) stand inside functions.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from thali._arguments import positive, whole
+from thali.errors import DataError
+from thali.inference.seeds import streams
+from thali.model.base import Job, Sampled
+
+
+class KnownSpread(Sampled):
+    """The public class. The constructor stores its arguments and does nothing else."""
+
+    def __init__(self, sd: float = 1.0):
+        self.sd = sd
+
+    def fit(self, data, draws: int = 1000, chains: int = 4, random_seed=None):
+        """Check all arguments and data, make a `Job`, and have it carried out."""
+        return self._carry_out(self._job(data, draws, chains, random_seed))
+
+    def _job(self, data, draws, chains, random_seed) -> Job:
+        values = np.asarray(data, float)
+        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+            raise DataError(f"data must be one finite number or more in a row; got shape {values.shape}.")
+        sd = positive("sd", self.sd, "the standard deviation of a number")
+        draws, chains = whole("draws", draws, 1), whole("chains", chains, 1)
+        rngs = streams(random_seed, chains)  # one stream a chain: the draws do not depend on the number of cores
+
+        def work() -> dict[str, Any]:
+            mu = np.stack([rng.normal(values.mean(), sd / np.sqrt(values.size), draws) for rng in rngs])
+            return {"posterior_": _tree(mu, values), "interrupted_": False, "mean_": float(mu.mean())}
+
+        return Job(work, draws=draws)
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """The rows of `summary`, as arrays (chain, draw)."""
+        return {"mu": self._fitted()["posterior"]["mu"].values}
+
+
+def _tree(mu: np.ndarray, values: np.ndarray):
+    """The posterior in the ArviZ schema."""
+    import xarray
+
+    from thali.posterior.store import origin, tree_of
+
+    posterior = xarray.Dataset({"mu": (("chain", "draw"), mu)})
+    return tree_of({"posterior": posterior, "observed_data": xarray.Dataset({"y": ("row", values)})}, origin())

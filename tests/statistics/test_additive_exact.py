@@ -1,0 +1,52 @@
+"""Every sampler of additive clustering finds the posteriors that are known by quadrature."""
+
+import pytest
+from additive_cases import CASES, case_named
+from additive_runs import SAMPLERS, check, fit
+
+from thali.model.latent_features.samplers import recommended
+
+LEARNED = [case["name"] for case in CASES if "features" not in case["model"]]
+GIVEN = [case["name"] for case in CASES if "features" in case["model"]]
+THIN = {"tempered": 6, "untempered": 16, "general": 20}
+PUBLISHED = {2: 150, 3: 80, 4: 40}  # slow where few similarities tell a weight from the constant
+# what is not left to long runs
+MOST = [name for name in LEARNED if "alpha 4" not in name]
+SOME = ["two objects, similarity 0.6, alpha 1, Gamma(2, 4)", "E3c"]
+BRIEF = {"tempered": MOST, "untempered": MOST, "published": [*SOME, "E4b"], "general": SOME}
+
+
+def combinations_of(samplers):
+    for name in LEARNED:
+        for sampler in samplers:
+            yield pytest.param(name, sampler, marks=[] if name in BRIEF[sampler] else pytest.mark.long)
+
+
+@pytest.mark.parametrize("name, sampler", list(combinations_of(SAMPLERS)))
+def test_known_posteriors(name, sampler):
+    case = case_named(name)
+    thin = PUBLISHED[len(case["similarities"])] if sampler == "published" else THIN[sampler]
+    check(fit(case, thin, **SAMPLERS[sampler]), case)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name, sampler", list(combinations_of(["general"])))
+def test_known_posteriors_by_the_general_moves(name, sampler, monkeypatch):
+    monkeypatch.setattr(recommended, "conjugate", recommended.infinite)
+    case = case_named(name)
+    check(fit(case, THIN[sampler], tempering=False), case)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_weights_of_given_features(name):
+    case = case_named(name)
+    check(fit(case, 4), case)
+    check(fit(case, 4, tempering=3), case)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", GIVEN)
+def test_weights_of_given_features_by_the_general_moves(name, monkeypatch):
+    monkeypatch.setattr(recommended, "conjugate", recommended.fixed)
+    case = case_named(name)
+    check(fit(case, 20), case)

@@ -1,0 +1,88 @@
+"""The celebrities and Paris-Rome: long runs against converged reference values."""
+
+import numpy as np
+import pytest
+from elimination_cases import scores
+
+import thali as th
+
+# Mean and its Monte Carlo error, from independent samplers of two million sweeps.
+CELEBRITIES = {
+    "log_likelihood": (-121.562, 0.014),
+    "n_features": (10.736, 0.027),
+    "alpha": (3.067, 0.007),
+    ("LBJ", "HW"): (0.6570, 0.00015),
+    ("LBJ", "SL"): (0.6184, 0.00015),
+}
+COPIES = {
+    ("BB", "ET", "SL"): (0.515, 0.002),
+    ("JU", "CY"): (0.495, 0.002),
+    ("LBJ", "HW", "CDG"): (0.353, 0.001),
+    ("LBJ", "HW"): (0.257, 0.001),
+    ("JU", "CY", "AJF", "BB", "ET", "SL"): (0.136, 0.002),
+}
+# Without binomial coefficients.
+PARIS_ROME = {
+    "log_likelihood": (-282.698, 0.003),
+    "n_features": (3.276, 0.003),
+    "alpha": (1.387, 0.001),
+    ("P+", "P"): (0.9848, 0.00007),
+    ("P+", "R"): (0.5603, 0.00007),
+    ("P+", "R+"): (0.5000, 0.00007),
+    ("P", "R"): (0.5000, 0.00007),
+    ("R", "R+"): (0.0151, 0.00007),
+}
+PARIS_ROME_COPIES = {("P+", "P"): (1.150, 0.001), ("R", "R+"): (1.150, 0.001), ("P+", "R+"): (0.062, 0.001)}
+
+
+def draws_of(model, name):
+    posterior = model.posterior_["posterior"]
+    if isinstance(name, str):
+        return posterior[name].values.astype(float)
+    a, b = name
+    return posterior["choice_probability"].sel(pair=f"{a}, {b}").values
+
+
+def copies_of(model, members):
+    posterior = model.posterior_["posterior"]
+    wanted = np.isin(posterior["option"].values, members)
+    return (posterior["features"].values == wanted).all(-1).sum(-1).astype(float)
+
+
+def check(model, expected, copies, shift=0.0):
+    for name, (value, error) in expected.items():
+        z, _ = scores(draws_of(model, name) + (shift if name == "log_likelihood" else 0.0), value, error)
+        assert abs(z) < 4.0, (name, z)
+    for members, (value, error) in copies.items():
+        z, _ = scores(copies_of(model, members), value, error)
+        assert abs(z) < 4.0, (members, z)
+
+
+def fit(data, draws, thin):
+    return th.EliminationByAspects().fit(data, draws=draws, tune=500, thin=thin, random_seed=2006, progressbar=False)
+
+
+@pytest.mark.long
+def test_celebrities_two_million_sweeps():
+    model = fit(th.datasets.celebrities(), 25_000, 20)
+    check(model, CELEBRITIES, COPIES)
+    for name, (value, _) in CELEBRITIES.items():
+        assert scores(draws_of(model, name), value, 0.0)[1] <= 0.005 * abs(value)
+
+
+def test_paris_rome():
+    model = fit(th.datasets.paris_rome(expected=True), 20_000, 5)
+    constant = float(model.posterior_["constant_data"]["log_binomial_coefficient"].sum())
+    check(model, PARIS_ROME, PARIS_ROME_COPIES, -constant)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_default_budget_converges_and_is_honest(seed):
+    model = th.EliminationByAspects().fit(th.datasets.celebrities(), random_seed=seed, progressbar=False)
+    summary = model.summary()
+    assert summary["r_hat"].max() <= 1.01
+    for name in ("log_likelihood", "n_features", "alpha"):
+        value, error = CELEBRITIES[name]
+        row = summary.loc[name]
+        assert abs(row["mean"] - value) < 4.0 * np.hypot(row["mcse_mean"], error)
+    assert len(summary) == 3 + 36

@@ -1,0 +1,63 @@
+"""Long runs agree with posteriors that are known by quadrature."""
+
+import warnings
+
+import pytest
+from elimination_cases import CASES, copies, mean_and_error, quantity
+
+import thali as th
+from thali.errors import ThaliWarning
+
+DRAWS = {3: 40_000, 15: 12_000, 40: 6_000}
+
+
+def fit(case, **more):
+    data = th.PairedComparisons(case["counts"])
+    draws = DRAWS.get(data.n_options, 40_000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)  # of options that were never compared
+        settings = dict(case["model"])
+        if "tree" in settings:
+            settings["aspects"] = th.Tree.from_newick(settings.pop("tree"))
+        model = th.EliminationByAspects(**settings, **more)
+        return model.fit(data, draws=draws, tune=500, random_seed=20061, progressbar=False)
+
+
+LONG = {  # of a kind of which shorter ones run
+    "one pair of forty options, alpha 5, no lapses",
+    "one pair of fifteen options, alpha 1, no lapses",
+    "one pair of three on a tree, unrelated",
+    "three options, alpha 2",
+    "three options on a tree, alpha 2",
+    "three options, sharp data, alpha 3",
+    "two options 30:30, alpha 2",
+    "two options 30:30, alpha 5",
+    "two options 3:1, alpha 5",
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, id=c["name"], marks=[pytest.mark.long] if c["name"] in LONG else []) for c in CASES],
+)
+def test_posterior_means(case):
+    model = fit(case)
+    for name, expected in case["expected"].items():
+        mean, error = mean_and_error(quantity(model, name))
+        assert error <= 0.005 * abs(expected), name
+        assert abs(mean - expected) <= 4.0 * error + 6e-6 * abs(expected), (name, mean, expected, error)
+    for owners, expected in case["features"].items():
+        mean, error = mean_and_error(copies(model.posterior_["posterior"], [int(i) for i in owners.split(",")]))
+        assert error <= 0.02 * expected, owners
+        assert abs(mean - expected) <= 4.0 * error + 6e-6, (owners, mean, expected, error)
+
+
+@pytest.mark.long
+def test_the_published_sampler_is_biased_by_its_truncation():
+    """Three options, alpha learned: 2.21 features, of which K* = 5 finds 1.67."""
+    case = next(c for c in CASES if c["name"] == "three options, alpha learned")
+    model = fit(case, sampler="paper")
+    mean, _ = mean_and_error(quantity(model, "n_features"))
+    assert 1.60 < mean < 1.73
+    mean, _ = mean_and_error(quantity(model, "alpha"))
+    assert 0.92 < mean < 0.96

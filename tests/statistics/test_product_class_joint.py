@@ -1,0 +1,56 @@
+"""Parameters keep their prior when data are drawn and swept over in turn (Geweke 2004)."""
+
+import math
+
+import numpy as np
+import pytest
+from product_class_cases import random_experiment
+
+from thali.model.product_classes.problem import problem_of, target_of
+from thali.model.product_classes.simulate import NAMES, PAPER, PRIOR, RECOMMENDED, SIMULATED, average
+from thali.model.product_classes.sweep import draw_state
+
+DATA = random_experiment(5, [3, 3, 2], [3, 3, 2])
+CONDITIONS = [
+    (sampler, lapse, sharpness)
+    for sampler in (RECOMMENDED, PAPER)
+    for lapse, sharpness in ((0.0, math.inf), (0.2, math.inf), (0.0, 2.0), (0.2, 2.0))
+]
+
+
+def z_scores(sampler, lapse, sharpness, chains, iterations, seed):
+    """Differences between chain means of both arms, in standard errors; alpha is learned when there is a lapse."""
+    rng = np.random.default_rng(seed)
+    problem = problem_of(DATA, {"x0": "increasing"}, alpha=None if lapse else 2.0, beta=1.3)
+    target = target_of(problem, lapse, sharpness)
+    swept, prior = np.zeros((2, chains, len(NAMES)))
+    for c in range(chains):
+        state, drop = draw_state(rng, problem, shapes_from_prior=True), iterations // 10
+        means, state = average(rng, problem, target, state, sampler, SIMULATED, iterations=iterations - drop, drop=drop)
+        swept[c] = means[0, : len(NAMES)]
+        prior[c] = average(rng, problem, target, state, sampler, PRIOR, iterations=iterations)[0][0, : len(NAMES)]
+    error = np.sqrt((swept.var(axis=0, ddof=1) + prior.var(axis=0, ddof=1)) / chains)
+    moves = error > 0
+    assert moves.sum() >= len(NAMES) - 1  # alpha may be fixed
+    return (swept.mean(axis=0) - prior.mean(axis=0))[moves] / error[moves]
+
+
+def check(sampler, lapse, sharpness, chains, iterations):
+    """A row that fails is repeated with four times the iterations: an error grows, chance does not."""
+    for attempt in range(2):
+        z = z_scores(sampler, lapse, sharpness, chains, iterations * 4**attempt, 100 + attempt)
+        worst, spread = np.abs(z).max(), math.sqrt((z**2).mean())
+        if spread <= 2.0 and worst <= 4.0:
+            return
+    raise AssertionError(f"rms z {spread:.2f}, largest {worst:.2f}: {dict(zip(NAMES, z.round(1), strict=False))}")
+
+
+@pytest.mark.parametrize(("sampler", "lapse", "sharpness"), CONDITIONS)
+def test_sweeps_leave_the_joint_distribution_alone(sampler, lapse, sharpness):
+    check(sampler, lapse, sharpness, chains=120, iterations=100)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("sampler", "lapse", "sharpness"), CONDITIONS)
+def test_long_runs_leave_the_joint_distribution_alone(sampler, lapse, sharpness):
+    check(sampler, lapse, sharpness, chains=400, iterations=400)

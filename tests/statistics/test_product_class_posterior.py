@@ -1,0 +1,161 @@
+"""Chains of both samplers against posteriors that are known: by brute force, and in closed form."""
+
+import json
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from places import PUBLISHED
+from product_class_cases import NONE, TP1, TP2, TP3, Experiment, possible_state
+
+from thali.model.product_classes.problem import problem_of, target_of
+from thali.model.product_classes.simulate import NAMES, PAPER, RECOMMENDED, average
+
+# Experiment, monotone attributes, alpha, beta, prediction set.
+PROBLEMS = {
+    "TP1": (TP1, {"x0": 1}, 2.0, 1.0, [(1, 0), (1, 1), (0, 2)]),
+    "TP2": (TP2, {}, 1.5, 0.5, [(0,), (1,), (2,)]),
+    "TP3": (TP3, {"x0": 1, "x1": 1}, 2.0, 2.0, [(2, 0), (0, 1), NONE]),
+}
+KNOWN = json.loads((PUBLISHED / "product_classes.json").read_text())
+
+
+def chains(problem, target, sampler, n_chains, iterations, people, seed):
+    """Mean of every chain, of the quantities of NAMES about the first people and of L of every task."""
+    rng, rows = np.random.default_rng(seed), []
+    for _ in range(n_chains):
+        state = possible_state(rng, problem, target, sampler, people)
+        run = average(rng, problem, target, state, sampler, iterations=iterations, drop=iterations // 20, people=people)
+        rows.append(run[0][0])
+    rows = np.array(rows)
+    return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(n_chains)
+
+
+@pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
+@pytest.mark.parametrize("name", list(PROBLEMS))
+def test_posterior_means_are_those_of_brute_force(name, sampler):
+    compare_with_brute_force(name, sampler, 40, 5000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
+@pytest.mark.parametrize("name", list(PROBLEMS))
+def test_posterior_means_of_long_runs(name, sampler):
+    compare_with_brute_force(name, sampler, 100, 40_000)
+
+
+def compare_with_brute_force(name, sampler, n_chains, iterations):
+    """Within four standard errors + 3e-4, as the values of the table are known.
+
+    Predictions are the likelihoods of tasks that are not in the model: three for the first person, and three for a
+    third, who has no others.
+    """
+    data, monotone, alpha, beta, products = PROBLEMS[name]
+    asked = [(products, j) for j in range(3)]
+    people = [[*data.people[0], *asked], data.people[1], asked]
+    problem = problem_of(Experiment(data.n_levels, people), monotone, alpha, beta)
+    old, new = len(data.people[0]), problem.n_tasks - 3
+    delta = np.zeros(problem.n_tasks)
+    delta[old : old + 3] = delta[new:] = 1.0
+    target = target_of(problem, delta)
+    rng, rows = np.random.default_rng(21), []
+    for _ in range(n_chains):
+        state = possible_state(rng, problem, target, sampler, 3)
+        run = average(rng, problem, target, state, sampler, iterations=iterations, drop=iterations // 20, people=2)
+        rows.append(run[0][0])
+    mean, error = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1) / math.sqrt(n_chains)
+    first = len(NAMES)
+    place = {quantity: NAMES.index(quantity) for quantity in NAMES}
+    for j in range(3):
+        place[f"p(x{j + 1}) person 1"], place[f"p(x{j + 1}) new person"] = first + old + j, first + new + j
+    for quantity, (value, known_to) in KNOWN[name].items():
+        i = place[quantity]
+        allowed = 4.0 * math.hypot(error[i], known_to) + 3e-4
+        assert abs(mean[i] - value) < allowed, f"{quantity}: {mean[i]:.5f} ({error[i]:.5f}), known {value}"
+
+
+def one_attribute(n, tasks, products, wrong, extra):
+    """A monotone attribute of two levels; every task offers one better product, which is chosen but for the first task
+    of some people; and people who have no say."""
+    better = ([(1,)] + [(0,)] * (products - 1), 0)
+    worse = (better[0], 1)
+    own = [[worse if i in wrong and t == 0 else better for t in range(tasks)] for i in range(n)]
+    return Experiment([2], own + [[worse]] * extra)
+
+
+def closed_form(n, tasks, products, alpha, beta, lapse, wrong):
+    """(log evidence, E[K] where lapse is 0, P(person i owns nothing) of every person)."""
+    with localcontext(prec=60):  # the terms alternate in sign
+        return _closed_form(n, tasks, products, Decimal(alpha), Decimal(beta), Decimal(lapse), wrong)
+
+
+def _closed_form(n, tasks, products, alpha, beta, lapse, wrong):
+    nobody = Decimal(products) ** -tasks
+    hit, miss = 1 - lapse + lapse / products, lapse / products
+    owner = [hit ** (tasks - 1) * miss if i in wrong else hit**tasks for i in range(n)]
+    none = [(-alpha * sum(beta / (beta + i) for i in range(j))).exp() for j in range(n + 1)]
+    left = [alpha * sum(beta / (beta + i) for i in range(j, n)) for j in range(n + 1)]
+
+    def total(owner, weights):
+        e = [Decimal(1)]
+        for b in owner:
+            e = [x * b + y * (nobody - b) for x, y in zip([*e, 0], [0, *e], strict=True)]
+        return sum(x * p * w for x, p, w in zip(e, none, weights, strict=True))
+
+    ones = [1] * (n + 1)
+    evidence = total(owner, ones)
+    empty = [float(total([0 if j == i else b for j, b in enumerate(owner)], ones) / evidence) for i in range(n)]
+    return float(evidence.ln()), float(total(owner, left) / evidence), empty
+
+
+@pytest.mark.parametrize(
+    ("arguments", "log_evidence", "n_classes", "empty"),
+    [
+        ((1, 1, 2, 1.0, 1.0, 0.0, ()), -0.203267055, 1.225399674, {0: 0.2253996736}),
+        ((5, 3, 2, 2.0, 1.0, 0.0, ()), -0.418614151, 5.331962991, {0: 0.0081787651}),
+        ((5, 3, 2, 2.0, 1.0, 0.0, (0,)), -5.224828252, 3.796125524, {0: 1.0, 4: 0.0329157756}),
+        ((5, 3, 3, 2.0, 1.0, 0.0, ()), -0.446506801, 5.374173230, {0: 0.0022771932}),
+        ((20, 8, 2, 1.5, 2.0, 0.0, ()), -1.944159751, 10.21787473, {0: 0.0001876403}),
+        ((20, 8, 2, 1.5, 2.0, 0.0, (0,)), -10.52514365, 9.404497752, {0: 1.0, 19: 0.0003648925}),
+        ((50, 8, 2, 3.0, 1.0, 0.0, ()), -0.662767186, 14.84780071, {0: 0.0000221512}),
+        ((5, 3, 2, 2.0, 1.0, 0.1, ()), -1.181159, None, {0: 0.009685}),
+        ((5, 3, 2, 2.0, 1.0, 0.1, (0,)), -3.964895, None, {0: 0.156703}),
+    ],
+)
+def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence, n_classes, empty):
+    evidence, size, nothing = closed_form(*arguments)
+    assert evidence == pytest.approx(log_evidence, abs=1e-6)
+    assert n_classes is None or size == pytest.approx(n_classes, rel=1e-9)
+    for i, p in empty.items():
+        assert nothing[i] == pytest.approx(p, abs=1e-6)
+
+
+@pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (5, 3, 2, 2.0, 1.0, 0.0, ()),
+        (5, 3, 2, 2.0, 1.0, 0.0, (0,)),
+        (5, 3, 3, 2.0, 1.0, 0.0, (1,)),
+        (5, 3, 2, 2.0, 1.0, 0.1, (0,)),
+        (20, 8, 2, 1.5, 2.0, 0.0, (0,)),
+        (50, 8, 2, 3.0, 1.0, 0.0, ()),
+    ],
+)
+def test_posteriors_with_a_closed_form(arguments, sampler):
+    """The number of classes, and who owns none; two further people have not come yet."""
+    n, tasks, products, alpha, beta, lapse, wrong = arguments
+    problem = problem_of(one_attribute(n, tasks, products, wrong, 2), {"x0": "increasing"}, alpha, beta)
+    iterations = 12_000 // n
+    mean, error = chains(problem, target_of(problem, lapse), sampler, 20, iterations, n, 22)
+    _, n_classes, empty = closed_form(*arguments)
+    quantities = {"n_1 = 0": empty[0]}
+    if lapse == 0.0:
+        quantities["K"] = n_classes
+    for quantity, value in quantities.items():
+        i = NAMES.index(quantity)
+        # Twenty chains: Student's t with 19 degrees of freedom exceeds 5.5 once in 40,000 times. A rare event that
+        # may not happen at all has the error of a count.
+        rare = math.sqrt(value * (1.0 - min(value, 1.0)) / (20 * iterations / 50))
+        assert abs(mean[i] - value) < 5.5 * max(error[i], rare) + 1e-12, (quantity, mean[i], error[i], value)

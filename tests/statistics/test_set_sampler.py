@@ -1,0 +1,269 @@
+"""The samplers on choices out of sets: exact posteriors, joint-distribution tests, real data, recovery."""
+
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from elimination_cases import copies, mean_and_error
+from joint_means import HEAVY, LIMIT, buffet_means
+from real_data import needs_data, real_data
+from set_problems import TRIPLE, choices_of, random_choices
+
+import thali as th
+from thali.data.choices import Choices
+from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
+from thali.model.latent_features.answers.columns import Columns
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.model.latent_features.likelihoods.set_draws import set_probability_draws
+from thali.model.latent_features.priors.finite import FiniteFeatures
+from thali.model.latent_features.priors.given import Given
+from thali.model.latent_features.priors.ibp import IndianBuffet
+from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
+from thali.testing.joint import joint_distribution_test
+from thali.trees.tree import Tree
+
+
+def fit(model, data, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        return model.fit(data, **{"random_seed": 20, "progressbar": False, "tune": 200, **more})
+
+
+def of_set(model, alternative, offered):
+    posterior = model.posterior_["posterior"].dataset
+    named = (posterior["alternative"] == alternative) & (posterior["offered"] == offered)
+    return posterior["set_probability"].values[..., np.flatnonzero(named.values)[0]]
+
+
+def test_the_exact_posterior_of_a_triple():
+    """Six-dimensional quadrature of the specification, section 5."""
+    data = choices_of(TRIPLE, list("123"))
+    model = fit(th.EliminationByAspects(alpha=1.5), data, draws=40_000, thin=5)
+    constant = float(model.posterior_["constant_data"]["log_multinomial_coefficient"].sum())
+    assert constant == pytest.approx(np.log(60 * 3 * 3), rel=1e-12)
+    found = {
+        0.4011305: of_set(model, "1", "1, 2, 3"),
+        0.2968991: of_set(model, "2", "1, 2, 3"),
+        0.5715035: of_set(model, "1", "1, 2"),
+    }
+    features = model.posterior_["posterior"]["features"].values
+    found[0.4465426] = ~((features.sum(-1) == 2).any(-1))
+    found[0.3205528] = copies(model.posterior_["posterior"], [0, 1])
+    for expected, draws in found.items():
+        mean, error = mean_and_error(draws)
+        assert error < 0.01 * expected
+        assert abs(mean - expected) < 4.0 * error, (mean, expected, error)
+
+
+@pytest.mark.long  # a kernel of its own
+def test_unique_aspects_alone_have_a_dirichlet_posterior():
+    data = choices_of({("a", "b", "c", "d"): (3, 1, 2, 0)}, list("abcd"))
+    model = fit(th.EliminationByAspects("unique", lapse=0.0), data, draws=20_000, thin=5)
+    for label, expected in zip("abcd", (4 / 10, 2 / 10, 3 / 10, 1 / 10), strict=True):
+        mean, error = mean_and_error(of_set(model, label, "a, b, c, d"))
+        assert error < 0.01 * expected and abs(mean - expected) < 4.0 * error, (label, mean)
+
+
+def check(prior, n, expected, rounds, unique=True, kept=1.0, **settings):
+    data = random_choices(n, (2, 3, 4), seed=n, most=1, kept=kept)
+    found = joint_distribution_test(prior, Elimination(0.05, unique=unique), data, expected, rounds, **settings)
+    assert max(abs(z) for z in found.values()) < LIMIT, found
+
+
+@pytest.mark.parametrize("n, kept, rounds", [(4, 0.5, 25_000), pytest.param(4, 0.5, 400_000, marks=pytest.mark.long)])
+def test_joint_distribution_with_the_buffet(n, kept, rounds):
+    check(IndianBuffet(), n, buffet_means(n, n + 1.0), rounds, kept=kept)
+
+
+@pytest.mark.long
+def test_joint_distribution_without_unique_aspects():
+    expected = buffet_means(4, 0.0)
+    del expected["unique weight"]
+    check(IndianBuffet(), 4, expected, 100_000, unique=False, kept=0.5)
+
+
+@pytest.mark.long
+def test_joint_distribution_with_a_fixed_number_of_aspects():
+    # two columns, alpha 2: each is owned with a uniform probability, hence m of 4 owners with probability 1/5
+    expected = {"columns": 1.6, "single": 0.4, "pairs": 0.4, "shared weight": 1.2, "heavy": 1.2 * HEAVY}
+    check(FiniteFeatures(2), 4, expected | {"unique weight": 4.0}, 100_000, kept=0.5, alpha=2.0)
+
+
+@pytest.mark.long
+def test_joint_distribution_with_given_aspects():
+    matrix = np.array([[1, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
+    expected = {"shared weight": 3.0, "heavy": 3.0 * HEAVY, "unique weight": 4.0, "light unique": -np.expm1(-0.5)}
+    check(Given(matrix), 4, expected, 100_000)
+
+
+@pytest.mark.long
+def test_joint_distribution_on_a_tree():
+    tree = Tree.from_newick("((0:.2,1:.2):.8,(2:.5,3:.5):.5);").for_labels([str(k) for k in range(4)])
+    prior = PhylogeneticBuffet(tree)
+    single, middle, full = prior.compiled(4).totals
+    expected = {"columns": single + middle + full, "single": single, "shared weight": middle, "owned by 0": 1.0}
+    check(prior, 4, expected | {"unique weight": 4 + single, "alpha": 1.0}, 100_000)
+
+
+def test_what_a_fit_says_about_sets():
+    data = choices_of(TRIPLE, list("123"))
+    model = fit(th.EliminationByAspects(), data, draws=300, chains=2)
+    rows = model.summary().index.tolist()
+    assert rows[:4] == ["n_features", "alpha", "log_likelihood", "set_probability[1 | 1, 2]"]
+    assert rows[-1] == "set_probability[3 | 1, 2, 3]" and len(rows) == 3 + 9
+    posterior = model.posterior_["posterior"].dataset
+    by_hand = posterior["set_probability"].mean(("chain", "draw")).values
+    assert np.concatenate(model.predict_proba(data)) == pytest.approx(by_hand, abs=1e-12)
+    three, two = model.predict_proba([["3", "1", "2"], ["2", "1"]])
+    assert three == pytest.approx(by_hand[[8, 6, 7]], abs=1e-12) and two == pytest.approx(by_hand[[1, 0]], abs=1e-12)
+    assert model.predict_proba([("2", "1")]) == pytest.approx(by_hand[1], abs=1e-12)
+    assert posterior["choice_probability"].values[..., 0] == pytest.approx(of_set(model, "1", "1, 2"), abs=1e-12)
+    pointwise = model.posterior_["log_likelihood"]["chosen"].values.sum(-1)
+    assert pointwise == pytest.approx(posterior["log_likelihood"].values, rel=1e-9)
+    assert set(model.ranks().index) == set(model.unique_weights().index) == {"1", "2", "3"}
+    check = model.check(random_seed=1)
+    assert sorted(zip(check["alternative"], check["offered"], strict=True)) == sorted(
+        (name, ", ".join(offered)) for offered in data.sets for name in offered
+    )
+    assert sorted(check["predicted"]) == pytest.approx(sorted(by_hand), abs=1e-12)
+    with pytest.raises(ArgumentError, match="names 'x', which is not an option"):
+        model.predict_proba([["1", "2", "x"]])
+    with pytest.raises(ArgumentError, match="names '1' twice"):
+        model.predict_proba([["1", "2", "1"]])
+    with pytest.raises(ArgumentError, match="larger sets, or Choices; got PairedComparisons"):
+        model.predict_proba(th.PairedComparisons.from_pairs([("1", "2")]))
+    assert np.array_equal(model.predict_proba([(1.0, 2)]), model.predict_proba([("1", "2")]))
+    with pytest.raises(DataError, match="got DataFrame. .* a long table of choices as Choices"):
+        th.EliminationByAspects().fit(data.to_frame())
+
+
+def test_a_posterior_of_sets_is_saved_and_loaded(tmp_path):
+    model = fit(th.EliminationByAspects(), choices_of(TRIPLE, list("123")), draws=50, chains=1)
+    model.save(tmp_path / "sets.nc")
+    again = th.load(tmp_path / "sets.nc")
+    assert again.summary().equals(model.summary())
+    assert np.array_equal(again.predict_proba([["1", "2", "3"]])[0], model.predict_proba([["1", "2", "3"]])[0])
+
+
+def test_choices_between_pairs_are_fitted_as_pairs():
+    pairs = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+    one = fit(th.EliminationByAspects(), pairs, draws=50)
+    other = fit(th.EliminationByAspects(), Choices.from_comparisons(pairs), draws=50)
+    assert one.posterior_["posterior"].dataset.equals(other.posterior_["posterior"].dataset)
+    assert other.check()["n"].sum() == 30
+
+
+def test_bad_sets():
+    wide = choices_of({tuple(map(str, range(64))): [1] * 64}, list(map(str, range(64))))
+    with pytest.raises(DataError, match="63 options at most; the largest, '0', .* has 64"):
+        th.EliminationByAspects().fit(wide, progressbar=False)
+    data = choices_of({("a", "b", "c"): (1, 1, 1)}, list("abc"))
+    nested = {"a": ["x"], "b": ["x", "y"], "c": ["z"]}
+    with pytest.raises(DataError, match="'a' was chosen where 'b' was offered, which has every aspect of it and more"):
+        th.EliminationByAspects(nested, unique=False, lapse=0.0).fit(data, progressbar=False)
+
+
+def conditional_logit(data):
+    """The greatest log-likelihood of a conditional logit with a constant for each option but the first."""
+    from scipy.optimize import minimize
+
+    def loss(free):
+        constant = np.concatenate([[0.0], free])
+        total, slope = 0.0, np.zeros(constant.size)
+        for v in range(data.n_sets):
+            members, counts = (a[data.start[v] : data.start[v + 1]] for a in (data.members, data.counts))
+            heavy = np.exp(constant[members])
+            p = heavy / heavy.sum()
+            total -= counts @ np.log(p)
+            np.add.at(slope, members, counts.sum() * p - counts)
+        return total, slope[1:]
+
+    best = minimize(loss, np.zeros(data.n_options - 1), jac=True, method="BFGS", options={"gtol": 1e-9})
+    return -best.fun, np.concatenate([[0.0], best.x])
+
+
+def elimination_with_unique_aspects(data, utilities):
+    """The log-likelihood of elimination without shared aspects, by the arithmetic of the samplers."""
+    weights = np.exp(utilities)[None]
+    none = np.zeros(0, np.int64)
+    columns = Columns(np.zeros(1, np.int64), none.astype(float), none, none, weights)
+    p = set_probability_draws(columns, data.start, data.members, 0.0)[0]
+    return float(data.counts @ np.log(p))
+
+
+def greatest(data):
+    from scipy.optimize import minimize
+
+    def loss(free):
+        return -elimination_with_unique_aspects(data, np.concatenate([[0.0], free]))
+
+    best = minimize(loss, np.zeros(data.n_options - 1), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12})
+    best = minimize(loss, best.x, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12})
+    return -best.fun
+
+
+def test_unique_aspects_alone_are_a_conditional_logit_with_constants():
+    data = random_choices(5, (2, 3, 4, 5), 3, most=9)
+    logit, constants = conditional_logit(data)
+    assert elimination_with_unique_aspects(data, constants) == pytest.approx(logit, abs=1e-9)
+    assert greatest(data) == pytest.approx(logit, abs=1e-8)
+
+
+@needs_data
+def test_travel_mode_is_a_conditional_logit_with_constants():
+    data = Choices(pd.read_csv(real_data("choice_travelmode/travelmode.csv")))
+    logit, constants = conditional_logit(data)
+    shares = data.counts / data.counts.sum()
+    assert logit == pytest.approx(float(data.counts @ np.log(shares)), abs=1e-8)  # -283.7588
+    assert logit == pytest.approx(-283.7588, abs=1e-4)
+    assert greatest(data) == pytest.approx(logit, abs=1e-8)
+
+
+@needs_data
+@pytest.mark.parametrize("name, alternative", [("travelmode", "mode"), ("yogurt", "brand")])
+def test_real_choices_with_defaults(name, alternative):
+    frame = pd.read_csv(real_data(f"choice_{name}/{name}.csv"))
+    data = Choices(frame, alternative=alternative)
+    began = time.process_time()
+    with pytest.warns(DataWarning, match="Every choice was out of the same set") as warned:
+        model = th.EliminationByAspects().fit(data, random_seed=1, progressbar=False)
+    assert len(warned) == 1  # and the chains agree
+    assert time.process_time() - began < 120.0
+    assert np.abs(model.predict_proba(data)[0] - data.counts / data.counts.sum()).max() < 0.01
+
+
+def five_aspects(seed=0, occasions=20_000):
+    """Six options with five aspects, chosen out of random sets of two to five."""
+    rng = np.random.default_rng(seed)
+    labels = list("ABCDEF")
+    members = ["AB", "CD", "ACE", "BDF", "DEF"]
+    weights = [3.0, 2.0, 2.5, 1.5, 2.0]
+    matrix = np.array([[x in owners for owners in members] for x in labels])
+    sets: dict = {}
+    columns = Columns(
+        np.array([5]),
+        np.array(weights),
+        matrix.sum(0),
+        np.nonzero(matrix.T)[1],
+        np.full((1, 6), 1.0),
+    )
+    for _ in range(occasions):
+        offered = tuple(sorted(rng.permutation(6)[: rng.integers(2, 6)]))
+        sets[offered] = sets.get(offered, 0) + 1
+    counts = {}
+    for offered, times in sets.items():
+        p = set_probability_draws(columns, np.array([0, len(offered)]), np.array(offered), 0.01)[0]
+        counts[tuple(labels[i] for i in offered)] = rng.multinomial(times, p / p.sum())
+    return choices_of(counts, labels), [tuple(owners) for owners in members]
+
+
+@pytest.mark.long
+def test_true_aspects_lead_the_posterior():
+    data, true = five_aspects()
+    assert data.n_choices == 20_000 and data.n_sets == 56
+    model = fit(th.EliminationByAspects(), data, draws=500, tune=500)
+    found = model.features()
+    shared = found[found["members"].map(len).between(2, 5)]
+    assert set(shared["members"].iloc[:5]) == set(true), shared.head(8)

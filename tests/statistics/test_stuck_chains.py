@@ -1,0 +1,109 @@
+"""Without unique aspects chains hardly ever change between families of aspects: they are tempered by default.
+
+Expected values: importance sampling with draws from a simulated prior, of which nothing is thali's.
+"""
+
+import numpy as np
+import pytest
+from elimination_cases import copies, mean_and_error
+from set_problems import choices_of
+
+import thali as th
+from thali.cli.values import value_of
+from thali.errors import ArgumentError
+from thali.model.latent_features.engine import build_task
+from thali.model.options import TEMPERING
+
+TREE = "(((a:.1,b:.1):.3,c:.4):.6,d:1);"
+SETS = {
+    tuple("abcd"): (3, 1, 1, 2),
+    tuple("abc"): (2, 0, 1),
+    tuple("bcd"): (1, 3, 0),
+    tuple("ab"): (1, 2),
+    tuple("cd"): (2, 1),
+}
+EXACT = {  # mean and its error
+    "an aspect is d's alone": (0.04601, 0.00017),
+    "aspects": (0.36004, 0.00064),
+    "d out of all": (0.246385, 0.000011),
+}
+
+
+def stuck_model(**more):
+    likelihood = th.likelihoods.Elimination(0.1, unique=False)
+    return th.LatentFeatureModel(th.Tree.from_newick(TREE), likelihood, weight_prior=(0.5, 1.0), **more)
+
+
+def compare_with_the_answer(seed, **budget):
+    model = stuck_model().fit(choices_of(SETS, list("abcd")), random_seed=seed, progressbar=False, **budget)
+    posterior = model.posterior_["posterior"]
+    found = {
+        "an aspect is d's alone": copies(posterior, [3]) > 0,
+        "aspects": posterior["n_features"].values,
+        "d out of all": posterior["set_probability"].sel(place="d | a, b, c, d").values,
+    }
+    for name, draws in found.items():
+        mean, mistake = mean_and_error(draws)
+        expected, error = EXACT[name]
+        assert abs(mean - expected) <= 4.0 * np.hypot(mistake, error), (seed, name, mean, expected, mistake)
+    return model
+
+
+@pytest.mark.long  # a minute to compile; the same moves are held against known posteriors of pairs
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_the_defaults_find_a_posterior_of_two_families():
+    model = compare_with_the_answer(1, tune=500, thin=10)
+    assert model.verdict().agrees
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_defaults_find_a_posterior_of_two_families_whatever_the_seed(seed):
+    model = compare_with_the_answer(seed)
+    assert model.verdict().agrees
+
+
+def temperatures(data, **settings):
+    return len(build_task(data=data, draws=1, tune=1, thin=None, **settings).temperatures)
+
+
+@pytest.mark.parametrize("tempering", [None, "auto"])
+def test_what_is_tempered_by_default(tempering):
+    data = th.PairedComparisons([[0, 3, 1], [1, 0, 2], [4, 1, 0]], labels=list("abc"))
+    tree = th.Tree.from_newick("((a:.5,b:.5):.5,c:1);")
+    for unique in (True, False):
+        for aspects, learned in (
+            ("ibp", True),
+            (3, True),
+            (tree, True),
+            ({"a": ["x"], "b": ["x", "y"], "c": []}, False),
+        ):
+            model = th.EliminationByAspects(aspects, unique=unique, tempering=tempering)
+            assert temperatures(data, **model._parts(data)) == (8 if learned and not unique else 1)
+            model = th.EliminationByAspects(aspects, unique=unique, sampler="paper", tempering=tempering)
+            if aspects in ("ibp", tree):
+                assert temperatures(data, **model._parts(data)) == 1
+    for off in (False, "off", 1):
+        model = th.EliminationByAspects(unique=False, tempering=off)
+        assert temperatures(data, **model._parts(data)) == 1
+
+
+def test_python_and_the_command_line_take_the_same_words():
+    data = th.PairedComparisons([[0, 3], [1, 0]])
+    for word in ("auto", "off", "5", "1,2.5,4"):
+        typed = value_of(TEMPERING, word)
+        python = word if word in ("auto", "off") else typed
+        for unique in (True, False):
+            counts = {
+                temperatures(data, **th.EliminationByAspects(unique=unique, tempering=x)._parts(data))
+                for x in (typed, python)
+            }
+            assert len(counts) == 1
+    with pytest.raises(ArgumentError, match="None or 'auto', False or 'off', a number .* got 'hot'"):
+        temperatures(data, **th.EliminationByAspects(tempering="hot")._parts(data))
+
+
+@pytest.mark.parametrize("model", [th.EliminationByAspects, th.AdditiveClustering, th.LatentFeatureModel])
+def test_the_argument_is_documented(model):
+    words = " ".join(model.__doc__.split())
+    assert 'tempering : {None, "auto"}, {False, "off"}, int or sequence of float Parallel tempering' in words

@@ -1,0 +1,119 @@
+"""Simulation-based calibration finds what is wrong, and its p-values are exact."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+from thali.model.latent_features.likelihoods import Additive, Elimination
+from thali.testing import calibrate
+from thali.testing.calibration import _rank
+from thali.testing.uniformity import uniformity
+
+PAIR = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
+FEATURES = [[1, 0], [1, 1], [1, 1], [0, 1], [0, 1]]
+QUICK = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "progressbar": False, "random_seed": 1}
+
+
+def deviations(samples):
+    """Of each row the smallest two-sided tail probability of its empirical distribution function, written out."""
+    n, points = samples.shape[1], np.arange(1, 50) / 50
+    counts = (samples[:, None, :] <= points[:, None]).sum(2)
+    return 2 * np.minimum(stats.binom.cdf(counts, n, points), stats.binom.sf(counts - 1, n, points)).min(1)
+
+
+def test_the_p_value_of_uniformity_is_the_share_of_uniform_numbers_that_deviate_more():
+    simulated = deviations(np.random.default_rng(1).random((4000, 30)))
+    for power in (1.0, 1.4, 1.8):
+        values = np.random.default_rng(2).random(30) ** power
+        expected = (simulated <= deviations(values[None]) * (1 + 1e-9)).mean()
+        assert abs(uniformity(values) - expected) < 4.5 * np.sqrt(0.25 / 4000)
+    assert uniformity(np.linspace(0.0, 1.0, 500)) > 0.99
+    assert uniformity(np.full(200, 0.5)) < 1e-12
+
+
+def test_ranks_among_equal_draws_are_spread_evenly():
+    rng = np.random.default_rng(1)
+    draws = rng.integers(0, 3, (1, 400)).astype(float)
+    ranks = np.array([_rank(draws, float(rng.integers(0, 3)), rng)[0] for _ in range(1000)])
+    assert uniformity(ranks) > 1e-5
+    rounded = [_rank(draws * (1.0 + 1e-12), float(rng.integers(0, 3)), rng)[0] for _ in range(1000)]
+    assert uniformity(np.array(rounded)) > 1e-5
+    constant, size = _rank(np.ones((2, 10)), 1.0, rng)
+    assert 0.0 < constant < 1.0 and size == 20
+    walk = np.cumsum(rng.standard_normal((1, 400)), axis=1)
+    assert _rank(walk, 0.0, rng)[1] < 20  # of draws that depend on one another few count
+
+
+def test_a_correct_model_is_calibrated():
+    found = calibrate(th.EliminationByAspects("unique"), PAIR, 60, **QUICK)
+    assert found.ok and "calibrated" in str(found)
+    assert list(found.table.index)[1:3] == ["unique_weights[tea]", "unique_weights[coffee]"]
+    assert found.ranks.shape == (60, len(found.table))
+    assert found.ranks["log_likelihood"].between(0.0, 1.0).all()
+
+
+def test_a_likelihood_that_counts_every_choice_four_times_is_not_calibrated(monkeypatch):
+    right = Elimination.compiled
+
+    def wrong(self, data, *weight_prior):
+        return right(self, data.with_counts(4 * data.wins, 4 * data.losses), *weight_prior)
+
+    monkeypatch.setattr(Elimination, "compiled", wrong)
+    found = calibrate(th.EliminationByAspects("unique"), PAIR, 60, **QUICK)
+    assert not found.ok and "NOT CALIBRATED" in str(found)
+    assert found.table.loc["choice_probability[tea, coffee]", "z_spread"] > 5.0  # posteriors are too narrow
+
+
+@pytest.mark.long  # starts processes
+def test_the_same_seed_gives_the_same_ranks_on_any_number_of_cores():
+    one, two = (
+        calibrate(th.EliminationByAspects("unique"), PAIR, 6, **QUICK | {"cores": cores}).ranks for cores in (1, 2)
+    )
+    assert one.equals(two)
+
+
+def with_pairs(factor):
+    """`Additive.compiled` with a conditional of sigma that counts so many times as many pairs."""
+    right = Additive.compiled
+
+    def wrong(self, data, *weight_prior):
+        judgements, make_cache = right(self, data, *weight_prior)
+        return judgements._replace(pairs=factor * judgements.pairs), make_cache
+
+    return wrong
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.05])
+@pytest.mark.long
+def test_five_per_cent_in_the_conditional_of_sigma_are_found(monkeypatch, factor):
+    design = th.Similarities(th.datasets.numbers().matrix)
+    owners = np.random.default_rng(1).integers(0, 2, (10, 3))
+    monkeypatch.setattr(Additive, "compiled", with_pairs(factor))
+    model = th.AdditiveClustering(owners, tempering=False)
+    found = calibrate(model, design, 3000, **QUICK | {"draws": 100})
+    assert found.ok == (factor == 1.0), found
+    assert (found.table.loc["sigma", "p_value"] < 1e-6) == (factor != 1.0)
+
+
+def test_the_prior_of_sigma_is_held_at_that_of_the_design():
+    small, large = (th.Similarities(scale * th.datasets.numbers().matrix) for scale in (1.0, 3.0))
+    held = th.AdditiveClustering(constant=False)._held_to(small).likelihood
+    assert held.first_variance(large) == Additive().first_variance(small) != Additive().first_variance(large)
+    assert not held.constant
+    assert Additive(0.1).held_to(small) == Additive(0.1)
+
+
+def test_what_cannot_be_calibrated_is_said():
+    X, y = np.zeros((4, 1)) + np.arange(4)[:, None], list("abab")
+    with pytest.raises(ArgumentError, match="Only method='gibbs' draws from the posterior; got method='map'"):
+        calibrate(th.PlackettLuceRegression("map", a=2.0), (X, y), 2, cores=1)
+    with pytest.raises(DataError, match=r"the pair \(X, y\); got ndarray"):
+        calibrate(th.SparseMultinomialLogit(), X, 2, cores=1)
+    with pytest.raises(ArgumentError, match="needs a model of thali; got str"):
+        calibrate("BTL", PAIR)
+    with pytest.raises(ArgumentError, match="n must be a whole number of 2 or more; got 1"):
+        calibrate(th.EliminationByAspects(), PAIR, 1)
+    with pytest.raises(DataError, match="only .* can be fitted, for classes are missing"):
+        calibrate(th.SparseMultinomialLogit(), (np.array([[0.0], [1.0], [2.0]]), list("abc")), 200, cores=1)
