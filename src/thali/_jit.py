@@ -23,6 +23,7 @@ disk.
 """
 
 import functools
+import hashlib
 import inspect
 import re
 import sys
@@ -238,6 +239,24 @@ def _called(function: Any) -> list[Any]:
         if isinstance(f, Dispatcher)
         or (isinstance(f, types.FunctionType) and str(f.__module__).split(".")[0] not in ours)
     ]
+
+
+def code_digest(function: Any) -> str:
+    """A hash of the code of a user's function and of those that it calls."""
+    digest, waiting, seen = hashlib.sha256(), [getattr(function, "py_func", function)], set()
+    while waiting:
+        one = waiting.pop()
+        if one in seen or not isinstance(one, types.FunctionType):
+            continue
+        seen.add(one)
+        waiting += [getattr(called, "py_func", called) for called in _called(one)]
+        codes = [one.__code__]
+        while codes:
+            code = codes.pop()
+            constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
+            digest.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
+            codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return digest.hexdigest()
 
 
 def compiled_alone(function: Any, arguments: Any) -> tuple[Any, bool]:

@@ -1,53 +1,118 @@
 """Chains of any model: how long they run, and one runner for all."""
 
+import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
-from thali._arguments import refuse_endless, whole
+import numpy as np
 
-from .threads import Sliced, run_in_threads
+from thali._arguments import positive, refuse_endless, whole
+
+from .arrays import Arrays, filled, flat, packed_streams, unpacked_streams
+from .jobs import JobFolder
+from .threads import Sliced, rectangle, run_in_threads
+
+FIRST_DRAWS = 1000  # of each chain, after which a run of unknown length is looked at for the first time
 
 
 class Run(NamedTuple):
     """How chains run: the arguments of `fit` that all models share, checked."""
 
-    draws: int
+    draws: int | None  # None: until the chains agree
     tune: int
     chains: int
-    thin: int
+    thin: int | None  # None: as the model chooses
     cores: int | None
     random_seed: Any
     progressbar: bool
+    job: Any = None
+    max_time: float | None = None
 
     @property
-    def sweeps(self) -> int:
-        """Of all chains together."""
-        return self.chains * (self.tune + self.draws) * self.thin
+    def least_draws(self) -> int:
+        """The draws of each chain that are made in any case."""
+        return FIRST_DRAWS if self.draws is None else self.draws
 
 
 def checked_run(
-    draws: int, tune: int, chains: int, thin: Any, cores: Any, random_seed: Any, progressbar: bool, usual_thin: int
+    draws: int | None,
+    tune: int,
+    chains: int,
+    thin: Any,
+    cores: Any,
+    random_seed: Any,
+    progressbar: bool,
+    job: Any = None,
+    max_time: Any = None,
 ) -> Run:
-    """The arguments of `fit`, each within its range; `usual_thin` is what `thin=None` stands for."""
-    draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
-    thin = usual_thin if thin is None else whole("thin", thin, 1)
-    refuse_endless(draws, tune, chains, thin)
+    """The arguments of `fit`, each within its range."""
+    draws = draws if draws is None else whole("draws", draws, 1)
+    tune, chains = whole("tune", tune, 0), whole("chains", chains, 1)
+    thin = thin if thin is None else whole("thin", thin, 1)
+    refuse_endless(FIRST_DRAWS if draws is None else draws, tune, chains, thin or 1)
     cores = cores if cores is None else whole("cores", cores, 1)
-    return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar))
+    if max_time is not None:
+        max_time = positive("max_time", max_time, "the seconds after which the run stops")
+    return Run(draws, tune, chains, thin, cores, random_seed, bool(progressbar), job, max_time)
 
 
 class Chain(Sliced):
-    """Base of a chain; a subclass has `recorded` in addition to what `Sliced` requires."""
+    """Base of a chain: it runs in slices, records draws, and can be stored between two slices.
+
+    A subclass has `recorded`, `drawn` and `adopt` in addition to what `Sliced` requires, and in `_PARTS` the names of
+    the attributes that sweeps change, nested tuples of arrays.
+    """
+
+    _PARTS: ClassVar[tuple[str, ...]]
+
+    rng: np.random.Generator
+    first = 0  # number of the first draw of the record; earlier ones are elsewhere
+    image: tuple[Arrays, int] | None = None  # the state at the end of a slice, and how many draws were recorded then
+    image_wanted = False
 
     @property
     def recorded(self) -> int:
-        """Draws recorded so far."""
+        """Draws recorded so far, those that are elsewhere included."""
         raise NotImplementedError
+
+    def drawn(self, first: int, last: int) -> Arrays:
+        """The draws from number `first` to before `last`: views, whose contents do not change any more."""
+        raise NotImplementedError
+
+    def adopt(self, draws: Arrays) -> None:
+        """Fill the record with draws that `drawn(0, recorded)` gave; to be called after `restore`."""
+        raise NotImplementedError
+
+    def skip(self, draws: int) -> None:
+        """Leave the draws before this one out of the record; to be called after `restore`."""
+        self.first = draws
+
+    def packed(self) -> Arrays:
+        """Everything that the rest of the chain depends on, but for the recorded draws."""
+        parts = {path: array for name in self._PARTS for path, array in flat(vars(self)[name], name).items()}
+        return {"stream": packed_streams([self.rng]), **parts}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Restore what `packed` gave."""
+        self.rng = unpacked_streams(arrays["stream"])[0]
+        for name in self._PARTS:
+            vars(self)[name] = filled(vars(self)[name], arrays, name)
+
+    def run_slice(self) -> None:
+        super().run_slice()
+        if self.image_wanted or self.is_done:
+            self.image, self.image_wanted = (self.packed(), self.recorded), False
 
 
 class FixedChain(Chain):
-    """Base of a chain that records a draw every `thin` sweeps after `tune` draws' worth of them."""
+    """Base of a chain that records a draw every `thin` sweeps after `tune` draws' worth of them.
 
+    A subclass has `state`, and `record`, a NamedTuple of arrays with a row a draw.
+    """
+
+    _PARTS = ("state", "sweeps")
+
+    record: Any
     thin: int
     tune: int
 
@@ -64,19 +129,80 @@ class FixedChain(Chain):
     def recorded(self) -> int:
         return max(0, self.sweeps - self.tune) // self.thin
 
+    def drawn(self, first: int, last: int) -> Arrays:
+        return {name: array[first:last] for name, array in self.record._asdict().items()}
+
+    def adopt(self, draws: Arrays) -> None:
+        for name, array in self.record._asdict().items():
+            array[: self.recorded] = draws[name]
+
+
+def rectangle_of(chains: Sequence[Chain]) -> list[Arrays]:
+    """The draws in the records of chains that may have been interrupted, cut so that the most draws remain."""
+    first = chains[0].first
+    numbers, draws = rectangle([max(0, chain.recorded - first) for chain in chains])
+    return [chains[number].drawn(first, first + draws) for number in numbers]
+
+
+class TimeIsUp(Exception):
+    """The time that a run was given has passed."""
+
+
+class Watch:
+    """What the caller's thread does while chains run: show progress, write snapshots, look at the clock."""
+
+    def __init__(
+        self, chains: Sequence[Chain], progress: Any, folder: JobFolder | None, deadline: float, place: dict[str, Any]
+    ) -> None:
+        self._chains, self._progress, self._folder, self._deadline = chains, progress, folder, deadline
+        self._place = place
+        self._written = [chain.recorded for chain in chains]  # draws that the folder holds
+
+    def note(self, text: str) -> None:
+        """Say what is happening now."""
+        self._progress.note(text)
+
+    def update(self, done: int) -> None:
+        """Called several times a second; what is raised here ends the run between two slices."""
+        self._progress.update(done)
+        if self._folder is not None and self._folder.is_due():
+            if all(chain.image is not None for chain in self._chains):
+                self._write([chain.image for chain in self._chains if chain.image is not None], False)
+                for chain in self._chains:
+                    chain.image = chain.image if chain.is_done else None
+            else:
+                for chain in self._chains:
+                    chain.image_wanted = chain.image is None
+        if time.monotonic() >= self._deadline:
+            raise TimeIsUp
+
+    def finish(self, has_ended: bool) -> None:
+        """Write the last snapshot; no chain may be running."""
+        if self._folder is not None:
+            self._write([(chain.packed(), chain.recorded) for chain in self._chains], has_ended)
+
+    def _write(self, images: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
+        ends = [recorded for _, recorded in images]
+        new = [chain.drawn(a, b) for chain, a, b in zip(self._chains, self._written, ends, strict=True)]
+        assert self._folder is not None
+        if self._folder.write([state for state, _ in images], new, self._place, has_ended):
+            self._written = ends
+
 
 def run_chains(chains: Sequence[Chain], cores: int | None, progress: Any, is_compiled: bool = False) -> bool:
-    """Run all chains to their end; returns whether Ctrl-C stopped them early, with at least a draw to show.
+    """Run all chains to their end; returns whether Ctrl-C or the clock stopped them early, with a draw to show.
 
     `progress` has `note(text)` and `update(sweeps done)`.
     """
+    if all(chain.is_done for chain in chains):
+        return False
     try:
         if not is_compiled:
             progress.note("compiling, once")
-        chains[0].run_to(0)
+        chains[0].run_to(chains[0].sweeps)
         progress.note("")
         run_in_threads(chains, cores, progress)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, TimeIsUp):
         if not any(chain.recorded for chain in chains):
             raise
         return True

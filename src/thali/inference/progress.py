@@ -53,6 +53,13 @@ class Progress:
             if self._display is not None:
                 self._display.show(self._done, text)
 
+    def aim(self, total: int) -> None:
+        """Say that the run is to have so many steps after all."""
+        with self._lock:
+            self._total = total
+            if self._display is not None:
+                self._display.aim(total)
+
     def update(self, done: int, status: str = "") -> None:
         """Say how many steps are done; call it from the main thread only."""
         with self._lock:
@@ -112,6 +119,9 @@ class _Bar:
         # A note is drawn at once: what it announces may keep the bar's own thread from running.
         self._bar.update(self._task, completed=done, description=description, refresh=bool(note))
 
+    def aim(self, total: int) -> None:
+        self._bar.update(self._task, total=total)
+
     def close(self) -> None:
         self._bar.stop()
 
@@ -137,6 +147,9 @@ class _Lines:
         elif time.monotonic() - self._last >= _SILENCE:
             more = f"; {self._status}" if self._status else ""
             self._say(f"{self._description}: {self._how_far()}{more}")
+
+    def aim(self, total: int) -> None:
+        self._total = total
 
     def close(self) -> None:
         seconds = time.monotonic() - self._began

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from thali._arguments import whole
 from thali.errors import ConvergenceWarning, DataWarning, InterruptedWarning, Message, NotFittedError, ThaliWarning
+from thali.inference.chains import checked_run
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
 
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.inference.chains import Run
     from thali.posterior.verdict import Advice, Verdict
+
+    from .sampling import Continuation, Sampling
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Job:
 
     run: Callable[[], dict[str, Any]]  # gives the fitted attributes
     remarks: Sequence[str | Message] = ()  # what is unusual about the data
-    draws: int = 0  # that were asked of each chain
+    draws: int | None = None  # that were asked of each chain
 
 
 class Model(Parameters):
@@ -80,6 +85,10 @@ class Model(Parameters):
         """All that a fit has left: as in scikit-learn, names that end in an underscore."""
         return {name: value for name, value in vars(self).items() if name.endswith("_")}
 
+    def _attributes_for_file(self) -> dict[str, Any]:
+        """Those of the fitted attributes that a file can hold."""
+        return self._fitted_attributes()
+
     def _forget(self) -> None:
         """Remove what an earlier fit has left."""
         for name in self._fitted_attributes():
@@ -125,6 +134,70 @@ class Sampled(Model):
 
     posterior_: "xarray.DataTree"
     interrupted_: bool
+    _state_: "Continuation"
+
+    def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
+        """What a fit to these data runs, after every check."""
+        raise NotImplementedError
+
+    def _job_of(self, sampling: "Sampling[Any]", remarks: Sequence[str | Message] = ()) -> Job:
+        """The fit by chains."""
+        from .sampling import sampled
+
+        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws)
+
+    def continue_fit(
+        self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
+    ) -> Self:
+        """Draw further from the posterior, from where the last fit ended or was stopped.
+
+        The result is that of one longer fit, to the bit; on another machine or after `thali.load` likewise.
+
+        Parameters
+        ----------
+        draws : int
+            Further states to keep in each chain.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+        progressbar : bool
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an argument is outside its range, or parameters of the model were changed after the fit.
+        DataError
+            If the data were changed after the fit, or the file of the model could not hold them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains do not agree yet.
+        InterruptedWarning
+            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
+        """
+        from .sampling import continued, refuse_changed
+
+        self._require_fitted()
+        run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
+        refuse_changed(self)
+        work = lambda: self._fitted_attributes() | continued(self, run)  # noqa: E731
+        return self._carry_out(Job(work, draws=self._state_.draws + draws))
+
+    def _attributes_for_file(self) -> dict[str, Any]:
+        from .saved import can_hold
+
+        found = self._fitted_attributes()
+        if "_state_" in found and not can_hold(found["_state_"].source):
+            found["_state_"] = found["_state_"]._replace(source=None)
+        return found
 
     def _fitted(self) -> "xarray.DataTree":
         """The posterior."""
@@ -192,7 +265,8 @@ class Sampled(Model):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.interrupted_:
             kept = self.posterior_["posterior"].sizes["draw"]
-            yield InterruptedWarning(f"Stopped early; {kept} of {job.draws} draws a chain were kept.")
+            of = "" if job.draws is None else f" of {job.draws}"
+            yield InterruptedWarning(f"Stopped early; {kept}{of} draws a chain were kept.")
         verdict = self.verdict()
         if not verdict.agrees:
             yield ConvergenceWarning(verdict.message)

@@ -1,6 +1,7 @@
 """Fitted models as files, and back: the posterior, the parameters, and whatever else a fit has left."""
 
 import dataclasses
+import hashlib
 import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -28,13 +29,23 @@ def describe(model: "Model") -> dict[Any, Any]:
     return {"class": type(model).__name__, "parameters": parameters}
 
 
+def digest_of(value: Any) -> str:
+    """A hash of data or parameters."""
+    arrays: dict[str, np.ndarray] = {}
+    digest = hashlib.sha256(json.dumps(encoded(value, arrays)).encode())
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
 def tree_of_model(model: "Model") -> "xarray.DataTree":
     """What `save` writes: the groups of the posterior, if there is one, and the fitted attributes."""
     import xarray as xr
 
     from thali.posterior.store import origin, tree_of
 
-    found = model._fitted_attributes()
+    found = model._attributes_for_file()
     posterior = found.pop("posterior_", None)
     groups = {} if posterior is None else {name: node.to_dataset() for name, node in posterior.children.items()}
     arrays: dict[str, np.ndarray] = {}
@@ -146,7 +157,9 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
         return {"object": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
     if callable(value):
-        return {"function": getattr(value, "__name__", repr(value))}
+        from thali._jit import code_digest
+
+        return {"function": getattr(value, "__name__", repr(value)), "code": code_digest(value)}
     return _encoded_foreign(value, arrays)
 
 
@@ -179,7 +192,22 @@ def _encoded_foreign(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         rows: Any = sparse.csr_array(value)
         parts = [encoded(each, arrays) for each in (rows.data, rows.indices, rows.indptr)]
         return {"sparse": parts, "shape": list(map(int, rows.shape))}
+    if isinstance(value, tuple):  # data of the user's own
+        return {"unknown": repr(value), "fields": [encoded(v, arrays) for v in value]}
     return {"unknown": repr(value)}
+
+
+def can_hold(value: Any) -> bool:
+    """Whether a file can hold a value, so that it is the same after `load`."""
+    return _is_known(encoded(value, {}))
+
+
+def _is_known(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_known, value))
+    if not isinstance(value, dict):
+        return True
+    return not {"unknown", "function"} & {next(iter(value), "")} and all(map(_is_known, value.values()))
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -1,15 +1,18 @@
 """`HierarchicalLogit`: tastes are normally distributed among people."""
 
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._arguments import positive
 from thali.errors import ArgumentError
-from thali.inference.chains import Run, checked_run, run_chains
+from thali.inference.chains import Run, checked_run
 
-from ..base import Job, Sampled
+from ..base import Sampled
 from ..prior_sample import HasPriorOfData, PriorSample
+from ..sampling import Sampling
 from .multinomial import experiment, unseen_remarks
 
 if TYPE_CHECKING:
@@ -102,21 +105,27 @@ class HierarchicalLogit(Sampled, HasPriorOfData):
     def fit(
         self,
         data: "ChoiceExperiment",
-        draws: int = 400,
+        draws: int | None = None,
         tune: int = 200,
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
         random_seed: Any = None,
         progressbar: bool = True,
+        job: Any = None,
+        max_time: float | None = None,
     ) -> "HierarchicalLogit":
         """Draw from the posterior.
 
         Parameters
         ----------
         data : ChoiceExperiment
-        draws, tune : int
-            Kept states of each chain, and those before them, by which it tunes its steps and forgets its start.
+        draws : int, optional
+            Kept states of each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
+            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
+            64,000 or 2 GB.
+        tune : int
+            States before them, by which a chain tunes its steps and forgets its start.
         chains : int
         thin : int, optional
             Sweeps for each state; None: 25.
@@ -124,10 +133,22 @@ class HierarchicalLogit(Sampled, HasPriorOfData):
             Chains run at once; None: as many as there are processors. Draws do not depend on it.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
+        job : str or path, optional
+            A folder that holds the draws and the state of the chains while they run. The same call goes on from it
+            after the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn.
 
         Returns
         -------
         HierarchicalLogit
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside its range.
+        DataError
+            If the data are no choice experiment, or the job is damaged, is in use, or is another fit.
 
         Warns
         -----
@@ -136,14 +157,16 @@ class HierarchicalLogit(Sampled, HasPriorOfData):
         ConvergenceWarning
             If the chains do not agree, or hold too few effective draws.
         InterruptedWarning
-            If Ctrl-C stopped the run; what was drawn is kept.
+            If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
         """
-        run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, THIN)
-        return self._carry_out(self._job(experiment(data), run))
+        from .coding import coding_of
 
-    def _job(self, data: "ChoiceExperiment", run: Run) -> Job:
-        """The fit, checked."""
-        from thali.inference.progress import Progress
+        data = experiment(data)
+        run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        sampling = self._sampling(data, run)
+        return self._carry_out(self._job_of(sampling, unseen_remarks(coding_of(data, self.linear), data.levels)))
+
+    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import root, streams
 
         from .coding import coding_of
@@ -151,22 +174,29 @@ class HierarchicalLogit(Sampled, HasPriorOfData):
         from .hierarchical_draws import to_datatree
         from .logit import tasks_of
 
-        coding = coding_of(data, self.linear)
+        run = run._replace(thin=THIN if run.thin is None else run.thin)
+        assert run.thin is not None
+        tune, thin, number = run.tune, run.thin, run.chains
+        coding = coding_of(source, self.linear)
         prior = self._prior(len(coding.names))
-        seed, new_people = root(run.random_seed).spawn(2)
 
-        def work() -> dict[str, Any]:
-            tasks = tasks_of(data, coding)
-            problem, pooled = problem_of(tasks._replace(matrix=tasks.matrix / coding.scale), data.first_task, prior)
-            made = [Chain(problem, pooled, rng, run.draws, run.tune, run.thin) for rng in streams(seed, run.chains)]
-            with Progress(run.progressbar, "sampling", run.sweeps, "sweeps") as progress:
-                interrupted = run_chains(made, run.cores, progress)
-            attrs = {"thin": run.thin, "tuning_steps": run.tune}
-            tree = to_datatree(made, data.respondents, coding.names, coding.scale, attrs)
-            kept = {"scheme_": data.scheme, "_coding_": coding, "_respondents_": data.respondents}
-            return {"posterior_": tree, "interrupted_": interrupted, "_new_people_": new_people, **kept, **_means(tree)}
+        @cache
+        def problem() -> tuple[Any, np.ndarray]:
+            tasks = tasks_of(source, coding)
+            return problem_of(tasks._replace(matrix=tasks.matrix / coding.scale), source.first_task, prior)
 
-        return Job(work, unseen_remarks(coding, data.levels), run.draws)
+        def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+            return [Chain(*problem(), rng, draws, tune, thin) for rng in streams(root(seed).spawn(2)[0], number)]
+
+        def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+            attrs = {"thin": thin, "tuning_steps": tune}
+            return to_datatree(chains, source.respondents, coding.names, coding.scale, attrs)
+
+        def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: np.random.SeedSequence) -> dict[str, Any]:
+            kept = {"scheme_": source.scheme, "_coding_": coding, "_respondents_": source.respondents}
+            return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree)}
+
+        return Sampling(source, run, chains, tree, found)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .coding import coding_of

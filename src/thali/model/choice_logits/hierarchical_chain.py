@@ -84,7 +84,7 @@ class Chain(FixedChain):
         super().__init__(draws, tune, thin)
         people, p = self.state.beta.shape
         self.record = Draws(
-            np.empty((draws, p)), np.empty((draws, p, p)), np.empty((draws, people, p)), np.empty(draws)
+            np.zeros((draws, p)), np.zeros((draws, p, p)), np.zeros((draws, people, p)), np.zeros(draws)
         )
 
     @property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.inference.seeds import root
+from thali.inference.threads import rectangle
 
 from .logit import probabilities
 
@@ -37,14 +38,11 @@ def to_datatree(
 
     from thali.posterior.store import origin, tree_of
 
-    lengths = [chain.recorded for chain in chains]
-    draws = max(set(lengths), key=lambda d: (d * sum(length >= d for length in lengths), -d))
-    kept = [chain for chain, length in zip(chains, lengths, strict=True) if length >= draws]
-
-    def stacked(name: str) -> np.ndarray:
-        return np.stack([getattr(chain.record, name)[:draws] for chain in kept])
-
-    drawn = {name: stacked(name) for name in _DESCRIPTIONS}
+    first = chains[0].first
+    numbers, draws = rectangle([chain.recorded - first for chain in chains])
+    kept = [chains[number] for number in numbers]
+    parts = [chain.drawn(first, first + draws) for chain in kept]
+    drawn = {name: np.stack([part[name] for part in parts]) for name in _DESCRIPTIONS}
     posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale)
     rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
     return tree_of({"posterior": posterior, "sample_stats": rates}, {**origin(), **attrs})

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import DataError, DataWarning, NotFittedError, Words
+from thali.inference.chains import Run, checked_run
 from thali.inference.warn import warn
 
 from ..base import Job
@@ -90,6 +91,12 @@ class Classifier(HasPrior):
         except BaseException:
             self._forget()
             raise
+
+    def _run(self) -> Run:
+        """The arguments of the run, checked."""
+        m: Any = self
+        how = m.cores, m.random_seed, m.progressbar, m.job, m.max_time
+        return checked_run(m.draws, m.tune, m.chains, m.thin, *how)
 
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Covariates and codes; keeps the names of classes and columns."""

@@ -1,27 +1,30 @@
 """What all latent-feature models share: a prior over features joined with a likelihood of data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.errors import ConvergenceWarning, DataError, DataWarning, ThaliWarning
-from thali.inference.chains import checked_run
+from thali.inference.chains import Run, checked_run
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, Sampled
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
-from .engine import PreparedChains, build_task, run
+from ..sampling import Sampling
+from .engine import PreparedChains, build_task, chains_of
 from .likelihoods.elimination import Elimination
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
     from thali.posterior.verdict import Advice
     from thali.trees.tree import Tree
 
-    from .samplers.chains import Task
+    from .samplers.chains import Chain, Task
 
 
 class LatentFeatures(Sampled, HasPriorOfData):
@@ -48,13 +51,15 @@ class LatentFeatures(Sampled, HasPriorOfData):
     def fit(
         self,
         data: Any,
-        draws: int = 1000,
+        draws: int | None = None,
         tune: int = 1000,
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
         random_seed: Any = None,
         progressbar: bool = True,
+        job: Any = None,
+        max_time: float | None = None,
     ) -> Any:
         """Draw from the posterior.
 
@@ -62,8 +67,12 @@ class LatentFeatures(Sampled, HasPriorOfData):
         ----------
         data : PairedComparisons, Choices or Similarities
             With a likelihood of your own, your NamedTuple.
-        draws, tune : int
-            States kept in each chain, and states discarded before them while step sizes adapt.
+        draws : int, optional
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
+            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
+            64,000 or 2 GB.
+        tune : int
+            States of each chain that are discarded first, while step sizes adapt.
         chains : int
         thin : int, optional
             Sweeps of the sampler for each state; None means 25, with tempering 50 (of every replica).
@@ -71,6 +80,11 @@ class LatentFeatures(Sampled, HasPriorOfData):
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
+        job : str or path, optional
+            A folder that holds the draws and the state of the chains while they run. The same call goes on from it
+            after the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn.
 
         Returns
         -------
@@ -81,7 +95,7 @@ class LatentFeatures(Sampled, HasPriorOfData):
         ArgumentError
             If an argument is outside its range.
         DataError
-            If the data cannot be used.
+            If the data cannot be used, or the job is damaged, is in use, or is another fit.
 
         Warns
         -----
@@ -90,11 +104,14 @@ class LatentFeatures(Sampled, HasPriorOfData):
         ConvergenceWarning
             If the chains do not agree yet.
         InterruptedWarning
-            If Ctrl-C ended the run; the draws so far are kept.
+            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        return self._carry_out(
-            self._job(self._as_data(data), draws, tune, chains, thin, cores, random_seed, progressbar)
-        )
+        data = self._as_data(data)
+        run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
+        sampling = self._sampling(data, run)
+        if not is_quiet():
+            data.warn_if_unusual()
+        return self._carry_out(self._job_of(sampling))
 
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
@@ -105,26 +122,25 @@ class LatentFeatures(Sampled, HasPriorOfData):
         lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
         return PreparedChains(lapse, task=self._task(data, draws, tune, thin))
 
-    def _job(
-        self, data: Any, draws: int, tune: int, chains: int, thin: Any, cores: Any, random_seed: Any, progressbar: bool
-    ) -> Job:
-        """The fit, checked."""
-        parts = self._parts(data)
-        task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
-        checked = checked_run(draws, tune, chains, task.thin, cores, random_seed, progressbar, task.thin)
+    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        parts = self._parts(source)
+        task = build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **parts)
 
-        def work() -> dict[str, Any]:
+        def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
             from .answers.tree import to_datatree
 
-            drawn, interrupted = run(task, checked)
-            attrs = {"thin": task.thin, "tuning_steps": task.tune}
-            learned = task.model.learn_alpha
-            tree = to_datatree(drawn, data, parts["likelihood"], learned_alpha=learned, attrs=attrs)
-            return {"posterior_": tree, "interrupted_": interrupted}
+            learned, attrs = task.model.learn_alpha, {"thin": task.thin, "tuning_steps": task.tune}
+            draws = [chain.draws for chain in chains]
+            return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs)
 
-        if not is_quiet():
-            data.warn_if_unusual()
-        return Job(work, draws=checked.draws)
+        return Sampling(
+            source=source,
+            run=run._replace(thin=task.thin),
+            chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
+            tree=tree,
+            found=lambda tree, chains, seed: {},
+            is_compiled=task.kernel.is_compiled(task.model),
+        )
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .prior_sample import sample_features

@@ -11,6 +11,7 @@ import numpy as np
 from thali._arguments import one_of, positive, refuse_endless, whole
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 from thali.inference.chains import Run
+from thali.inference.seeds import streams
 
 from ..prepared import Prepared
 from .operations import draw_weights, sees_full, sees_single
@@ -235,9 +236,14 @@ class PreparedChains(Prepared):
         compile_ahead(self.task, progress)
 
 
+def chains_of(task: Task, chains: int, random_seed: Any) -> list[Chain]:
+    """The chains of a task, each at its start."""
+    return [Chain(task, rng) for rng in streams(random_seed, chains)]
+
+
 def run(task: Task, how: Run) -> tuple[list["ChainDraws"], bool]:
     """Run the chains under a progress bar; returns their draws and whether they were interrupted."""
     from thali.inference.progress import Progress
 
-    with Progress(how.progressbar, "sampling", how.sweeps) as progress:
+    with Progress(how.progressbar, "sampling", how.chains * (task.tune + task.draws) * task.thin) as progress:
         return run_chains(task, how.chains, how.cores, how.random_seed, progress)

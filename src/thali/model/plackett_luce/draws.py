@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.errors import DataWarning
 from thali.inference.quiet import is_quiet
+from thali.inference.threads import rectangle
 from thali.inference.warn import warn
 from thali.posterior.interval import TAILS
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from .gibbs import PlackettLuceDraws
+    from .gibbs import Chain, Settings
 
 MAX_LOGITS = 40  # rows of the training data whose predictions are checked for convergence
 _BLOCK = 2**21  # scores computed at a time
@@ -29,24 +30,34 @@ _DESCRIPTIONS = {
 
 
 def to_datatree(
-    draws: "PlackettLuceDraws", W: np.ndarray, codes: np.ndarray, classes: np.ndarray, columns: Sequence[str]
+    chains: Sequence["Chain"],
+    settings: "Settings",
+    W: np.ndarray,
+    codes: np.ndarray,
+    classes: np.ndarray,
+    columns: Sequence[str],
 ) -> "xarray.DataTree":
-    """The draws of all chains as one tree."""
+    """The draws of all chains as one tree; interrupted ones are cut so that the most draws remain."""
     import xarray as xr
 
     from thali.posterior.store import origin, tree_of
 
+    first = chains[0].first
+    numbers, length = rectangle([chain.recorded - first for chain in chains])
+    kept = [chains[number] for number in numbers]
+    parts = [chain.drawn(first, first + length) for chain in kept]
+    a, log_likelihood, weights = (
+        np.stack([part[name] for part in parts]) for name in ("a", "log_likelihood", "weights")
+    )
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
-    posterior = draws_group(draws.a, draws.log_likelihood, draws.weights, W, codes, classes, columns)
+    posterior = draws_group(a, log_likelihood, weights, W, codes, classes, columns)
+    stats = {name: ("chain", np.array([chain.stats[name] for chain in kept])) for name in kept[0].stats}
     groups = {
         "posterior": posterior,
         "observed_data": xr.Dataset({"label": ("observation", labels[codes])}),
-        "constant_data": xr.Dataset({"learned_a": draws.settings.prior.learned}),
-        "sample_stats": xr.Dataset(
-            {name: ("chain", values) for name, values in draws.stats.items()}, {"chain": posterior["chain"]}
-        ),
+        "constant_data": xr.Dataset({"learned_a": settings.prior.learned}),
+        "sample_stats": xr.Dataset(stats, {"chain": posterior["chain"]}),
     }
-    settings = draws.settings
     return tree_of(
         groups, {**origin(), "sampler": settings.sampler, "thin": settings.thin, "tuning_steps": settings.tune}
     )

@@ -8,11 +8,9 @@ import numpy as np
 
 from thali._arguments import one_of, positive, refuse_endless, whole
 from thali.errors import Argument, ArgumentError, Setting
+from thali.inference.arrays import Arrays
 from thali.inference.chains import Chain as AnyChain
-from thali.inference.chains import run_chains
-from thali.inference.progress import Progress
 from thali.inference.seeds import streams
-from thali.inference.threads import rectangle
 
 from .class_rows import ClassRows, class_rows
 from .hmc import ACCEPTANCE, hamiltonian, motion_from
@@ -37,27 +35,11 @@ class Settings:
     chains: int
     thin: int
 
-    @property
-    def sweeps(self) -> int:
-        """Of all chains."""
-        return self.chains * (self.tune + self.draws) * self.thin
-
-
-@dataclass(frozen=True)
-class PlackettLuceDraws:
-    """The recorded draws of all chains."""
-
-    a: np.ndarray  # (chains, draws)
-    log_likelihood: np.ndarray  # (chains, draws), of the whole data, natural logarithm
-    weights: np.ndarray  # (chains, draws, K, p): λ̄, which sum to 1
-    stats: dict[str, np.ndarray]  # (chains,) acceptance rates after tuning
-    settings: Settings
-    sweeps: int  # of all chains, tuning included
-    interrupted: bool  # Ctrl-C ended the run early; chains are cut to the rectangle that holds the most draws
-
 
 class Chain(AnyChain):
     """One chain: its state, its record, and how far it is."""
+
+    _PARTS = ("state", "motion")
 
     rows: "ClassRows"
     settings: "Settings"
@@ -68,7 +50,7 @@ class Chain(AnyChain):
         low, high = (min(max(math.log(start), settings.prior.low), settings.prior.high) for start in _STARTS)
         log_weights = np.log(np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300))
         self.state = state_from(log_weights, low + (high - low) * rng.random(), rows)
-        self.motion = motion_from(self.state) if settings.sampler == "hamiltonian" else None
+        self.motion = motion_from(self.state) if settings.sampler == "hamiltonian" else ()
         self.kept = empty_kept(settings.draws, n_classes, rows.mean.size)
 
     @property
@@ -83,11 +65,18 @@ class Chain(AnyChain):
     def recorded(self) -> int:
         return int(self.state.whole[KEPT])
 
+    def drawn(self, first: int, last: int) -> Arrays:
+        return {name: array[first:last] for name, array in self.kept._asdict().items()}
+
+    def adopt(self, draws: Arrays) -> None:
+        for name, array in self.kept._asdict().items():
+            array[: self.recorded] = draws[name]
+
     @property
     def stats(self) -> dict[str, float]:
         whole = self.state.whole
         tried = max(int(whole[TRIED]), 1)
-        if self.motion is not None:
+        if self.motion:
             return {"acceptance": self.motion.real[ACCEPTANCE] / tried}
         return {
             "acceptance_exchange" if self.settings.sampler == "exchange" else "acceptance_a": whole[ACCEPTED] / tried
@@ -97,64 +86,27 @@ class Chain(AnyChain):
         """Run until this many sweeps are done and recorded."""
         settings = self.settings
         rest = (self.kept, until, settings.tune * settings.thin, settings.thin)
-        if self.motion is not None:
+        if self.motion:
             hamiltonian(self.rng, self.rows, settings.prior, self.state, self.motion, *rest)
         else:
             kernel = published if settings.sampler == "paper" else recommended
             kernel(self.rng, self.rows, settings.prior, self.state, *rest)
 
 
-def fit_gibbs(
-    W: np.ndarray,
-    codes: np.ndarray,
-    n_classes: int,
-    *,
-    a: float | None = None,
-    a_range: tuple[float, float] = (1e-3, 1e2),
-    b: float = 1.0,
-    sampler: str | None = None,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
-    thin: int | None = None,
-    cores: int | None = None,
-    random_seed: Any = None,
-    progress: Any = None,
-) -> PlackettLuceDraws:
-    r"""Draw from the posterior of the weights and, if it is learned, of their shape.
+def chains_of(settings: Settings, W: np.ndarray, codes: np.ndarray, n_classes: int, random_seed: Any) -> list[Chain]:
+    r"""Chains that draw from the posterior of the weights and, if it is learned, of their shape.
 
     .. math:: P(Y_i = k) = W_i^T\lambda_k / \sum_l W_i^T\lambda_l, \quad \lambda_{kj} \sim \mathrm{Gamma}(a, b), \quad
               p(a) \propto 1/a \text{ on } a\_range
     """
-    settings = settings_of(W.size, a, a_range, b, sampler, draws, tune, chains, thin)
-    return carry_out(settings, W, codes, n_classes, cores, random_seed, progress)
-
-
-def carry_out(
-    settings: Settings, W: Any, codes: Any, n_classes: int, cores: int | None, random_seed: Any, progress: Any = None
-) -> PlackettLuceDraws:
-    """What `fit_gibbs` does once its arguments are checked."""
-    cores = cores if cores is None else whole("cores", cores, 1)
     rows = class_rows(W, codes, n_classes)
-    runs = [Chain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)]
-    interrupted = run_chains(runs, cores, progress or Progress(False, "sampling", 0))
-    kept, length = rectangle([run.recorded for run in runs])
-    chosen = [runs[number] for number in kept]
-    return PlackettLuceDraws(
-        a=np.stack([run.kept.a[:length] for run in chosen]),
-        log_likelihood=np.stack([run.kept.log_likelihood[:length] for run in chosen]),
-        weights=np.stack([run.kept.weights[:length] for run in chosen]),
-        stats={name: np.array([run.stats[name] for run in chosen]) for name in chosen[0].stats},
-        settings=settings,
-        sweeps=sum(run.sweeps for run in runs),
-        interrupted=interrupted,
-    )
+    return [Chain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)]
 
 
 def settings_of(
     size: int, a: Any, a_range: Any, b: Any, sampler: Any, draws: int, tune: int, chains: int, thin: Any
 ) -> Settings:
-    """The arguments of `fit_gibbs`, checked and with their defaults, for W of so many entries."""
+    """The settings of a run, checked and with their defaults, for W of so many entries."""
     prior, sampler = law_of(a, a_range, b), _sampler(sampler, a)
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or size > _LARGE else _THIN

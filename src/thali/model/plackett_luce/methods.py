@@ -1,6 +1,7 @@
 """The Bayesian methods of Plackett–Luce regression: fits and predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,14 @@ from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
 from thali.posterior.verdict import Advice
 
 from ..base import Job
+from ..classifiers.rows import Rows
+from ..sampling import Sampling
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
+
+    from thali.inference.chains import Run
 
     from .model import PlackettLuceRegression
 
@@ -27,13 +33,9 @@ ADVICE = Advice(apart=_APART)
 
 def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
     """Draws: `posterior_`, and their means as `weights_`, `a_` and `log_likelihood_`."""
-    from thali.inference.progress import Progress
+    from .row_sums import Rows as RowsInMemory
 
-    from .draws import to_datatree
-    from .gibbs import carry_out, settings_of
-    from .row_sums import Rows
-
-    if not isinstance(data, Rows):
+    if not isinstance(data, RowsInMemory):
         raise ArgumentError(
             Setting("method", "gibbs"),
             " needs all rows in memory; pass arrays, or choose ",
@@ -42,22 +44,33 @@ def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> 
             Setting("method", "map"),
             " for a Dask array.",
         )
-    m = model
-    settings = settings_of(data.W.size, m.a, m.a_range, m.b, m.sampler, m.draws, m.tune, m.chains, m.thin)
+    return model._job_of(model._sampling(Rows(data.W, data.codes), model._run()))
 
-    def work() -> dict[str, Any]:
-        with Progress(bool(m.progressbar), "sampling", settings.sweeps, "sweeps") as progress:
-            draws = carry_out(settings, data.W, data.codes, data.n_classes, m.cores, m.random_seed, progress)
+
+def sampling_of(model: "PlackettLuceRegression", source: Rows, run: "Run") -> Sampling[Any]:
+    """What `by_gibbs` runs."""
+    from .draws import to_datatree
+    from .gibbs import Chain, chains_of, settings_of
+
+    m, (W, codes), n_classes = model, source, len(model.classes_)
+    settings = settings_of(W.size, m.a, m.a_range, m.b, m.sampler, run.least_draws, run.tune, run.chains, run.thin)
+
+    def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+        return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)
+
+    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+        return to_datatree(chains, settings, W, codes, m.classes_, m.columns_)
+
+    def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: Any) -> dict[str, Any]:
+        drawn = tree["posterior"].dataset
         return {
-            "posterior_": to_datatree(draws, data.W, data.codes, m.classes_, columns),
-            "weights_": m._labelled(draws.weights.mean(axis=(0, 1)), columns),
-            "a_": float(np.exp(np.log(draws.a).mean())) if m.a is None else float(m.a),
-            "log_likelihood_": float(draws.log_likelihood.mean()),
-            "n_passes_": draws.sweeps,
-            "interrupted_": draws.interrupted,
+            "weights_": m._labelled(drawn["weights"].values.mean(axis=(0, 1)), m.columns_),
+            "a_": float(np.exp(np.log(drawn["a"].values).mean())) if m.a is None else float(m.a),
+            "log_likelihood_": float(drawn["log_likelihood"].values.mean()),
+            "n_passes_": sum(chain.sweeps for chain in chains),
         }
 
-    return Job(work, draws=settings.draws)
+    return Sampling(source, run._replace(thin=settings.thin), chains, tree, found)
 
 
 def by_map(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:

@@ -1,18 +1,19 @@
 """Plackett–Luce regression as a classifier."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of, whole
+from thali._arguments import one_of
 from thali._late import carried_out_by
 from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
+from thali.inference.chains import Run
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, Model, Sampled
 from ..classifiers.classifier import Classifier
+from ..sampling import Sampling
 from .design import Design
 from .gibbs import SAMPLERS, law_of
 from .methods import METHODS, OUTCOMES
@@ -64,8 +65,12 @@ class PlackettLuceRegression(Classifier, Sampled):
         Of `method="gibbs"`: "exchange" draws latent variables, a with the weights left out and moves that carry weights
         from column to column; "hamiltonian" follows trajectories on ln λ for a fixed a; "paper" is the published
         sampler, for comparison. None and "recommended" take "hamiltonian" for a fixed a of .5 or more, else "exchange".
-    draws, tune : int
-        Of `method="gibbs"`: states kept in each chain, and states discarded before them.
+    draws : int or None
+        Of `method="gibbs"`: states kept in each chain. None draws until every row of `summary` has an R-hat of at most
+        1.01 and an effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and
+        stops at 64,000 or 2 GB.
+    tune : int
+        Of `method="gibbs"`: states discarded before them.
     chains : int
     thin : int, optional
         Sweeps for each state; None means 10, and 1 for "hamiltonian" or if W has more than a million entries.
@@ -73,6 +78,12 @@ class PlackettLuceRegression(Classifier, Sampled):
         Threads; all when left out. Has no influence on the results.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
+    job : str or path, optional
+        Of `method="gibbs"`: a folder that holds the draws and the state of the chains while they run. The same fit goes
+        on from it after the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on
+        further.
+    max_time : float, optional
+        Of `method="gibbs"`: seconds after which the run stops and keeps what was drawn.
 
     Attributes
     ----------
@@ -161,13 +172,15 @@ class PlackettLuceRegression(Classifier, Sampled):
         b: float = 1.0,
         standardize: bool = True,
         sampler: Any = None,
-        draws: int = 1000,
+        draws: int | None = 1000,
         tune: int = 1000,
         chains: int = 4,
         thin: Any = None,
         cores: Any = None,
         random_seed: Any = None,
         progressbar: bool = False,
+        job: Any = None,
+        max_time: float | None = None,
     ) -> None:
         self.method = method
         self._transform = transform
@@ -183,6 +196,8 @@ class PlackettLuceRegression(Classifier, Sampled):
         self.cores = cores
         self.random_seed = random_seed
         self.progressbar = progressbar
+        self.job = job
+        self.max_time = max_time
 
     def _job_of_blocks(self, X: Any, y: Any) -> Job | None:
         from .blocks import gather, is_blocked
@@ -246,11 +261,7 @@ class PlackettLuceRegression(Classifier, Sampled):
         law_of(self.a, self.a_range, self.b)
         if self.sampler is not None:
             one_of("sampler", self.sampler, SAMPLERS)
-        for name, least in (("draws", 1), ("tune", 0), ("chains", 1)):
-            whole(name, getattr(self, name), least)
-        for name in ("thin", "cores"):
-            if getattr(self, name) is not None:
-                whole(name, getattr(self, name), 1)
+        self._run()
 
     def _job_of_rows(self, data: "Rows | Blocks", design: Design, look: Any, class_count: np.ndarray) -> Job:
         """What all methods share, whether the rows are in memory or not."""
@@ -260,9 +271,13 @@ class PlackettLuceRegression(Classifier, Sampled):
         warn_of_left_out(design.standard, vars(self).get("feature_names_in_"))
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
-        named = {"design_": design, "columns_": list(design.columns), "class_count_": class_count}
-        job = METHODS[self.method](self, data, named["columns_"])
-        return replace(job, run=lambda: named | job.run())
+        self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
+        return METHODS[self.method](self, data, self.columns_)
+
+    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        from .methods import sampling_of
+
+        return sampling_of(self, source, run)
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.method == "gibbs":

@@ -58,14 +58,20 @@ def start_of(problem: Problem, eta: float | None, rng: np.random.Generator) -> S
     )
 
 
+class Draws(NamedTuple):
+    """Room for the draws of a chain."""
+
+    coef: np.ndarray  # (draws, K, m)
+    log_likelihood: np.ndarray  # (draws,)
+    eta: np.ndarray  # (draws,)
+
+
 class Chain(FixedChain):
     """One chain: its state, its record, and how far it is."""
 
     problem: "Problem"
     state: "State"
-    coefs: np.ndarray
-    etas: np.ndarray
-    likelihoods: np.ndarray
+    record: Draws
 
     def __init__(
         self, problem: Problem, eta: float | None, rng: np.random.Generator, draws: int, tune: int, thin: int
@@ -73,8 +79,7 @@ class Chain(FixedChain):
         self.problem, self.rng = problem, rng
         self.state = start_of(problem, eta, rng)
         super().__init__(draws, tune, thin)
-        self.coefs = np.empty((draws, *self.state.coef.shape))
-        self.likelihoods, self.etas = np.empty(draws), np.empty(draws)
+        self.record = Draws(np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros(draws))
 
     @property
     def scale_rate(self) -> float:
@@ -84,6 +89,5 @@ class Chain(FixedChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
-        record = (self.coefs, self.likelihoods, self.etas)
-        run(self.rng, self.problem, self.state, *record, self.sweeps, until, self.tune, self.thin)
+        run(self.rng, self.problem, self.state, *self.record, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until

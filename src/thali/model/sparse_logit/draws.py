@@ -32,13 +32,15 @@ def to_datatree(
 
     from thali.posterior.store import origin, tree_of
 
-    numbers, draws = rectangle([chain.recorded for chain in chains])
+    first = chains[0].first
+    numbers, draws = rectangle([chain.recorded - first for chain in chains])
     kept = [chains[number] for number in numbers]
+    parts = [chain.drawn(first, first + draws) for chain in kept]
     problem = kept[0].problem
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
     free = np.arange(problem.classes) != problem.reference
-    coefs = np.stack([chain.coefs[:draws, free] for chain in kept])
-    etas, likelihoods = (np.stack([getattr(c, name)[:draws] for c in kept]) for name in ("etas", "likelihoods"))
+    coefs = np.stack([part["coef"][:, free] for part in parts])
+    etas, likelihoods = (np.stack([part[name] for part in parts]) for name in ("eta", "log_likelihood"))
     posterior = draws_group(coefs, etas, likelihoods, labels[free], columns, intercept)
     groups = {
         "posterior": posterior,

@@ -1,5 +1,7 @@
 """The sparse Bayesian multinomial logit as a classifier."""
 
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,12 +9,14 @@ import numpy as np
 from thali._arguments import one_of, positive
 from thali._late import carried_out_by
 from thali.errors import ArgumentError, Clause, DataError, DataWarning, Setting
-from thali.inference.chains import checked_run, run_chains
+from thali.inference.chains import Run
 from thali.inference.warn import warn
 
 from ..base import Job, Sampled
 from ..classifiers.classifier import Classifier
 from ..classifiers.input import column_name
+from ..classifiers.rows import Rows
+from ..sampling import Sampling
 
 if TYPE_CHECKING:
     import pandas
@@ -52,8 +56,11 @@ class SparseMultinomialLogit(Classifier, Sampled):
         Whether the covariates are given mean 0 and standard deviation 1, those of the training data. The prior is the
         same for all coefficients, which makes sense on one scale only. Covariates that are the same in every row of the
         training data say nothing: they are left out, with a warning, and predictions do not depend on them.
-    draws, tune : int
-        States kept in each chain, and states discarded before them.
+    draws : int or None
+        States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an effective
+        sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.
+    tune : int
+        States discarded before them.
     chains : int
     thin : int, optional
         Sweeps for each state; None means 4 for two classes and 10 for more, which mix more slowly.
@@ -61,6 +68,11 @@ class SparseMultinomialLogit(Classifier, Sampled):
         Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
+    job : str or path, optional
+        A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
+        the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+    max_time : float, optional
+        Seconds after which the run stops and keeps what was drawn.
 
     Attributes
     ----------
@@ -118,13 +130,15 @@ class SparseMultinomialLogit(Classifier, Sampled):
         reference: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
-        draws: int = 1000,
+        draws: int | None = 1000,
         tune: int = 1000,
         chains: int = 4,
         thin: Any = None,
         cores: Any = None,
         random_seed: Any = None,
         progressbar: bool = False,
+        job: Any = None,
+        max_time: float | None = None,
     ) -> None:
         self.method = method
         self.eta = eta
@@ -140,37 +154,41 @@ class SparseMultinomialLogit(Classifier, Sampled):
         self.cores = cores
         self.random_seed = random_seed
         self.progressbar = progressbar
+        self.job = job
+        self.max_time = max_time
 
     def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
-        from thali.inference.progress import Progress
+        prior = self._prior()
+        run = self._run()
+        self._position_of_reference()
+        self._standard_ = self._standard_for(matrix, prior.intercept)
+        return self._job_of(self._sampling(Rows(self._standard_.varying(matrix), codes), run))
+
+    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import streams
 
         from .chain import Chain, problem_of
         from .draws import to_datatree
 
-        prior = self._prior()
-        usual = THIN_TWO if len(self.classes_) == 2 else THIN
-        asked = self.draws, self.tune, self.chains, self.thin, self.cores, self.random_seed, self.progressbar
-        run = checked_run(*asked, usual)
-        reference = self._position_of_reference()
-        standard = self._standard_for(matrix, prior.intercept)
+        thin = (THIN_TWO if len(self.classes_) == 2 else THIN) if run.thin is None else run.thin
+        prior, reference, standard = self._prior(), self._position_of_reference(), self._standard_
         names = [name for name, varies in zip(self._column_names(), standard.varies, strict=True) if varies]
 
-        def work() -> dict[str, Any]:
-            z = standard.varying(matrix)
-            problem = problem_of(z, codes, len(self.classes_), reference, prior, self.method)
-            made = [
-                Chain(problem, prior.eta, rng, run.draws, run.tune, run.thin)
-                for rng in streams(run.random_seed, run.chains)
-            ]
-            with Progress(run.progressbar, "sampling", run.sweeps) as progress:
-                interrupted = run_chains(made, run.cores, progress)
-            attrs = {"method": self.method, "thin": run.thin, "tuning_steps": run.tune}
-            tree = to_datatree(made, self.classes_, names, prior.intercept, attrs)
-            kept = {"reference_": self.classes_[reference], "_standard_": standard}
-            return {"posterior_": tree, "interrupted_": interrupted, **kept, **_means(tree, standard)}
+        @cache
+        def problem() -> Any:
+            return problem_of(source.matrix, source.codes, len(self.classes_), reference, prior, self.method)
 
-        return Job(work, draws=run.draws)
+        def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+            return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
+
+        def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+            attrs = {"method": self.method, "thin": thin, "tuning_steps": run.tune}
+            return to_datatree(chains, self.classes_, names, prior.intercept, attrs)
+
+        def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            return {"reference_": self.classes_[reference], **_means(tree, standard)}
+
+        return Sampling(source, run._replace(thin=thin), chains, tree, found)
 
     def _prior(self) -> Any:
         """The prior that the arguments say."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from thali.inference.arrays import Arrays
 from thali.inference.chains import Chain as AnyChain
 from thali.inference.chains import run_chains as run
 from thali.inference.seeds import streams
@@ -14,7 +15,7 @@ from ..operations import cache_at
 from ..state import SWEEPS, Model, capacity, grown, replica, resized, stack
 from .draws import ChainDraws
 from .loop import CROWDED, DONE, RECORD_FULL
-from .record import chain_draws, empty_record, enlarged
+from .record import adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .start import prior_draw
 from .tempering import ladder, narrow_gaps, swap_rates
 from .tuning import acceptance_rates, initial_tuning, tuning_at
@@ -41,8 +42,9 @@ class Task:
 class Chain(AnyChain):
     """One chain: its state, its record, and how far it is."""
 
+    _PARTS = ("ladder", "states", "caches", "tunings", "_counted")
+
     task: "Task"
-    counts: list[tuple[int, bool]]
     caches: Any
     tunings: Any
 
@@ -59,7 +61,8 @@ class Chain(AnyChain):
         self.tunings = stack([initial_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
         self.total = (task.tune + task.draws) * task.thin
-        self.counts = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
+        self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
+        self._counted = 0  # how much of the schedule is done
 
     @property
     def state(self) -> Any:
@@ -83,18 +86,29 @@ class Chain(AnyChain):
     def recorded(self) -> int:
         return int(self.record.used[0])
 
+    def drawn(self, first: int, last: int) -> Arrays:
+        return draws_between(self.record, first, last, self.first)
+
+    def adopt(self, draws: Arrays) -> None:
+        self.record = adopted(self.record, draws)
+
+    def skip(self, draws: int) -> None:
+        super().skip(draws)
+        self.record = skipping(self.record, draws)
+
     @property
     def draws(self) -> ChainDraws:
-        """The recorded draws, and acceptance rates of random walks and swaps after tuning."""
+        """The draws of the record, and acceptance rates of random walks and swaps after tuning."""
         stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
         if self.ladder.beta.size > 1:
             stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
-        return chain_draws(self.record, self.task.parameters, stats)
+        return chain_draws(self.drawn(self.first, self.recorded), self.task.parameters, stats)
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps of every replica are done and recorded."""
-        while self.counts and self.counts[0][0] <= until:
-            sweep, grows = self.counts.pop(0)
+        while self._counted < len(self._schedule) and self._schedule[self._counted][0] <= until:
+            sweep, grows = self._schedule[self._counted]
+            self._counted += 1
             self._run_kernel(sweep)
             if grows:
                 self._lengthen()

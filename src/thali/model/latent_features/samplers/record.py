@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._jit import scalar
+from thali.inference.arrays import Arrays
 from thali.inference.numerics.decisions import weight
 
 from ..operations import log_likelihood, note_parameters
@@ -53,20 +54,38 @@ def enlarged(record: Record) -> Record:
     return record._replace(weights=twice(record.weights), sizes=twice(record.sizes), owners=twice(record.owners))
 
 
-def chain_draws(record: Record, parameters: tuple[str, ...], stats: dict[str, Any]) -> ChainDraws:
-    """The filled part; `parameters` are the names of the likelihood's own."""
-    draws, features, owners = (int(x) for x in record.used)
-    return ChainDraws(
-        alpha=record.alpha[:draws],
-        log_likelihood=record.log_likelihood[:draws],
-        unique_weights=record.unique_weights[:draws],
-        n_features=record.n_features[:draws],
-        weights=record.weights[:features],
-        sizes=record.sizes[:features],
-        owners=record.owners[:owners],
-        extra={name: record.extra[:draws, p] for p, name in enumerate(parameters)},
-        stats=stats,
-    )
+_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra")
+
+
+def draws_between(record: Record, first: int, last: int, skipped: int) -> Arrays:
+    """The draws from number `first` to before `last`, columns as lists of owners; the first `skipped` are not here."""
+    found = {name: getattr(record, name)[first:last] for name in _BY_DRAW}
+    start = int(record.n_features[skipped:first].sum())
+    features = slice(start, start + int(record.n_features[first:last].sum()))
+    start = int(record.sizes[: features.start].sum())
+    sizes = record.sizes[features]
+    owners = record.owners[start : start + int(sizes.sum())]
+    return found | {"weights": record.weights[features], "sizes": sizes, "owners": owners}
+
+
+def adopted(record: Record, draws: Arrays) -> Record:
+    """A record that begins with these draws."""
+    for name in _BY_DRAW:
+        getattr(record, name)[: len(draws["alpha"])] = draws[name]
+    longer = {name: np.concatenate([draws[name], getattr(record, name)]) for name in ("weights", "sizes", "owners")}
+    used = np.array([len(draws["alpha"]), len(draws["weights"]), len(draws["owners"])])
+    return record._replace(used=used, **longer)
+
+
+def skipping(record: Record, draws: int) -> Record:
+    """A record that goes on after so many draws, which are elsewhere."""
+    return record._replace(used=np.array([draws, 0, 0]))
+
+
+def chain_draws(drawn: Arrays, parameters: tuple[str, ...], stats: dict[str, Any]) -> ChainDraws:
+    """What `draws_between` gave, by name; `parameters` are the names of the likelihood's own."""
+    extra = {name: drawn["extra"][:, p] for p, name in enumerate(parameters)}
+    return ChainDraws(**{name: array for name, array in drawn.items() if name != "extra"}, extra=extra, stats=stats)
 
 
 @scalar

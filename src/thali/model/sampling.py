@@ -1,0 +1,214 @@
+"""The fit of a model by chains: fresh, from a job, or beyond its end; for a given length, or until the chains agree."""
+
+import copy
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from thali.errors import Argument, ArgumentError, DataError
+from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
+from thali.inference.chains import Chain, Run, Watch, run_chains
+from thali.inference.jobs import JobFolder
+from thali.inference.progress import Progress
+from thali.inference.seeds import root
+from thali.posterior.append import appended
+
+from .saved import decoded, describe, digest_of, encoded
+
+if TYPE_CHECKING:
+    import xarray
+
+    from .base import Sampled
+
+ENOUGH = 400  # effective draws of every row of the summary, at which a run of unknown length ends
+MAX_DRAWS = 64_000  # of each chain of such a run
+MAX_BYTES = 2 * 10**9  # of its draws, all chains together
+
+
+AnyChain = TypeVar("AnyChain", bound=Chain)
+
+
+@dataclass(frozen=True)
+class Sampling(Generic[AnyChain]):
+    """What a fit by chains runs, and what it makes of their draws, once arguments and data have been checked."""
+
+    source: Any  # the data, as `Sampled._sampling` takes them
+    run: Run
+    chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]  # of so many draws, each at its start
+    tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]  # the posterior, of the draws in their records
+    found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]  # attributes
+    is_compiled: bool = False
+
+
+class Continuation(NamedTuple):
+    """What a fit leaves for `continue_fit`: its data, its run, and the state of its chains."""
+
+    source: Any  # data as `Sampled._sampling` takes them; None in a file that cannot hold them
+    digest: str  # of the data
+    parameters: dict[str, Any]  # of the model at the time of the fit
+    run: Run
+    draws: int  # of each chain in the posterior
+    states: np.ndarray  # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
+
+
+class _Start(NamedTuple):
+    """Where chains go on from."""
+
+    states: list[Arrays]
+    draws: list[Arrays] | None  # of each chain; None: the posterior has them all
+    first: int  # draws of the posterior
+
+
+def sampled(model: "Sampled", sampling: Sampling[Any]) -> dict[str, Any]:
+    """Carry out a fit; returns the fitted attributes."""
+    run, described, digest = sampling.run, describe(model), digest_of(sampling.source)
+    with _opened(run, described, digest) as folder:
+        seed = root(run.random_seed) if folder is None else _seed_in(folder, run.random_seed)
+        found = None if folder is None else folder.found
+        target = run.least_draws if found is None else max(run.least_draws, found.place["draws"])
+        start = None if found is None else _Start(found.states, found.draws, 0)
+        work = _Work(model, sampling, run._replace(random_seed=seed), folder)
+        tree, attributes, chains = work.carry_out(target, start)
+    return attributes | {"_state_": work.continuation(chains, tree, digest, _parameters(described))}
+
+
+def refuse_changed(model: "Sampled") -> None:
+    """Refuse to go on with a fit whose data or parameters are not those of the model any more."""
+    was = model._state_
+    if was.source is None:
+        raise DataError("The file of this model could not hold your own data and functions; fit the model again.")
+    now = _parameters(describe(model))
+    for name, value in was.parameters.items():
+        if now[name] != value:
+            raise ArgumentError(Argument(name), " was changed after the fit, which cannot go on with it; fit again.")
+    if digest_of(was.source) != was.digest:
+        raise DataError("The data were changed after the fit, which cannot go on with others; fit again.")
+
+
+def continued(model: "Sampled", how: Run) -> dict[str, Any]:
+    """Go on with a fit; returns the fitted attributes of the longer one."""
+    was, earlier = model._state_, model.posterior_
+    assert how.draws is not None
+    draws = was.draws + how.draws
+    run = was.run._replace(draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time)
+    start = _stored(was)
+    work = _Work(model, model._sampling(was.source, run), run, None)
+    tree, attributes, chains = work.carry_out(draws, start, None if start.draws else earlier)
+    return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
+
+
+class _Work:
+    """A fit while it runs."""
+
+    def __init__(self, model: "Sampled", sampling: Sampling[Any], run: Run, folder: JobFolder | None) -> None:
+        self.model, self.sampling, self.run, self.folder = model, sampling, run, folder
+        self.deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
+
+    def carry_out(
+        self, target: int, start: _Start | None, earlier: "xarray.DataTree | None" = None
+    ) -> tuple["xarray.DataTree", dict[str, Any], Sequence[Chain]]:
+        """Run to `target` draws a chain, and further if the run has no fixed length; `earlier` has the draws before."""
+        chains = self._begun(target, start)
+        was_done = all(chain.is_done for chain in chains)
+        with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
+            while True:
+                place = {"draws": target}
+                watch = Watch(chains, progress, self.folder, self.deadline, place)
+                interrupted = run_chains(chains, self.run.cores, watch, self.sampling.is_compiled)
+                tree = self.sampling.tree(chains)
+                tree = tree if earlier is None else appended(earlier, tree)
+                attributes = {
+                    "posterior_": tree,
+                    "interrupted_": interrupted,
+                    **self.sampling.found(tree, chains, self.run.random_seed),
+                }
+                ends = interrupted or self.run.draws is not None or self._is_settled(attributes, progress)
+                ends = ends or not self._may_double(chains, target)
+                if not was_done or not ends:
+                    watch.finish(ends and not interrupted)
+                if ends:
+                    return tree, attributes, chains
+                target = min(2 * target, MAX_DRAWS)
+                chains = self._begun(target, _start_of(chains))
+                progress.aim(sum(chain.total for chain in chains))
+
+    def continuation(
+        self, chains: Sequence[Chain], tree: "xarray.DataTree", digest: str, parameters: dict[str, Any]
+    ) -> Continuation:
+        """What the fit leaves."""
+        draws = tree["posterior"].sizes["draw"]
+        whole = all(chain.recorded == draws for chain in chains)
+        arrays: Arrays = {}
+        for k, chain in enumerate(chains):
+            arrays |= prefixed(f"{k}/state/", chain.packed())
+            if not whole:
+                arrays |= prefixed(f"{k}/draws/", chain.drawn(0, chain.recorded))
+        states = np.frombuffer(to_bytes(arrays), np.uint8)
+        return Continuation(self.sampling.source, digest, parameters, self.run._replace(job=None), draws, states)
+
+    def _begun(self, target: int, start: _Start | None) -> Sequence[Chain]:
+        """The chains, with room for so many draws, where they start."""
+        chains = self.sampling.chains(target, self.run.random_seed)
+        if start is None:
+            return chains
+        for k, chain in enumerate(chains):
+            chain.restore(start.states[k])
+            if start.draws is None:
+                chain.skip(start.first)
+            elif start.draws[k]:
+                chain.adopt(start.draws[k])
+        return chains
+
+    def _is_settled(self, attributes: dict[str, Any], progress: Progress) -> bool:
+        """Whether every row of the summary says that the chains agree and are long enough."""
+        model = copy.copy(self.model)
+        vars(model).update(attributes)
+        verdict = model.verdict()
+        ess = verdict.facts.get("ess", math.inf)
+        if (verdict.agrees or self.run.chains == 1) and ess >= ENOUGH:
+            return True
+        progress.note(f"{attributes['posterior_']['posterior'].sizes['draw']:,} draws a chain do not agree yet")
+        return False
+
+    def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
+        size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
+        return target < MAX_DRAWS and 2 * size <= MAX_BYTES
+
+
+def _start_of(chains: Sequence[Chain]) -> _Start:
+    """Where these chains are."""
+    return _Start([chain.packed() for chain in chains], [chain.drawn(0, chain.recorded) for chain in chains], 0)
+
+
+def _parameters(described: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a model but those of its run, which have a place of their own."""
+    return {name: value for name, value in described["parameters"].items() if name not in Run._fields}
+
+
+def _stored(was: Continuation) -> _Start:
+    """Where the chains of a fit were at its end."""
+    arrays = from_bytes(was.states.tobytes())
+    of_chains = [without_prefix(f"{k}/", arrays) for k in range(was.run.chains)]
+    draws = [without_prefix("draws/", each) for each in of_chains]
+    return _Start([without_prefix("state/", each) for each in of_chains], draws if any(draws) else None, was.draws)
+
+
+def _opened(run: Run, described: dict[str, Any], digest: str) -> AbstractContextManager[JobFolder | None]:
+    if run.job is None:
+        return nullcontext()
+    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+    seed = None if run.random_seed is None else encoded(root(run.random_seed), None)
+    stamp = {"model": described["class"], "parameters": _parameters(described), "settings": settings}
+    return JobFolder(run.job, {**stamp, "data": digest, "seed": seed})
+
+
+def _seed_in(folder: JobFolder, random_seed: Any) -> np.random.SeedSequence:
+    """The seed of the job, which a new one is given."""
+    if folder.seed is None:
+        folder.begin(encoded(root(random_seed), None))
+    return decoded(folder.seed, {})
