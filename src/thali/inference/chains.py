@@ -157,6 +157,8 @@ class Watch:
         self._chains, self._progress, self._folder, self._deadline = chains, progress, folder, deadline
         self._place = place
         self._written = [chain.recorded for chain in chains]  # draws that the folder holds
+        for chain in chains:
+            chain.image = (chain.packed(), chain.recorded) if chain.is_done else None
 
     def note(self, text: str) -> None:
         """Say what is happening now."""

@@ -134,70 +134,6 @@ class Sampled(Model):
 
     posterior_: "xarray.DataTree"
     interrupted_: bool
-    _state_: "Continuation"
-
-    def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
-        """What a fit to these data runs, after every check."""
-        raise NotImplementedError
-
-    def _job_of(self, sampling: "Sampling[Any]", remarks: Sequence[str | Message] = ()) -> Job:
-        """The fit by chains."""
-        from .sampling import sampled
-
-        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws)
-
-    def continue_fit(
-        self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
-    ) -> Self:
-        """Draw further from the posterior, from where the last fit ended or was stopped.
-
-        The result is that of one longer fit, to the bit; on another machine or after `thali.load` likewise.
-
-        Parameters
-        ----------
-        draws : int
-            Further states to keep in each chain.
-        cores : int, optional
-            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
-        progressbar : bool
-        max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If an argument is outside its range, or parameters of the model were changed after the fit.
-        DataError
-            If the data were changed after the fit, or the file of the model could not hold them.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the chains do not agree yet.
-        InterruptedWarning
-            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
-        """
-        from .sampling import continued, refuse_changed
-
-        self._require_fitted()
-        run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
-        refuse_changed(self)
-        work = lambda: self._fitted_attributes() | continued(self, run)  # noqa: E731
-        return self._carry_out(Job(work, draws=self._state_.draws + draws))
-
-    def _attributes_for_file(self) -> dict[str, Any]:
-        from .saved import can_hold
-
-        found = self._fitted_attributes()
-        if "_state_" in found and not can_hold(found["_state_"].source):
-            found["_state_"] = found["_state_"]._replace(source=None)
-        return found
 
     def _fitted(self) -> "xarray.DataTree":
         """The posterior."""
@@ -270,3 +206,75 @@ class Sampled(Model):
         verdict = self.verdict()
         if not verdict.agrees:
             yield ConvergenceWarning(verdict.message)
+
+
+class RunByChains(Sampled):
+    """Base of a model whose draws are those of chains that can be stored and go on.
+
+    A subclass has `_sampling(source, run)`.
+    """
+
+    _state_: "Continuation"
+
+    def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
+        """What a fit to these data runs, after every check."""
+        raise NotImplementedError
+
+    def _job_of(self, sampling: "Sampling[Any]", remarks: Sequence[str | Message] = ()) -> Job:
+        """The fit by chains."""
+        from .sampling import sampled
+
+        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws)
+
+    def continue_fit(
+        self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
+    ) -> Self:
+        """Draw further from the posterior, from where the last fit ended or was stopped.
+
+        The result is that of one longer fit, to the bit; on another machine or after `thali.load` likewise.
+
+        Parameters
+        ----------
+        draws : int
+            Further states to keep in each chain.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+        progressbar : bool
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an argument is outside its range, or parameters of the model were changed after the fit.
+        DataError
+            If the data were changed after the fit, or the file of the model could not hold them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains do not agree yet.
+        InterruptedWarning
+            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
+        """
+        from .sampling import continued, refuse_changed
+
+        self._require_fitted()
+        run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
+        refuse_changed(self)
+        work = lambda: self._fitted_attributes() | continued(self, run)  # noqa: E731
+        return self._carry_out(Job(work, draws=self._state_.draws + draws))
+
+    def _attributes_for_file(self) -> dict[str, Any]:
+        from .saved import can_hold
+
+        found = self._fitted_attributes()
+        if "_state_" in found and not can_hold(found["_state_"].source):
+            found["_state_"] = found["_state_"]._replace(source=None)
+        return found

@@ -3,16 +3,16 @@
 import copy
 import math
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from thali.inference.chains import Chain, Run, Watch, run_chains
+from thali.inference.chains import Chain, Run, TimeIsUp, Watch, run_chains
 from thali.inference.jobs import JobFolder
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
@@ -23,7 +23,7 @@ from .saved import decoded, describe, digest_of, encoded
 if TYPE_CHECKING:
     import xarray
 
-    from .base import Sampled
+    from .base import Model, RunByChains
 
 ENOUGH = 400  # effective draws of every row of the summary, at which a run of unknown length ends
 MAX_DRAWS = 64_000  # of each chain of such a run
@@ -37,7 +37,7 @@ AnyChain = TypeVar("AnyChain", bound=Chain)
 class Sampling(Generic[AnyChain]):
     """What a fit by chains runs, and what it makes of their draws, once arguments and data have been checked."""
 
-    source: Any  # the data, as `Sampled._sampling` takes them
+    source: Any  # the data, as `RunByChains._sampling` takes them
     run: Run
     chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]  # of so many draws, each at its start
     tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]  # the posterior, of the draws in their records
@@ -48,7 +48,7 @@ class Sampling(Generic[AnyChain]):
 class Continuation(NamedTuple):
     """What a fit leaves for `continue_fit`: its data, its run, and the state of its chains."""
 
-    source: Any  # data as `Sampled._sampling` takes them; None in a file that cannot hold them
+    source: Any  # data as `RunByChains._sampling` takes them; None in a file that cannot hold them
     digest: str  # of the data
     parameters: dict[str, Any]  # of the model at the time of the fit
     run: Run
@@ -64,25 +64,26 @@ class _Start(NamedTuple):
     first: int  # draws of the posterior
 
 
-def sampled(model: "Sampled", sampling: Sampling[Any]) -> dict[str, Any]:
+def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
     """Carry out a fit; returns the fitted attributes."""
-    run, described, digest = sampling.run, describe(model), digest_of(sampling.source)
-    with _opened(run, described, digest) as folder:
-        seed = root(run.random_seed) if folder is None else _seed_in(folder, run.random_seed)
+    run = sampling.run
+    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+    with opened_job(model, settings, sampling.source, run) as (folder, seed):
         found = None if folder is None else folder.found
         target = run.least_draws if found is None else max(run.least_draws, found.place["draws"])
         start = None if found is None else _Start(found.states, found.draws, 0)
         work = _Work(model, sampling, run._replace(random_seed=seed), folder)
         tree, attributes, chains = work.carry_out(target, start)
-    return attributes | {"_state_": work.continuation(chains, tree, digest, _parameters(described))}
+    left = digest_of(sampling.source), _parameters(model)
+    return attributes | {"_state_": work.continuation(chains, tree, *left)}
 
 
-def refuse_changed(model: "Sampled") -> None:
+def refuse_changed(model: "RunByChains") -> None:
     """Refuse to go on with a fit whose data or parameters are not those of the model any more."""
     was = model._state_
     if was.source is None:
         raise DataError("The file of this model could not hold your own data and functions; fit the model again.")
-    now = _parameters(describe(model))
+    now = _parameters(model)
     for name, value in was.parameters.items():
         if now[name] != value:
             raise ArgumentError(Argument(name), " was changed after the fit, which cannot go on with it; fit again.")
@@ -90,7 +91,7 @@ def refuse_changed(model: "Sampled") -> None:
         raise DataError("The data were changed after the fit, which cannot go on with others; fit again.")
 
 
-def continued(model: "Sampled", how: Run) -> dict[str, Any]:
+def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
     """Go on with a fit; returns the fitted attributes of the longer one."""
     was, earlier = model._state_, model.posterior_
     assert how.draws is not None
@@ -105,7 +106,7 @@ def continued(model: "Sampled", how: Run) -> dict[str, Any]:
 class _Work:
     """A fit while it runs."""
 
-    def __init__(self, model: "Sampled", sampling: Sampling[Any], run: Run, folder: JobFolder | None) -> None:
+    def __init__(self, model: "RunByChains", sampling: Sampling[Any], run: Run, folder: JobFolder | None) -> None:
         self.model, self.sampling, self.run, self.folder = model, sampling, run, folder
         self.deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
 
@@ -119,7 +120,7 @@ class _Work:
             while True:
                 place = {"draws": target}
                 watch = Watch(chains, progress, self.folder, self.deadline, place)
-                interrupted = run_chains(chains, self.run.cores, watch, self.sampling.is_compiled)
+                interrupted = self._run(chains, watch)
                 tree = self.sampling.tree(chains)
                 tree = tree if earlier is None else appended(earlier, tree)
                 attributes = {
@@ -136,6 +137,19 @@ class _Work:
                 target = min(2 * target, MAX_DRAWS)
                 chains = self._begun(target, _start_of(chains))
                 progress.aim(sum(chain.total for chain in chains))
+
+    def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
+        """Run the chains; returns whether they were stopped early."""
+        try:
+            return run_chains(chains, self.run.cores, watch, self.sampling.is_compiled)
+        except KeyboardInterrupt:
+            watch.finish(False)
+            raise
+        except TimeIsUp:
+            watch.finish(False)
+            raise ArgumentError(
+                Setting("max_time", self.run.max_time), " was over before the first draw; allow more seconds."
+            ) from None
 
     def continuation(
         self, chains: Sequence[Chain], tree: "xarray.DataTree", digest: str, parameters: dict[str, Any]
@@ -185,9 +199,9 @@ def _start_of(chains: Sequence[Chain]) -> _Start:
     return _Start([chain.packed() for chain in chains], [chain.drawn(0, chain.recorded) for chain in chains], 0)
 
 
-def _parameters(described: dict[str, Any]) -> dict[str, Any]:
+def _parameters(model: "Model") -> dict[str, Any]:
     """The parameters of a model but those of its run, which have a place of their own."""
-    return {name: value for name, value in described["parameters"].items() if name not in Run._fields}
+    return {name: value for name, value in describe(model)["parameters"].items() if name not in Run._fields}
 
 
 def _stored(was: Continuation) -> _Start:
@@ -198,17 +212,17 @@ def _stored(was: Continuation) -> _Start:
     return _Start([without_prefix("state/", each) for each in of_chains], draws if any(draws) else None, was.draws)
 
 
-def _opened(run: Run, described: dict[str, Any], digest: str) -> AbstractContextManager[JobFolder | None]:
+@contextmanager
+def opened_job(
+    model: "Model", settings: dict[str, Any], data: Any, run: Run
+) -> Iterator[tuple[JobFolder | None, np.random.SeedSequence]]:
+    """The folder of a fit, if it has one, and its seed, which is that of the job where none was given."""
     if run.job is None:
-        return nullcontext()
-    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+        yield None, root(run.random_seed)
+        return
     seed = None if run.random_seed is None else encoded(root(run.random_seed), None)
-    stamp = {"model": described["class"], "parameters": _parameters(described), "settings": settings}
-    return JobFolder(run.job, {**stamp, "data": digest, "seed": seed})
-
-
-def _seed_in(folder: JobFolder, random_seed: Any) -> np.random.SeedSequence:
-    """The seed of the job, which a new one is given."""
-    if folder.seed is None:
-        folder.begin(encoded(root(random_seed), None))
-    return decoded(folder.seed, {})
+    stamp = {"model": describe(model)["class"], "parameters": _parameters(model), "settings": settings}
+    with JobFolder(run.job, {**stamp, "data": digest_of(data), "seed": seed}) as folder:
+        if folder.seed is None:
+            folder.begin(encoded(root(None), None))
+        yield folder, decoded(folder.seed, {})

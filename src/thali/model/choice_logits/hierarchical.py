@@ -10,7 +10,7 @@ from thali._arguments import positive
 from thali.errors import ArgumentError
 from thali.inference.chains import Run, checked_run
 
-from ..base import Sampled
+from ..base import RunByChains
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
 from .multinomial import experiment, unseen_remarks
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 THIN = 25
 
 
-class HierarchicalLogit(Sampled, HasPriorOfData):
+class HierarchicalLogit(RunByChains, HasPriorOfData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::

@@ -10,7 +10,7 @@ from thali.errors import ConvergenceWarning, DataError, DataWarning, ThaliWarnin
 from thali.inference.chains import Run, checked_run
 from thali.inference.quiet import is_quiet
 
-from ..base import Job, Sampled
+from ..base import Job, RunByChains
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .samplers.chains import Chain, Task
 
 
-class LatentFeatures(Sampled, HasPriorOfData):
+class LatentFeatures(RunByChains, HasPriorOfData):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha, sampler and tempering for these data; and

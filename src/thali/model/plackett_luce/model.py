@@ -11,7 +11,7 @@ from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.inference.chains import Run
 from thali.inference.quiet import is_quiet
 
-from ..base import Job, Model, Sampled
+from ..base import Job, Model, RunByChains
 from ..classifiers.classifier import Classifier
 from ..sampling import Sampling
 from .design import Design
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _STEP = 4096  # rows predicted at a time
 
 
-class PlackettLuceRegression(Classifier, Sampled):
+class PlackettLuceRegression(Classifier, RunByChains):
     r"""Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
 
     .. math:: P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad

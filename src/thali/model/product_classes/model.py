@@ -1,15 +1,19 @@
 """Classes of products that people care about, from choice experiments."""
 
+import math
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from thali._arguments import whole
+from thali._arguments import positive, whole
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
+from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, Sampled
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
+from ..sampling import opened_job
 from .arguments import Run, monotone_of, settings_of
 from .reports.methods import Reports
 
@@ -123,8 +127,8 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         cores: int | None = None,
         random_seed: Any = None,
         progressbar: bool = True,
-        checkpoint: Any = None,
-        resume: Any = None,
+        job: Any = None,
+        max_time: float | None = None,
     ) -> Any:
         """Draw from the posterior.
 
@@ -145,10 +149,11 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
             Threads; None means as many as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
-        checkpoint : str or path, optional
-            File to which the state is written after every step.
-        resume : str or path, optional
-            Such a file to go on from.
+        job : str or path, optional
+            A folder that holds the draws and the state of the run. The same call goes on from it after the process was
+            killed, and gives the draws of an unbroken run.
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn.
 
         Returns
         -------
@@ -159,7 +164,7 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         ArgumentError
             If an argument is outside its range, or a monotone attribute is not in the data or has no order.
         DataError
-            If the data are no choice experiment.
+            If the data are no choice experiment, or the job is damaged, is in use, or is another fit.
 
         Warns
         -----
@@ -168,13 +173,14 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         ConvergenceWarning
             If the chains do not agree yet.
         InterruptedWarning
-            If Ctrl-C ended the run; the draws so far are kept.
+            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
         settings, monotone = self._checked(data, Run(sweeps, chains, islands, particles, sweeps_per_step))
         cores = cores if cores is None else whole("cores", cores, 1)
-        how = {"cores": cores, "random_seed": random_seed, "progressbar": progressbar}
-        files = {"checkpoint": checkpoint, "resume": resume}
-        return self._carry_out(self._job(data, settings, monotone, how | files))
+        if max_time is not None:
+            max_time = positive("max_time", max_time, "the seconds after which the run stops")
+        how = ChainRun(None, 0, settings.groups, None, cores, random_seed, progressbar, job, max_time)
+        return self._carry_out(self._job(data, settings, monotone, how))
 
     def prepare(
         self,
@@ -189,9 +195,7 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         self._checked(data, Run(sweeps, chains, islands, particles))
         return Prepared()
 
-    def _job(
-        self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str], how: dict[Any, Any]
-    ) -> Job:
+    def _job(self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str], how: ChainRun) -> Job:
         """The fit, checked."""
         from ..choice_logits.directions import contradicted_sentence
         from .arguments import dominated_sentence
@@ -207,7 +211,17 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
             from .design import design_of
             from .posterior import to_datatree
 
-            found = run(problem, settings, **how)
+            deadline = math.inf if how.max_time is None else time.monotonic() + how.max_time
+            with opened_job(self, settings._asdict(), data, how) as (folder, seed):
+                found = run(
+                    problem,
+                    settings,
+                    cores=how.cores,
+                    random_seed=seed,
+                    progressbar=how.progressbar,
+                    folder=folder,
+                    deadline=deadline,
+                )
             attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
             return _attributes(to_datatree(found, design_of(data), self.alpha is None, attrs))
 

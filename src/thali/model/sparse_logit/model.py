@@ -12,7 +12,7 @@ from thali.errors import ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.chains import Run
 from thali.inference.warn import warn
 
-from ..base import Job, Sampled
+from ..base import Job, RunByChains
 from ..classifiers.classifier import Classifier
 from ..classifiers.input import column_name
 from ..classifiers.rows import Rows
@@ -30,7 +30,7 @@ THIN_TWO, THIN = 4, 10  # sweeps a kept draw of two classes, of more, unless the
 _LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
 
 
-class SparseMultinomialLogit(Classifier, Sampled):
+class SparseMultinomialLogit(Classifier, RunByChains):
     r"""Multinomial logit whose coefficients have a Laplace prior, with draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.inference.chains import TimeIsUp
+from thali.inference.jobs import JobFolder
 from thali.inference.seeds import streams
 from thali.inference.threads import run_in_threads
 
 from ..problem import Problem
 from ..state import MOVES
 from .chain import Chain, Schedule
-from .checkpoint import Checkpoint
 from .evidence_messages import chain_messages, lapse_messages, pooled
 from .fit import Fit, Keeper, of_equal_length
 from .state_check import refuse_torn
@@ -31,8 +32,8 @@ def run_annealed(
     cores: Any = None,
     random_seed: Any = None,
     progressbar: bool = False,
-    checkpoint: Any = None,
-    resume: Any = None,
+    folder: JobFolder | None = None,
+    deadline: float = math.inf,
 ) -> Fit:
     """Draw from the posterior by independent annealed chains.
 
@@ -42,8 +43,6 @@ def run_annealed(
     """
     from thali.inference.progress import Progress
 
-    stamp = {**settings._asdict(), "learned_alpha": bool(np.isnan(problem.prior[0]))}
-    files = Checkpoint(checkpoint, resume, problem, stamp)
     schedule, keeper = Schedule(problem, settings), Keeper(problem, settings.beta)
     interrupted = False
     chains: list[Chain] = []
@@ -52,25 +51,27 @@ def run_annealed(
             progress.note("compiling, once")
             rngs = streams(random_seed, settings.groups)
             fresh = [Chain(problem, settings, schedule, rng, group, keeper) for group, rng in enumerate(rngs)]
-            chains = _begun(fresh, files, resume)
+            chains = _begun(fresh, folder)
             chains[0].compile()
             progress.note("")
-            run_in_threads(chains, cores, _Watch(chains, files, progress))
-        except KeyboardInterrupt:
+            run_in_threads(chains, cores, _Watch(chains, folder, progress, deadline))
+        except (KeyboardInterrupt, TimeIsUp):
             interrupted = True
     if interrupted and (not chains or min(c.sweeps for c in chains) == 0):
         raise KeyboardInterrupt
-    _write(chains, files)
+    if folder is not None:
+        _write([chain.packed() for chain in chains], folder, not interrupted)
     return _fit_of(chains, schedule, settings, interrupted)
 
 
 class _Watch:
-    """Shows progress and has checkpoints written from time to time; runs in the thread of the caller."""
+    """Shows progress, has snapshots written, looks at the clock; runs in the thread of the caller."""
 
-    def __init__(self, chains: list[Chain], files: Checkpoint, progress: Any) -> None:
+    def __init__(self, chains: list[Chain], folder: JobFolder | None, progress: Any, deadline: float) -> None:
         from time import monotonic
 
-        self.chains, self.files, self.progress, self.clock = chains, files, progress, monotonic
+        self.chains, self.folder, self.progress, self.clock = chains, folder, progress, monotonic
+        self.deadline = deadline
         self.is_announced = False
         self.began, self.done = math.nan, 0  # after compiled code was loaded
 
@@ -84,18 +85,15 @@ class _Watch:
             self.is_announced = True
             expected = passed * GROWTH * sum(c.total for c in self.chains) / (done - self.done)
             self.progress.note(f"about {duration(expected)} in all")
-        if not self.files.is_due():
-            return
-        if all(c.image is not None for c in self.chains):
-            self.files.write(_all_of([c.image for c in self.chains if c.image is not None]))
+        if self.folder is not None and self.folder.is_due():
+            images = [chain.image for chain in self.chains if chain.image is not None]
+            if len(images) == len(self.chains):
+                _write(images, self.folder, False)
             for chain in self.chains:
-                chain.image = chain.packed() if chain.is_done else None
-        elif not any(c.image_wanted for c in self.chains):
-            for chain in self.chains:
-                if chain.is_done:
-                    chain.image = chain.packed()
-                else:
-                    chain.image_wanted = chain.image is None
+                chain.image = chain.image if chain.is_done or len(images) < len(self.chains) else None
+                chain.image_wanted = chain.image is None
+        if self.clock() >= self.deadline:
+            raise TimeIsUp
 
     def _status(self) -> str:
         chain = min(self.chains, key=lambda c: c.sweeps)
@@ -120,22 +118,17 @@ def _rate(accepted: float, tried: float) -> float:
     return float(accepted) / max(float(tried), 1.0)
 
 
-def _all_of(images: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    return {f"{group}/{name}": array for group, image in enumerate(images) for name, array in image.items()}
+def _write(images: list[dict[str, np.ndarray]], folder: JobFolder, has_ended: bool) -> None:
+    folder.write(images, [{} for _ in images], {}, has_ended)
 
 
-def _write(chains: list[Chain], files: Checkpoint) -> None:
-    if files.path is not None:
-        files.write(_all_of([chain.packed() for chain in chains]))
-
-
-def _begun(chains: list[Chain], files: Checkpoint, resume: Any) -> list[Chain]:
-    """The chains in the state of their checkpoint."""
-    if files.found is not None:
-        for group, chain in enumerate(chains):
-            start = f"{group}/"
-            chain.restore({n.removeprefix(start): a for n, a in files.found.items() if n.startswith(start)})
-        refuse_torn(resume, (chain.flaw() for chain in chains))
+def _begun(chains: list[Chain], folder: JobFolder | None) -> list[Chain]:
+    """The chains in the state of their job."""
+    if folder is not None and folder.found is not None:
+        for chain, state in zip(chains, folder.found.states, strict=True):
+            chain.restore(state)
+            chain.image = chain.packed() if chain.is_done else None
+        refuse_torn(folder.path, (chain.flaw() for chain in chains))
     return chains
 
 
@@ -148,8 +141,7 @@ def _fit_of(chains: list[Chain], schedule: Schedule, settings: "Settings", inter
             chain.keep(lapse)
         messages.append(
             f"Stopped while the lapse was still {lapse:.2g}, on its way to {settings.lapse:g}: the draws are of a "
-            "model "
-            "with that lapse. fit(resume=...) goes on where a checkpoint was written."
+            "model with that lapse. With a job the same fit goes on from here."
         )
     lengths = min(len(chain.trace) for chain in chains)
     rows = np.array([chain.trace[:lengths] for chain in chains], float).reshape(len(chains), lengths, 3)

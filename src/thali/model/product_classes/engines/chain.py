@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.inference.arrays import packed_streams, unpacked_streams
 from thali.inference.threads import Sliced
 
 from ..choices import log_likelihood, write_hits
@@ -12,8 +13,8 @@ from ..particles import Particles, joined
 from ..problem import Problem, target_of
 from ..state import CLASSES, SWEEPS, empty_state, workspace
 from ..sweep import draw_state, sweep
-from .checkpoint import packed_draws, packed_states, packed_streams, unpacked_draws, unpacked_states, unpacked_streams
 from .fit import Keeper
+from .packing import packed_draws, packed_states, unpacked_draws, unpacked_states
 from .path import CAP
 from .state_check import flaw_of
 
@@ -115,7 +116,7 @@ class Chain(Sliced):
 
     def run_slice(self) -> None:
         super().run_slice()
-        if self.image_wanted:
+        if self.image_wanted or self.is_done:
             self.image, self.image_wanted = self.packed(), False
 
     def run_to(self, until: int) -> None:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.inference.chains import TimeIsUp
+from thali.inference.jobs import JobFolder
+
 from ..problem import Problem
 from ..state import MOVES
 from .annealed import SHORT, duration
-from .checkpoint import Checkpoint
 from .evidence_messages import lapse_messages, particle_messages, pooled
 from .fit import Fit, of_equal_length
 from .smc_run import Run
@@ -40,8 +42,8 @@ def run_smc(
     cores: Any = None,
     random_seed: Any = None,
     progressbar: bool = False,
-    checkpoint: Any = None,
-    resume: Any = None,
+    folder: JobFolder | None = None,
+    deadline: float = math.inf,
     path: str = "lapse",
     schedule_of_u: list[list[float]] | None = None,
 ) -> Fit:
@@ -49,36 +51,31 @@ def run_smc(
     from thali.inference.progress import Progress
 
     settings = settings._replace(particles=settings.particles or particles_for(problem.n_people))
-    stamp = {
-        **settings._asdict(),
-        "learned_alpha": bool(np.isnan(problem.prior[0])),
-        "path": path,
-        "schedule_of_u": schedule_of_u,
-    }
-    files = Checkpoint(checkpoint, resume, problem, stamp)
     interrupted, run = False, None
     with Progress(progressbar, "particles", _PERCENT, "%") as progress:
         try:
             progress.note("compiling, once")
-            run = _begun(Run(problem, settings, path, schedule_of_u, cores, random_seed), files, resume)
+            run = _begun(Run(problem, settings, path, schedule_of_u, cores, random_seed), folder)
             watch = _Watch(run, settings, progress)
             while not run.is_done:
                 run.advance(watch)
                 watch.update(0)
-                if files.is_due() or (run.is_done and files.path is not None):
-                    files.write(run.packed())
-        except KeyboardInterrupt:
+                if folder is not None and (folder.is_due() or run.is_done):
+                    folder.write([run.packed()], [{}], {}, run.is_done)
+                if monotonic() >= deadline:
+                    raise TimeIsUp
+        except (KeyboardInterrupt, TimeIsUp):
             interrupted = True
     if run is None or (interrupted and not run.rows):
         raise KeyboardInterrupt
     return _fit_of(run, settings, interrupted)
 
 
-def _begun(run: Run, files: Checkpoint, resume: Any) -> Run:
-    """The run in the state of its checkpoint."""
-    if files.found is not None:
-        run.restore(files.found)
-        refuse_torn(resume, (flaw_of(state, run.problem) for state in run.population.states))
+def _begun(run: Run, folder: JobFolder | None) -> Run:
+    """The run in the state of its job."""
+    if folder is not None and folder.found is not None:
+        run.restore(folder.found.states[0])
+        refuse_torn(folder.path, (flaw_of(state, run.problem) for state in run.population.states))
     return run
 
 
@@ -131,7 +128,7 @@ def _fit_of(run: Run, settings: "Settings", interrupted: bool) -> Fit:
 
 
 def _stop_message(run: Run, settings: "Settings") -> str:
-    more = "fit(resume=...) goes on where a checkpoint was written."
+    more = "With a job the same fit goes on from here."
     if run.has_evidence:
         return f"Stopped before the final sweeps: the draws are the particles as they were. {more}"
     if settings.schedule == "all" and run.path == "lapse":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali.inference.arrays import packed_streams, unpacked_streams
 from thali.inference.interrupts import held_back
 from thali.inference.seeds import streams
 
@@ -13,8 +14,8 @@ from ..choices import log_likelihood
 from ..particles import Particles, joined
 from ..problem import Problem, target_of
 from ..state import CLASSES, MOVES, Work, empty_state
-from .checkpoint import packed_draws, packed_states, packed_streams, unpacked_draws, unpacked_states, unpacked_streams
 from .fit import Keeper
+from .packing import packed_draws, packed_states, unpacked_draws, unpacked_states
 from .path import PATHS, log_mean, next_point, relative_size
 from .population import Population
 
@@ -309,7 +310,7 @@ class Run:
         lapse = self.lapse_now if self.settings.schedule == "all" and self.path == "lapse" else self.settings.lapse
         self.kept = self._draws(list(range(self.particles)), lapse)
 
-    # checkpoints ------------------------------------------------------------------------------------------
+    # snapshots --------------------------------------------------------------------------------------------
 
     def packed(self) -> dict[str, np.ndarray]:
         """Everything that the rest of the run depends on; for the moments between two steps."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.errors import DataError
+from thali.errors import DataError, InPython
 
 from ..problem import Problem
 from ..state import (
@@ -35,12 +35,12 @@ from ..state import (
 
 
 def refuse_torn(path: Any, flaws: Iterable[str]) -> None:
-    """Raise DataError if a state of the checkpoint at `path` has a flaw; those without are empty words."""
+    """Raise DataError if a state of the job at `path` has a flaw; those without are empty words."""
     for flaw in flaws:
         if flaw:
             raise DataError(
-                f"The checkpoint '{path}' cannot be resumed: {flaw}, as earlier versions of thali could leave it after "
-                "Ctrl-C; delete the file and fit from the beginning."
+                f"The job '{path}' cannot be resumed: {flaw}; ",
+                *(InPython("remove the folder", "give --overwrite"), ", and fit from the beginning."),
             )
 
 
