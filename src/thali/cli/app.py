@@ -66,8 +66,15 @@ def fit(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write posterior.nc (of draws), the tables and the pictures there."),
+        typer.Option(
+            metavar="DIR",
+            help="Write posterior.nc (of draws), the tables and the pictures there. While it draws, its job lies in"
+            " DIR/job: after a crash the same command, or thali resume DIR, goes on from it.",
+        ),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Begin anew where --out holds the job of another fit.")
+    ] = False,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
@@ -80,7 +87,32 @@ def fit(
             model,
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
+            overwrite,
         )
+
+
+_Job = Annotated[
+    Path, typer.Argument(metavar="DIR", help="The folder that --out of thali fit named.", show_default=False)
+]
+
+
+@app.command()
+def resume(folder: _Job) -> None:
+    """Go on with a fit that was stopped or killed, by the command that began it."""
+    from .commands.fit import run_fit
+    from .commands.jobs import command_in
+
+    with plain_messages() as terminal:
+        run_fit(terminal, **command_in(folder))
+
+
+@app.command()
+def status(folder: _Job) -> None:
+    """Say how far a fit is, running or not."""
+    with plain_messages():
+        from .commands.jobs import print_status
+
+        print_status(folder)
 
 
 @app.command(cls=SpreadCommand)

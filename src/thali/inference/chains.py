@@ -187,7 +187,9 @@ class Watch:
         ends = [recorded for _, recorded in images]
         new = [chain.drawn(a, b) for chain, a, b in zip(self._chains, self._written, ends, strict=True)]
         assert self._folder is not None
-        if self._folder.write([state for state, _ in images], new, self._place, has_ended):
+        done, total = sum(chain.sweeps for chain in self._chains), sum(chain.total for chain in self._chains)
+        place = {**self._place, "done": done, "total": total, "unit": "sweeps", "recorded": ends}
+        if self._folder.write([state for state, _ in images], new, place, has_ended):
             self._written = ends
 
 

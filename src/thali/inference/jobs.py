@@ -17,7 +17,10 @@ import platform
 import re
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -36,6 +39,19 @@ LEAST = 3.0  # seconds between two snapshots
 SHARE = 0.05  # of the running time that snapshots may take
 _OWN = re.compile(r"(job\.json|lock|(draws|state)-\d+\.npz|\.thali-.*\.part)")
 _OTHER_FOLDER = InPython("choose another folder, or remove this one", "choose another folder, or give --overwrite")
+
+
+_command: ContextVar[dict[str, Any] | None] = ContextVar("command", default=None)
+
+
+@contextmanager
+def command_noted(command: dict[str, Any]) -> Iterator[None]:
+    """Jobs that are opened within note this command, as JSON: the one that goes on with them."""
+    token = _command.set(command)
+    try:
+        yield
+    finally:
+        _command.reset(token)
 
 
 class Snapshot(NamedTuple):
@@ -74,6 +90,7 @@ class JobFolder:
         self._number = 0
         self._next = time.monotonic() + LEAST
         self._is_full = False  # whether the disk refused a snapshot
+        self._command = _command.get()
         _check_place(self.path)
         self._lock = self._locked()
         try:
@@ -131,6 +148,8 @@ class JobFolder:
                 "state": {"file": state, "sha256": self._store(state, states)},
                 "place": dict(place),
                 "ended": has_ended,
+                "written": datetime.now().astimezone().isoformat(timespec="seconds"),
+                "command": self._command,
             }
             atomic_write(self.path / INDEX, sealed(index))
         except DataError as error:
@@ -173,6 +192,7 @@ class JobFolder:
         self._stamp = index["stamp"] | {"settings": self._stamp["settings"]}
         self._segments, self._state = index["segments"], index["state"]["file"]
         self._number = int(Path(self._state).stem.rpartition("-")[2])
+        self._command = self._command or index["command"]
         chains, parts = index["chains"], [self._loaded(each) for each in self._segments]
         state = self._loaded(index["state"])
         states = [without_prefix(f"{k}/", state) for k in range(chains)]
@@ -274,6 +294,12 @@ def read_index(path: Path) -> dict[str, Any] | None:
     if index.get("thali_job") != SCHEMA:
         raise DataError(f"The job '{path}' was written by another version of thali; ", _OTHER_FOLDER, ".")
     return index
+
+
+def is_running(path: Path) -> bool:
+    """Whether a process runs the job."""
+    with open(path / LOCK, "ab") as file:
+        return not lock(file.fileno())
 
 
 def sealed(index: Mapping[str, Any]) -> bytes:

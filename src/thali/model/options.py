@@ -10,7 +10,8 @@ from .spec import CELL, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, REPORT
 _COUNT = partial(whole, least=1)
 
 # the run
-DRAWS = Option("draws", "Draws of each chain.", int, FIT, default="1000", check=_COUNT)
+DRAWS = Option("draws", "Draws of each chain.", int, FIT, default="until the chains agree", check=_COUNT)
+NUMBER_OF_DRAWS = DRAWS.but(default="1000")
 TUNE = Option(
     "tune", "Draws thrown away first, from each chain.", int, FIT, default="1000", check=partial(whole, least=0)
 )
@@ -18,14 +19,15 @@ CHAINS = Option("chains", "Independent chains.", int, FIT, default="4", check=_C
 THIN = Option("thin", "Sweeps for each draw.", int, FIT, default="chosen by the model", check=_COUNT)
 CORES = Option("cores", "Chains run at once.", int, FIT, default="all there are", check=_COUNT)
 SEED = Option("random_seed", "Same seed, same draws.", int, FIT, typed="seed", default="a fresh one", check=seed_number)
-RUN = (DRAWS, TUNE, CHAINS, THIN, CORES)
-CHECKPOINT = Option(
-    "checkpoint",
-    "Keep the state there after every step; the same command goes on from it.",
-    Path,
+MAX_TIME = Option(
+    "max_time",
+    "Stop after so many seconds, and keep what was drawn.",
+    float,
     FIT,
-    metavar="FILE",
+    metavar="SECONDS",
+    check=partial(positive, meaning="the seconds after which the run stops"),
 )
+RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 
 # the model
 METHOD = Option("method", "")

@@ -1,5 +1,8 @@
 """`thali fit`: find the data, fit the model, print what was found, write it down."""
 
+import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -7,6 +10,7 @@ import typer
 
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
+from thali.inference.jobs import INDEX, command_noted, remove_job
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -17,12 +21,18 @@ from ..models import model_implied, model_named, options_of, settings_of_alias
 from ..options import by_word
 from ..reports import Fitted, report_of
 from ..values import value_of
+from .jobs import JOB, as_json
 
 _NAME = Option("model", "The name of the model.")
 
 
 def run_fit(
-    terminal: Terminal, data_name: str, model_name: str | None, typed: dict[str, Any], out: Path | None
+    terminal: Terminal,
+    data_name: str,
+    model_name: str | None,
+    typed: dict[str, Any],
+    out: Path | None,
+    overwrite: bool = False,
 ) -> None:
     """Fit a model to the data of that name and print the answer.
 
@@ -36,7 +46,9 @@ def run_fit(
     typed : dict
         The options that were typed, by their words.
     out : Path or None
-        Folder for the results.
+        Folder for the results, and the job while it runs.
+    overwrite : bool
+        Whether another job there gives way.
 
     Raises
     ------
@@ -69,12 +81,14 @@ def run_fit(
     prepared = report.prepare(fitted)
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
-    _fit(spec, model, data, of(FIT))
+    with _job_in(asked, out, overwrite, {"data_name": data_name, "model_name": model_name, "typed": typed}) as job:
+        _fit(spec, model, data, of(FIT), job)
     interrupted = getattr(model, "interrupted_", False)
     tree = tree_of_model(model) if getattr(model, "posterior_", None) is not None else None
     if interrupted:
         kept = model.posterior_["posterior"].sizes
-        notify(f"stopped by Ctrl-C; kept {kept['chain']} chains of {kept['draw']:,} draws.")
+        more = f"; thali resume {out} goes on" if out is not None else ""
+        notify(f"stopped early; kept {kept['chain']} chains of {kept['draw']:,} draws{more}.")
     answer = report.answer(fitted, prepared)
     try:
         if out is not None:
@@ -143,11 +157,31 @@ def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) 
     return {name: found}
 
 
-def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any]) -> None:
-    checkpoint = arguments.get("checkpoint")
-    if checkpoint is not None and checkpoint.exists():
-        arguments["resume"] = checkpoint
+@contextmanager
+def _job_in(asked: _Asked, out: Path | None, overwrite: bool, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The argument that says where the job lies, for a model with chains."""
+    if out is None or not any(option.name == "cores" for option in asked.spec.options_of(asked.method)):
+        yield {}
+        return
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    out.mkdir(parents=True, exist_ok=True)
+    job = out / JOB
+    if overwrite:
+        remove_job(job)
+    try:
+        with command_noted(as_json(command | {"out": out})):
+            yield {"job": job}
+    except BaseException:
+        if not (job / INDEX).exists():  # nothing was drawn that could be kept
+            remove_job(job)
+            for folder in new:
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+        raise
+
+
+def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:
     if spec.data == (CLASSES,):
-        model.fit(data.covariates, data.labels, **arguments)
+        model.set_params(**job).fit(data.covariates, data.labels, **arguments)
     else:
-        model.fit(data, **arguments)
+        model.fit(data, **arguments, **job)

@@ -2,7 +2,7 @@
 
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import CHAINS, CORES, DRAWS, EXPERIMENT, LINEAR, SEED, THIN, TUNE
+from ..options import CHAINS, CORES, DRAWS, EXPERIMENT, LINEAR, MAX_TIME, SEED, THIN, TUNE
 from ..spec import ModelSpec
 
 MULTINOMIAL = ModelSpec(
@@ -21,11 +21,12 @@ HIERARCHICAL = ModelSpec(
     answers="utilities that are normally distributed among people",
     options=(
         LINEAR,
-        DRAWS.but(default="400"),
+        DRAWS,
         TUNE.but(default="200"),
         CHAINS,
         THIN.but(default="25"),
         CORES,
+        MAX_TIME,
         SEED,
         *EXPERIMENT,
     ),

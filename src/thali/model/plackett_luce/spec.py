@@ -5,7 +5,7 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CLASSES
 
-from ..options import CHAINS, CORES, DRAWS, FOLDS, METHOD, SAMPLER, SEED, TARGET, THIN, TUNE
+from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SAMPLER, SEED, TARGET, THIN, TUNE
 from ..spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("gibbs",)
@@ -34,7 +34,7 @@ PLACKETT_LUCE = ModelSpec(
             default="exponential",
             words={"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None},
         ),
-        *(each.but(to=MODEL, methods=_DRAWN) for each in (SAMPLER, DRAWS, TUNE, CHAINS, THIN)),
+        *(each.but(to=MODEL, methods=_DRAWN) for each in (SAMPLER, NUMBER_OF_DRAWS, TUNE, CHAINS, THIN, MAX_TIME)),
         CORES.but(to=MODEL),
         SEED.but(to=MODEL),
         FOLDS,

@@ -6,7 +6,7 @@ from pathlib import Path
 from thali._arguments import whole
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import ALPHA, CHAINS, CHECKPOINT, CORES, EXPERIMENT, LAPSE, METHOD, SEED
+from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MAX_TIME, METHOD, SEED
 from ..spec import FIT, PAIRS, REPORT, ModelSpec, Option
 
 PRODUCT_CLASSES = ModelSpec(
@@ -49,7 +49,7 @@ PRODUCT_CLASSES = ModelSpec(
         ),
         CORES,
         SEED,
-        CHECKPOINT,
+        MAX_TIME,
         *EXPERIMENT,
         Option(
             "market",

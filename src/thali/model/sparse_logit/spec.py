@@ -2,7 +2,7 @@
 
 from thali.data.kinds import CLASSES
 
-from ..options import FOLDS, METHOD, RUN, SEED, TARGET
+from ..options import FOLDS, METHOD, NUMBER_OF_DRAWS, RUN, SEED, TARGET
 from ..spec import MODEL, ModelSpec
 
 SPARSE_LOGIT = ModelSpec(
@@ -12,5 +12,5 @@ SPARSE_LOGIT = ModelSpec(
     data=(CLASSES,),
     answers="class probabilities from coefficients that are mostly near zero",
     methods=("polya-gamma", "holmes-held"),
-    options=(TARGET, METHOD, *(each.but(to=MODEL) for each in (*RUN, SEED)), FOLDS),
+    options=(TARGET, METHOD, *(each.but(to=MODEL) for each in (NUMBER_OF_DRAWS, *RUN[1:], SEED)), FOLDS),
 )

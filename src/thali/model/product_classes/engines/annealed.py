@@ -60,7 +60,7 @@ def run_annealed(
     if interrupted and (not chains or min(c.sweeps for c in chains) == 0):
         raise KeyboardInterrupt
     if folder is not None:
-        _write([chain.packed() for chain in chains], folder, not interrupted)
+        _write(chains, [chain.packed() for chain in chains], folder, not interrupted)
     return _fit_of(chains, schedule, settings, interrupted)
 
 
@@ -88,7 +88,7 @@ class _Watch:
         if self.folder is not None and self.folder.is_due():
             images = [chain.image for chain in self.chains if chain.image is not None]
             if len(images) == len(self.chains):
-                _write(images, self.folder, False)
+                _write(self.chains, images, self.folder, False)
             for chain in self.chains:
                 chain.image = chain.image if chain.is_done or len(images) < len(self.chains) else None
                 chain.image_wanted = chain.image is None
@@ -118,8 +118,9 @@ def _rate(accepted: float, tried: float) -> float:
     return float(accepted) / max(float(tried), 1.0)
 
 
-def _write(images: list[dict[str, np.ndarray]], folder: JobFolder, has_ended: bool) -> None:
-    folder.write(images, [{} for _ in images], {}, has_ended)
+def _write(chains: list[Chain], images: list[dict[str, np.ndarray]], folder: JobFolder, has_ended: bool) -> None:
+    place = {"done": sum(c.sweeps for c in chains), "total": sum(c.total for c in chains), "unit": "sweeps"}
+    folder.write(images, [{} for _ in images], place, has_ended)
 
 
 def _begun(chains: list[Chain], folder: JobFolder | None) -> list[Chain]:
