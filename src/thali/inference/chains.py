@@ -156,7 +156,6 @@ class Watch:
     ) -> None:
         self._chains, self._progress, self._folder, self._deadline = chains, progress, folder, deadline
         self._place = place
-        self._written = [chain.recorded for chain in chains]  # draws that the folder holds
         for chain in chains:
             chain.image = (chain.packed(), chain.recorded) if chain.is_done else None
 
@@ -184,13 +183,12 @@ class Watch:
             self._write([(chain.packed(), chain.recorded) for chain in self._chains], has_ended)
 
     def _write(self, images: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
-        ends = [recorded for _, recorded in images]
-        new = [chain.drawn(a, b) for chain, a, b in zip(self._chains, self._written, ends, strict=True)]
         assert self._folder is not None
+        begins, ends = self._folder.recorded or [0] * len(images), [recorded for _, recorded in images]
+        new = [chain.drawn(a, b) for chain, a, b in zip(self._chains, begins, ends, strict=True)]
         done, total = sum(chain.sweeps for chain in self._chains), sum(chain.total for chain in self._chains)
-        place = {**self._place, "done": done, "total": total, "unit": "sweeps", "recorded": ends}
-        if self._folder.write([state for state, _ in images], new, place, has_ended):
-            self._written = ends
+        place = {**self._place, "done": done, "total": total, "unit": "sweeps"}
+        self._folder.write([state for state, _ in images], new, ends, place, has_ended)
 
 
 def run_chains(chains: Sequence[Chain], cores: int | None, progress: Any, is_compiled: bool = False) -> bool:

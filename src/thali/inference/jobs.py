@@ -81,6 +81,7 @@ class JobFolder:
     """
 
     found: Snapshot | None = None
+    recorded: Sequence[int] = ()  # draws of each chain that are in the folder
 
     def __init__(self, path: Any, stamp: Mapping[str, Any]) -> None:
         self.path = Path(path)
@@ -126,10 +127,11 @@ class JobFolder:
         self,
         states: Sequence[Arrays],
         draws: Sequence[Arrays],
+        recorded: Sequence[int],
         place: Mapping[str, Any],
         has_ended: bool = False,
-    ) -> bool:
-        """Add draws to those that were written, and replace the state; returns whether the disk took them.
+    ) -> None:
+        """Add draws to those that were written, so many of each chain then, and replace the state.
 
         A disk that is full is reported once, and the run goes on without snapshots.
         """
@@ -146,6 +148,7 @@ class JobFolder:
                 "chains": len(states),
                 "segments": segments,
                 "state": {"file": state, "sha256": self._store(state, states)},
+                "recorded": list(recorded),
                 "place": dict(place),
                 "ended": has_ended,
                 "written": datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -155,13 +158,12 @@ class JobFolder:
         except DataError as error:
             warn(IncompleteWarning(error, " The fit goes on without its job."))
             self._is_full = True
-            return False
+            return
         if self._state:
             (self.path / self._state).unlink(missing_ok=True)
-        self._segments, self._state = segments, state
+        self._segments, self._state, self.recorded = segments, state, list(recorded)
         now = time.monotonic()
         self._next = now + max(LEAST, (now - began) / SHARE)
-        return True
 
     def _store(self, name: str, of_chains: Sequence[Arrays]) -> str:
         """Write arrays of all chains to a file; returns its hash."""
@@ -191,6 +193,7 @@ class JobFolder:
         self._refuse_other(index["stamp"])
         self._stamp = index["stamp"] | {"settings": self._stamp["settings"]}
         self._segments, self._state = index["segments"], index["state"]["file"]
+        self.recorded = index["recorded"]
         self._number = int(Path(self._state).stem.rpartition("-")[2])
         self._command = self._command or index["command"]
         chains, parts = index["chains"], [self._loaded(each) for each in self._segments]

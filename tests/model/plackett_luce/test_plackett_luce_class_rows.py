@@ -5,9 +5,9 @@ import tracemalloc
 import numpy as np
 import pytest
 from plackett_luce_cases import scaled
+from plackett_luce_runs import fit_gibbs
 
 from thali.model.plackett_luce.class_rows import WIDTH, class_rows, opposites
-from thali.model.plackett_luce.gibbs import fit_gibbs
 
 
 def peak(call) -> int:

@@ -8,13 +8,13 @@ import pytest
 from arviz_stats.base.array import array_stats
 from plackett_luce_cases import exponential, joint_scores, mean_and_error, one_hot, scaled, tiny, within
 from plackett_luce_data import frame, named, problem
+from plackett_luce_runs import fit_gibbs
 from real_data import needs_data
 
 import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
 from thali.model.plackett_luce.design import Design
 from thali.model.plackett_luce.draws import mean_probabilities, quantities_of, to_datatree
-from thali.model.plackett_luce.gibbs import fit_gibbs
 
 SEEDS = [1, 2, 3, 4, 5]
 

@@ -10,17 +10,17 @@ import pytest
 from places import HELPERS
 from product_class_answers import problem_and_settings, settings
 from product_class_cases import TP1, TP2, TP3
-
-from thali.errors import ArgumentError, DataError, IncompleteWarning
-from thali.inference.files import cannot_write
-from thali.model.product_classes.engines import checkpoint
-from thali.model.product_classes.engines.annealed import run_annealed
 from thali.model.product_classes.engines.checkpoint import (
     packed_states,
     packed_streams,
     unpacked_states,
     unpacked_streams,
 )
+
+from thali.errors import ArgumentError, DataError, IncompleteWarning
+from thali.inference.files import cannot_write
+from thali.model.product_classes.engines import checkpoint
+from thali.model.product_classes.engines.annealed import run_annealed
 from thali.model.product_classes.engines.smc import run_smc
 from thali.model.product_classes.problem import problem_of, target_of
 from thali.model.product_classes.state import State, empty_state, workspace

@@ -42,8 +42,8 @@ def print_status(folder: Path) -> None:
     state = "running" if is_running(folder / JOB) else "finished" if index["ended"] else "stopped"
     print(f"{stamp['model']}: {state}")
     print(f"{place['done']:,} of {place['total']:,} {place['unit']} ({place['done'] / max(1, place['total']):.0%})")
-    if "draws" in place:
-        print(f"draws of each chain: {', '.join(f'{n:,}' for n in place['recorded'])}; aimed at {place['draws']:,}")
+    if index["recorded"]:
+        print(f"draws of each chain: {', '.join(f'{n:,}' for n in index['recorded'])}; aimed at {place['draws']:,}")
     print(f"last snapshot: {index['written']}")
     if state == "stopped" and index.get("command"):
         print(f"thali resume {folder} goes on with it.")

@@ -120,7 +120,7 @@ def _rate(accepted: float, tried: float) -> float:
 
 def _write(chains: list[Chain], images: list[dict[str, np.ndarray]], folder: JobFolder, has_ended: bool) -> None:
     place = {"done": sum(c.sweeps for c in chains), "total": sum(c.total for c in chains), "unit": "sweeps"}
-    folder.write(images, [{} for _ in images], place, has_ended)
+    folder.write(images, [], [], place, has_ended)
 
 
 def _begun(chains: list[Chain], folder: JobFolder | None) -> list[Chain]:

@@ -62,7 +62,7 @@ def run_smc(
                 watch.update(0)
                 if folder is not None and (folder.is_due() or run.is_done):
                     place = {"done": int(_PERCENT * run.share_done()), "total": _PERCENT, "unit": "%"}
-                    folder.write([run.packed()], [{}], place, run.is_done)
+                    folder.write([run.packed()], [], [], place, run.is_done)
                 if monotonic() >= deadline:
                     raise TimeIsUp
         except (KeyboardInterrupt, TimeIsUp):

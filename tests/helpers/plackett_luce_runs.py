@@ -1,0 +1,40 @@
+"""Chains of Plackett–Luce regression run to their end, without a model around them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from thali.inference.chains import run_chains
+from thali.inference.pieces import Silent
+from thali.model.plackett_luce.gibbs import chains_of, settings_of
+
+
+class Quiet(Silent):
+    def note(self, text): ...
+
+
+def fit_gibbs(
+    W,
+    codes,
+    n_classes,
+    *,
+    a=None,
+    a_range=(1e-3, 1e2),
+    b=1.0,
+    sampler=None,
+    draws=1000,
+    tune=1000,
+    chains=4,
+    thin=None,
+    cores=None,
+    random_seed=None,
+):
+    """The draws of all chains, stacked, and their statistics."""
+    settings = settings_of(W.size, a, a_range, b, sampler, draws, tune, chains, thin)
+    made = chains_of(settings, W, codes, n_classes, random_seed)
+    run_chains(made, cores, Quiet())
+    parts = [chain.drawn(0, draws) for chain in made]
+    drawn = {name: np.stack([part[name] for part in parts]) for name in ("a", "log_likelihood", "weights")}
+    stats = {name: np.array([chain.stats[name] for chain in made]) for name in made[0].stats}
+    sweeps = sum(chain.sweeps for chain in made)
+    return SimpleNamespace(**drawn, stats=stats, settings=settings, sweeps=sweeps, interrupted=False)

@@ -1,0 +1,414 @@
+"""Fits that go on: from a job after any end of the process, from a fitted model, and until the chains agree."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from interrupted_fits import KINDS, draws_of, fitted
+from places import HELPERS
+from problems import random_comparisons
+
+import thali as th
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    IncompleteWarning,
+    InterruptedWarning,
+    NotFittedError,
+    ThaliWarning,
+)
+from thali.inference import jobs, threads
+from thali.inference.threads import Sliced
+from thali.model import sampling
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+SIZE = {"annealed product classes": 40, "particles": 6, "tempered": 50}
+CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "particles")]
+
+
+def size_of(kind):
+    return SIZE.get(kind, 60)
+
+
+_WHOLE = {}
+
+
+def whole(kind):
+    """The draws of the unbroken fit without a job."""
+    if kind not in _WHOLE:
+        _WHOLE[kind] = draws_of(fitted(kind, size_of(kind)))
+    return _WHOLE[kind]
+
+
+def same(model, kind):
+    found = draws_of(model)
+    assert found.keys() == whole(kind).keys()
+    for name, values in whole(kind).items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Snapshots at every opportunity, of which there are many."""
+    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "SHARE", 1e9)
+    monkeypatch.setattr(threads, "SLICE", 1e-3)
+
+
+@pytest.fixture
+def writes(monkeypatch):
+    """The snapshots that were written; a function in `then` is called after each."""
+    write, written = jobs.JobFolder.write, []
+
+    def counted(self, *args, **how):
+        write(self, *args, **how)
+        written.append(self.path)
+        counted.then(len(written))
+
+    counted.then = lambda number: None
+    written_and_then = counted
+    monkeypatch.setattr(jobs.JobFolder, "write", counted)
+    return written, written_and_then
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
+    """When it is written has no influence on the draws, on any number of cores; a finished one runs no more."""
+    written, hook = writes
+    same(fitted(kind, size_of(kind), job=tmp_path / "whole", cores=4), kind)
+    assert len(written) > 1
+    for number in {1, len(written) // 2}:
+        written.clear()
+
+        def stop(count, number=number):
+            if count == number:
+                raise KeyboardInterrupt
+
+        hook.then = stop
+        job = tmp_path / str(number)
+        with suppress(KeyboardInterrupt):  # it may also end a run that has draws to show
+            fitted(kind, size_of(kind), job=job, cores=1)
+        hook.then = lambda count: None
+        same(fitted(kind, size_of(kind), job=job, cores=4), kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Sliced, "run_slice", lambda chain: pytest.fail("it runs"))
+        same(fitted(kind, size_of(kind), job=tmp_path / "whole"), kind)
+
+
+# Run in a process of its own, which has no threads when it forks. A child is killed by signal 9 just before or just
+# after a file of the job is renamed into place; the same fit then goes on from what it left behind.
+KILLED = """
+import json, os, signal, sys, tempfile
+sys.path[:0] = json.loads(sys.argv[1])
+kind, size, times, seed = json.loads(sys.argv[2])
+import numpy as np
+from interrupted_fits import draws_of, fitted
+from thali.inference import jobs, threads
+
+rng = np.random.default_rng(seed)
+jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
+whole = draws_of(fitted(kind, size, cores=1))
+replace, killed = os.replace, 0
+for number in range(times):
+    folder = os.path.join(tempfile.mkdtemp(), "job")
+    moment, late = int(rng.integers(1, 12)), bool(rng.integers(2))
+    child = os.fork()
+    if child == 0:
+        renamed = 0
+        def replace_or_die(*names):
+            global renamed
+            if os.path.dirname(os.fspath(names[1])) != folder:  # compiled code
+                return replace(*names)
+            renamed += 1
+            if renamed == moment and not late:
+                os.kill(os.getpid(), signal.SIGKILL)
+            replace(*names)
+            if renamed == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+        os.replace = replace_or_die
+        fitted(kind, size, job=folder, cores=2)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    again = draws_of(fitted(kind, size, job=folder, cores=1))
+    for name, value in whole.items():
+        np.testing.assert_array_equal(again[name], value, err_msg=f"{number} {name}")
+print(killed, "times killed, the same")
+"""
+
+
+def killed(kind, times, seed):
+    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([kind, size_of(kind), times, seed])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.split()[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kind", ["pairs", "annealed product classes", "particles"])
+def test_a_killed_job_goes_on(kind):
+    assert killed(kind, 3, 1)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hundred_killed_jobs_go_on(kind):
+    assert killed(kind, 11, 2) > 5
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
+    size = size_of(kind)
+    same(fitted(kind, 23).continue_fit(size - 23, progressbar=False), kind)
+    model = fitted(kind, 23)
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    if kind == "own likelihood":
+        with pytest.raises(DataError, match="could not hold your own data and functions"):
+            again.continue_fit(5)
+        return
+    same(again.continue_fit(size - 23, progressbar=False, cores=1), kind)
+    again.save(tmp_path / "model.nc")
+    assert again.summary().equals(fitted(kind, size).summary())
+
+
+@pytest.mark.parametrize("kind", CHAINS)
+def test_a_stopped_fit_goes_on(kind, monkeypatch):
+    """The chains were at different draws when it was stopped."""
+    run_slice, left = Sliced.run_slice, [40]
+    monkeypatch.setattr(threads, "SLICE", 1e-9)
+
+    def counted(chain):
+        run_slice(chain)
+        left[0] -= chain.recorded > 0
+        if not left[0]:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Sliced, "run_slice", counted)
+        model = fitted(kind, size_of(kind), cores=1)
+    assert model.interrupted_
+    had = model.posterior_["posterior"].sizes["draw"]
+    assert 0 < had < size_of(kind)
+    same(model.continue_fit(size_of(kind) - had, progressbar=False), kind)
+    assert not model.interrupted_
+
+
+QUICK = {"tune": 50, "chains": 2, "random_seed": 1, "progressbar": False}
+
+
+def test_a_longer_run_goes_on_with_a_job(tmp_path):
+    data, job = random_comparisons(5, 5), tmp_path / "job"
+    th.EliminationByAspects("unique").fit(data, draws=30, job=job, **QUICK)
+    longer = th.EliminationByAspects("unique").fit(data, draws=50, job=job, **QUICK)
+    once = th.EliminationByAspects("unique").fit(data, draws=50, **QUICK)
+    np.testing.assert_array_equal(*(draws_of(model)["unique_weights"] for model in (longer, once)))
+    assert jobs.read_index(job)["stamp"]["settings"]["draws"] == 50
+
+
+def test_a_run_without_a_seed_keeps_that_of_its_job(tmp_path):
+    how = {**QUICK, "random_seed": None, "job": tmp_path / "job"}
+    one, two = (th.EliminationByAspects("unique").fit(random_comparisons(5, 5), 20, **how) for _ in range(2))
+    np.testing.assert_array_equal(draws_of(one)["unique_weights"], draws_of(two)["unique_weights"])
+
+
+def test_until_the_chains_agree(monkeypatch, tmp_path):
+    """The draws are those of a run of that length; a job that was killed in the second round ends alike."""
+    monkeypatch.setattr(sampling, "ENOUGH", 6000)
+    data, how = random_comparisons(5, 5), {**QUICK, "chains": 4}
+    found = th.EliminationByAspects("unique").fit(data, **how)
+    draws = found.posterior_["posterior"].sizes["draw"]
+    assert draws in (2000, 4000) and found.verdict().agrees and found.verdict().facts["ess"] >= 6000
+    once = th.EliminationByAspects("unique").fit(data, draws=draws, **how)
+    np.testing.assert_array_equal(draws_of(found)["choice_probability"], draws_of(once)["choice_probability"])
+    shorter = th.EliminationByAspects("unique").fit(data, draws=draws // 2, **how)
+    assert shorter.verdict().facts["ess"] < 6000 or not shorter.verdict().agrees
+
+    aims = []
+    begun = sampling._Work._begun
+
+    def killed(self, target, start):
+        aims.append(target)
+        if len(aims) == 2:
+            raise MemoryError
+        return begun(self, target, start)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sampling._Work, "_begun", killed)
+        with pytest.raises(MemoryError):
+            th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
+    again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
+    np.testing.assert_array_equal(draws_of(found)["choice_probability"], draws_of(again)["choice_probability"])
+
+
+def test_a_run_ends_at_its_bounds(monkeypatch):
+    monkeypatch.setattr(sampling, "ENOUGH", 10**9)
+    monkeypatch.setattr(sampling, "MAX_DRAWS", 2000)
+    model = th.EliminationByAspects("unique").fit(random_comparisons(5, 5), **QUICK)
+    assert model.posterior_["posterior"].sizes["draw"] == 2000
+    monkeypatch.setattr(sampling, "MAX_BYTES", 1)
+    model = th.EliminationByAspects("unique").fit(random_comparisons(5, 5), **QUICK)
+    assert model.posterior_["posterior"].sizes["draw"] == 1000
+
+
+def test_time_is_up(tmp_path):
+    data, job = random_comparisons(5, 5), tmp_path / "job"
+    with pytest.warns(InterruptedWarning, match="Stopped early"):
+        model = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=1.0, **QUICK)
+    had = model.posterior_["posterior"].sizes["draw"]
+    assert model.interrupted_ and 0 < had < 10**6
+    with pytest.raises(ArgumentError, match="max_time=1e-09 was over before the first draw"):
+        th.EliminationByAspects("unique").fit(data, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**5})
+    with pytest.warns(InterruptedWarning):
+        more = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=0.5, **QUICK)
+    assert more.posterior_["posterior"].sizes["draw"] > had
+
+
+@pytest.fixture(scope="module")
+def job_of_pairs(tmp_path_factory):
+    job = tmp_path_factory.mktemp("jobs") / "job"
+    fit_there(job)
+    return job
+
+
+def fit_there(job, data=None, model=None, **how):
+    model = th.EliminationByAspects("unique") if model is None else model
+    return model.fit(random_comparisons(5, 5) if data is None else data, **{"draws": 20, "job": job, **QUICK, **how})
+
+
+OTHERS = {
+    "fewer draws": ({"draws": 10}, "was begun with draws=20, and this fit has draws=10"),
+    "until they agree": ({"draws": None}, "was begun with draws=20, and this fit has draws=None"),
+    "tune": ({"tune": 60}, "was begun with tune=50, and this fit has tune=60"),
+    "chains": ({"chains": 3}, "was begun with chains=2, and this fit has chains=3"),
+    "thin": ({"thin": 3}, "and this fit has thin=3"),
+    "seed": ({"random_seed": 2}, "was begun with another seed"),
+    "data": ({"data": random_comparisons(5, 6)}, "is a fit to other data"),
+    "parameter": ({"model": th.EliminationByAspects("unique", lapse=0.1)}, "lapse=None, and this fit has lapse=0.1"),
+    "model": (
+        {"model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())},
+        "is a fit of EliminationByAspects, not of LatentFeatureModel",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_fit_is_refused(name, job_of_pairs, monkeypatch):
+    before = {path.name: path.read_bytes() for path in job_of_pairs.iterdir()}
+    how, said = OTHERS[name]
+    monkeypatch.setattr(Sliced, "run_slice", lambda chain: pytest.fail("it computes"))
+    with pytest.raises(DataError, match=said) as error:
+        fit_there(job_of_pairs, **how)
+    assert str(error.value).endswith("choose another folder, or remove this one.") and "\n" not in str(error.value)
+    assert before == {path.name: path.read_bytes() for path in job_of_pairs.iterdir()}
+
+
+def test_another_version_is_refused(job_of_pairs, monkeypatch):
+    monkeypatch.setattr(jobs, "versions", lambda: {**_VERSIONS, "numba": "9.9"})
+    with pytest.raises(DataError, match="was begun with numba .* and this is numba 9.9"):
+        fit_there(job_of_pairs)
+
+
+_VERSIONS = jobs.versions()
+
+
+@pytest.mark.parametrize("damaged", ["job.json", "draws", "state"])
+def test_damage_is_found(damaged, tmp_path):
+    fit_there(tmp_path / "job")
+    (file,) = [path for path in (tmp_path / "job").iterdir() if path.name.startswith(damaged)]
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DataError, match=r"The file '.*' of the job is damaged"):
+        fit_there(tmp_path / "job")
+    file.unlink()
+    if damaged != "job.json":
+        with pytest.raises(DataError, match="is damaged or missing"):
+            fit_there(tmp_path / "job")
+
+
+def test_folders_that_are_no_job(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("1")
+    with pytest.raises(DataError, match="is no job: it holds 'chapter.txt'"):
+        fit_there(tmp_path / "thesis")
+    with pytest.raises(DataError, match="must be a folder, and is a file"):
+        fit_there(tmp_path / "thesis" / "chapter.txt")
+    with pytest.raises(DataError, match="There is no folder"):
+        fit_there(tmp_path / "absent" / "job")
+    assert [path.name for path in tmp_path.rglob("*")] == ["thesis", "chapter.txt"]
+
+
+def test_a_job_has_one_writer(tmp_path):
+    stamp = {"model": "m", "parameters": {}, "settings": {}, "data": "", "seed": None}
+    with jobs.JobFolder(tmp_path / "job", stamp):
+        assert jobs.is_running(tmp_path / "job")
+        with pytest.raises(DataError, match="is running in another process"):
+            fit_there(tmp_path / "job")
+    assert not jobs.is_running(tmp_path / "job")
+
+
+def test_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
+    def full(path, content):
+        raise DataError("No space left on device.")
+
+    monkeypatch.setattr(jobs, "atomic_write", full)
+    with pytest.warns(IncompleteWarning, match="No space left on device. The fit goes on without its job"):
+        model = fit_there(tmp_path / "job")
+    assert model.posterior_["posterior"].sizes["draw"] == 20
+
+
+def test_snapshots_take_a_small_share_of_the_time(tmp_path, monkeypatch):
+    """After one has taken a second, the next waits until that is a twentieth of the time."""
+    clock = iter([0.0, 100.0, 101.0, 120.0, 121.5])
+    monkeypatch.setattr(jobs.time, "monotonic", lambda: next(clock))
+    folder = jobs.JobFolder(tmp_path / "job", {"model": "m", "parameters": {}, "settings": {}, "data": "", "seed": 1})
+    folder.write([], [], [], {})
+    assert not folder.is_due() and folder.is_due()
+    folder.close()
+
+
+def test_what_cannot_be_continued(tmp_path):
+    model = th.EliminationByAspects("unique")
+    with pytest.raises(NotFittedError, match="has not been fitted yet"):
+        model.continue_fit(10)
+    model = fit_there(None)
+    with pytest.raises(ArgumentError, match="draws must be a whole number of 1 or more"):
+        model.continue_fit(0)
+    model.lapse = 0.2
+    with pytest.raises(ArgumentError, match="lapse was changed after the fit"):
+        model.continue_fit(10)
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    logit = th.SparseMultinomialLogit(draws=20, tune=20, chains=2, random_seed=1, standardize=False).fit(X, y)
+    logit._state_.source.matrix[3] += 1.0
+    with pytest.raises(DataError, match="The data were changed after the fit"):
+        logit.continue_fit(10)
+
+
+def test_the_code_of_a_likelihood_is_part_of_its_job(tmp_path):
+    def one(data, features, weights):
+        return -0.5 * np.sum((data.rating - features @ weights) ** 2)
+
+    def two(data, features, weights):
+        return -0.6 * np.sum((data.rating - features @ weights) ** 2)
+
+    two.__name__ = "one"
+    from thali.model.saved import describe
+
+    models = [th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(each)) for each in (one, two)]
+    assert describe(models[0]) != describe(models[1])
+
+
+def test_warnings_are_those_of_the_whole(tmp_path):
+    with pytest.warns(ThaliWarning):
+        fit_there(tmp_path / "job", draws=5)
+    with pytest.warns(ConvergenceWarning):
+        fit_there(tmp_path / "job", draws=5)
