@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from thali._described import Described, Description, Facts, as_text
+from thali._labels import plural
 from thali.errors import ConvergenceWarning, DataWarning, InterruptedWarning, Message, NotFittedError, ThaliWarning
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
@@ -27,14 +29,36 @@ class Job:
     run: Callable[[], dict[str, Any]]  # gives the fitted attributes
     remarks: Sequence[str | Message] = ()  # what is unusual about the data
     draws: int = 0  # that were asked of each chain
+    data: str = ""  # the size of the data in words
 
 
-class Model(Parameters):
+class Model(Parameters, Described):
     """Base of every model.
 
     `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What `Job.run` gives are the
     fitted attributes, all that a fitted model has besides its parameters; they are what `save` writes.
+
+    Attributes
+    ----------
+    fitted_to_ : str
+        The size of the data of the fit, in words.
     """
+
+    fitted_to_: str
+
+    def __str__(self) -> str:
+        return as_text(self._description()) if self._is_fitted() else repr(self)
+
+    def _description(self) -> Description:
+        if not self._is_fitted():
+            return Description(repr(self), note="Not fitted yet.")
+        verdict = self.verdict()
+        data: Facts = tuple(("data", vars(self)[name]) for name in ("fitted_to_",) if name in vars(self))
+        return Description(repr(self), (*data, *self._answers()), note=str(verdict), good=verdict.agrees)
+
+    def _answers(self) -> Facts:
+        """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
+        return ()
 
     def _carry_out(self, job: Job) -> Self:
         """The template of a fit: speak of the data, run, keep what was found, speak of the outcome."""
@@ -42,7 +66,7 @@ class Model(Parameters):
             warn(DataWarning(remark))
         found = job.run()
         self._forget()
-        vars(self).update(found)
+        vars(self).update(found, fitted_to_=job.data)
         if not is_quiet():
             for warning in self._outcome(job):
                 warn(warning)
@@ -171,6 +195,14 @@ class Sampled(Model):
         if vars(self).get("_summarised", (None,))[0] is not tree:
             self._summarised = tree, summary_table(self.quantities())
         return self._summarised[1].copy()
+
+    def _answers(self) -> Facts:
+        from thali.posterior.summary import main_rows
+
+        sizes = self._fitted()["posterior"].sizes
+        stopped = ", stopped early" if self.interrupted_ else ""
+        draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{stopped}"
+        return ("draws", draws), *main_rows(self.summary())
 
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough, and what to do if not.

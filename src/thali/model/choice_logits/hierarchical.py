@@ -166,7 +166,7 @@ class HierarchicalLogit(Sampled, HasPriorOfData):
             kept = {"scheme_": data.scheme, "_coding_": coding, "_respondents_": data.respondents}
             return {"posterior_": tree, "interrupted_": interrupted, "_new_people_": new_people, **kept, **_means(tree)}
 
-        return Job(work, unseen_remarks(coding, data.levels), run.draws)
+        return Job(work, unseen_remarks(coding, data.levels), run.draws, str(data))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .coding import coding_of

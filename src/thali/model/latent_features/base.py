@@ -124,7 +124,7 @@ class LatentFeatures(Sampled, HasPriorOfData):
 
         if not is_quiet():
             data.warn_if_unusual()
-        return Job(work, draws=checked.draws)
+        return Job(work, draws=checked.draws, data=str(data))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .prior_sample import sample_features

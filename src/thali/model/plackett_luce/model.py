@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of, whole
+from thali._described import Facts
 from thali._late import carried_out_by
 from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.inference.quiet import is_quiet
@@ -262,7 +263,7 @@ class PlackettLuceRegression(Classifier, Sampled):
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         named = {"design_": design, "columns_": list(design.columns), "class_count_": class_count}
         job = METHODS[self.method](self, data, named["columns_"])
-        return replace(job, run=lambda: named | job.run())
+        return replace(job, run=lambda: named | job.run(), data=self._size(int(class_count.sum())))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.method == "gibbs":
@@ -341,6 +342,11 @@ class PlackettLuceRegression(Classifier, Sampled):
             Before `fit`.
         """
         return super().verdict() if self.method == "gibbs" else Model.verdict(self)
+
+    def _answers(self) -> Facts:
+        if self.method == "gibbs":
+            return super()._answers()
+        return ("a", f"{self.a_:.4g}"), ("log-likelihood", f"{self.log_likelihood_:,.2f} (all rows)")
 
     def weights_table(self) -> "pandas.DataFrame":
         """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.

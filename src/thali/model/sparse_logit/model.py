@@ -170,7 +170,7 @@ class SparseMultinomialLogit(Classifier, Sampled):
             kept = {"reference_": self.classes_[reference], "_standard_": standard}
             return {"posterior_": tree, "interrupted_": interrupted, **kept, **_means(tree, standard)}
 
-        return Job(work, draws=run.draws)
+        return Job(work, draws=run.draws, data=self._size(len(matrix)))
 
     def _prior(self) -> Any:
         """The prior that the arguments say."""
