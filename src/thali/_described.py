@@ -14,7 +14,7 @@ _MOST_LINES = 60  # of a table or of text
 _STYLE = (
     ".thali{color:inherit;font-size:13px;line-height:1.5;max-width:60em;margin:.3em 0;padding:.4em .8em;"
     "border:1px solid var(--jp-border-color2,rgba(128,128,128,.45));border-radius:4px;overflow-wrap:anywhere}"
-    ".thali>*{margin:.2em 0}"
+    ".thali>p,.thali>dl,.thali>div,.thali>pre{margin:.3em 0}"
     ".thali>dl{display:grid;grid-template-columns:minmax(5em,max-content) minmax(0,1fr);gap:0 1.2em;padding:0}"
     ".thali>dl>dt{float:none;width:auto;margin:0;padding:0;font-weight:normal;opacity:.7}"
     ".thali>dl>dd{float:none;width:auto;margin:0;padding:0}"
