@@ -202,8 +202,8 @@ class LatentFeatures(Sampled, HasPriorOfData):
         Returns
         -------
         pandas.DataFrame
-            A row for each set of owners, the most probable first: members (labels), probability, copies (expected
-            number of columns), weight (mean of their sum, if present) and its interval. Weights are comparable within
+            A row for each set of owners, the most probable first: members (labels), weight (mean of their sum, if
+            present) and its interval, copies (expected number of columns), probability. Weights are comparable within
             a fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
             that one inner node has below it; with its name, if it has one), "root" (all), or "across".
 
