@@ -51,4 +51,4 @@ def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pand
     chains, draws = present.shape[1:]
     converged = (r_hat <= MARKED) | (present.all(axis=(1, 2)) & (chains > 1) & (draws >= MIN_DRAWS))
     wider = table.assign(ess=ess, r_hat=r_hat, converged=converged)
-    return wider[[name for name in wider if name != "probability"] + ["probability"]]
+    return wider.reindex(columns=[name for name in wider if name != "probability"] + ["probability"])
