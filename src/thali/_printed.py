@@ -3,31 +3,24 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ._described import Described, Description, as_text
+
 if TYPE_CHECKING:
     import pandas
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Printed:
+class Printed(Described):
     """An answer with a data frame `.table`; `print` shows it with its title and a sentence."""
 
     title: str
     table: "pandas.DataFrame"
     note: str
 
+    def _description(self) -> Description:
+        return Description(self.title, table=self.table, note=self.note)
+
     def __str__(self) -> str:
-        text = self.table.to_string(float_format=_number, max_rows=60, index=not _numbered(self.table))
-        text = "\n".join(line.rstrip() for line in text.splitlines())
-        return "\n\n".join(part for part in (self.title, text, self.note) if part)
+        return as_text(self._description())
 
     __repr__ = __str__
-
-
-def _numbered(table: "pandas.DataFrame") -> bool:
-    return table.index.equals(table.index.__class__(range(len(table)))) and table.index.name is None
-
-
-def _number(value: float) -> str:
-    if value == 0.0 or 1e-3 <= abs(value) < 1e6:
-        return f"{value:.6g}"
-    return f"{value:.3g}"

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from joblib import parallel_config
 from scipy import stats
+from terminals import narrow
 
 import thali as th
 from thali.comparison import checkpoint as kept
@@ -113,9 +114,10 @@ def table():
 def test_the_table_has_the_documented_shape(table):
     assert list(table.index) == ["BASE", "BTL", "two", "EMP"] and table.index.name == "model"
     assert list(table.columns) == [
-        "nll", "nll_mcse", "information", "mean_log_pred", "mean_log_pred_mcse", "difference", "difference_se",
-        "r_hat", "pairs",
+        "nll", "difference", "difference_se", "nll_mcse", "mean_log_pred", "mean_log_pred_mcse", "information",
+        "pairs", "r_hat",
     ]  # fmt: skip
+    assert {"nll", "difference", "difference_se", "r_hat"} <= set(narrow(table).split())
     pairs = table.attrs["pairs"]
     assert list(pairs.index) == [("x", "y"), ("x", "z"), ("y", "z")] and list(pairs.columns) == list(table.index)
     assert len(table.attrs["predictions"]) == 6 and not len(table.attrs["missing"])

@@ -201,8 +201,8 @@ def test_the_reference_of_similarities_is_one_normal_distribution():
     assert table.attrs["similarities"]["BASE"].to_numpy() == pytest.approx(expected)
     assert table.attrs["squared_errors"]["BASE"].to_numpy() == pytest.approx(squared)
     assert list(table.columns) == [
-        "log_score", "log_score_se", "log_score_mcse", "squared_error", "squared_error_se", "difference",
-        "difference_se", "r_hat", "pairs",
+        "log_score", "difference", "difference_se", "log_score_se", "log_score_mcse", "squared_error_se",
+        "squared_error", "pairs", "r_hat",
     ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """What holds of every model of thali, whatever it is a model of: one table of models, one of checks."""
 
+import copy
 import os
 import pickle
 import signal
@@ -8,9 +9,11 @@ import time
 
 import numpy as np
 import pytest
+from pages import Page
 from tiny_models import TINY
 
 import thali as th
+from thali.data.kinds import CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
 from thali.inference import threads
 from thali.inference.threads import Sliced
@@ -23,6 +26,13 @@ COLUMNS = ["mean", "sd", *INTERVAL_COLUMNS, "mcse_mean", "ess_bulk", "ess_tail",
 SPEC_OF = {spec.name: spec for spec in SPECS}
 NAMES = list(SPEC_OF)
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
+
+SIZE_OF = {  # of the data of `TINY`
+    PAIRS: "3 options, 3 pairs, 13 comparisons",
+    SIMILARITIES: "4 objects, 6 similarities",
+    EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
+    CLASSES: "20 rows, 2 covariates, 2 classes",
+}
 
 
 def of_models(names):
@@ -82,11 +92,36 @@ def test_the_verdict_says_whether_chains_agree(name):
 
 
 @of_models(NAMES)
+def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
+    fresh, model = TINY[name].model(), fitted(name)
+    assert str(fresh) == repr(fresh)
+    page = Page(fresh._repr_html_())
+    assert not page.faults and page.text == f"{fresh!r}Not fitted yet."
+    page, lines = Page(model._repr_html_()), str(model).splitlines()
+    assert not page.faults and 3 <= len(lines) <= 6
+    assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
+    told = [repr(model), SIZE_OF[SPEC_OF[name].data[0]], str(model.verdict())]
+    assert all(each in shown for each in told for shown in (page.text, str(model)))
+    assert model.fitted_to_ == SIZE_OF[SPEC_OF[name].data[0]]
+    assert ("thali-good" in page.classes) == model.verdict().agrees
+    assert ("2 chains of" in str(model)) == TINY[name].has_chains
+
+
+@of_models(NAMES)
+def test_a_model_saved_before_sizes_were_kept_prints_without_one(name, tmp_path):
+    model = copy.copy(fitted(name))
+    del model.fitted_to_
+    model.save(tmp_path / "model.nc")
+    shown = str(th.load(tmp_path / "model.nc"))
+    assert "data  " not in shown and str(model.verdict()) in shown
+
+
+@of_models(NAMES)
 def test_a_saved_model_answers_as_before(name, tmp_path):
     model = fitted(name)
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
-    assert type(again) is type(model) and repr(again) == repr(model)
+    assert type(again) is type(model) and repr(again) == repr(model) and str(again) == str(model)
     assert again.summary().equals(model.summary())
     np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(model))
 

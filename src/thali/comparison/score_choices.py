@@ -44,11 +44,12 @@ class ChoiceScorer(Scorer):
         return {"log_score": log_score, "hits": hits}
 
     def columns(self, found: Scores) -> dict[str, Any]:
-        columns = {}
-        for column, frame in (("log_score", "log_score"), ("hit_rate", "hits")):
-            columns[column], columns[f"{column}_se"] = found.means(frame)
-        for column, frame in (("difference", "log_score"), ("hit_difference", "hits")):
-            columns[column], columns[f"{column}_se"] = found.differences(frame)
+        log_score, log_score_se = found.means("log_score")
+        difference, difference_se = found.differences("log_score")
+        columns = {"log_score": log_score, "difference": difference, "difference_se": difference_se}
+        columns["log_score_se"] = log_score_se
+        columns["hit_rate"], columns["hit_rate_se"] = found.means("hits")
+        columns["hit_difference"], columns["hit_difference_se"] = found.differences("hits")
         index = found.counted("log_score").index
         people = index.get_level_values("respondent").nunique()
         return columns | {"seconds": found.seconds(), "tasks": len(index), "respondents": people}

@@ -54,14 +54,14 @@ class BinomialScorer(Scorer):
         difference, difference_se = found.differences("nll")
         return {
             "nll": found.means("nll")[0],
-            "nll_mcse": found.monte_carlo("nll_mcse"),
-            "information": bits,
-            "mean_log_pred": found.means("log_pred")[0],
-            "mean_log_pred_mcse": found.monte_carlo("log_pred_mcse"),
             "difference": difference,
             "difference_se": difference_se,
-            "r_hat": found.frame("r_hat").max(),
+            "nll_mcse": found.monte_carlo("nll_mcse"),
+            "mean_log_pred": found.means("log_pred")[0],
+            "mean_log_pred_mcse": found.monte_carlo("log_pred_mcse"),
+            "information": bits,
             "pairs": n,
+            "r_hat": found.frame("r_hat").max(),
         }
 
     def attrs(self, found: Scores) -> dict[str, Any]:

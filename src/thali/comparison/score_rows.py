@@ -48,11 +48,13 @@ class ClassScorer(Scorer):
         return frames
 
     def columns(self, found: Scores) -> dict[str, Any]:
-        columns = {}
-        for column, frame in (("log_loss", "log_loss"), ("accuracy", "hits"), ("brier", "brier")):
+        log_loss, log_loss_se = found.means("log_loss")
+        difference, difference_se = found.differences("log_loss")
+        columns = {"log_loss": log_loss, "difference": difference, "difference_se": difference_se}
+        columns["log_loss_se"] = log_loss_se
+        for column, frame in (("accuracy", "hits"), ("brier", "brier")):
             columns[column], columns[f"{column}_se"] = found.means(frame)
-        for column, frame in (("difference", "log_loss"), ("accuracy_difference", "hits")):
-            columns[column], columns[f"{column}_se"] = found.differences(frame)
+        columns["accuracy_difference"], columns["accuracy_difference_se"] = found.differences("hits")
         return columns | {"seconds": found.seconds(), "rows": int(found.counts.sum())}
 
     def attrs(self, found: Scores) -> dict[str, Any]:

@@ -63,14 +63,14 @@ class GaussianScorer(Scorer):
         difference, difference_se = found.differences("log_score")
         return {
             "log_score": log_score,
-            "log_score_se": log_score_se,
-            "log_score_mcse": found.monte_carlo("log_score_mcse"),
-            "squared_error": squared_error,
-            "squared_error_se": squared_error_se,
             "difference": difference,
             "difference_se": difference_se,
-            "r_hat": found.frame("r_hat").max(),
+            "log_score_se": log_score_se,
+            "log_score_mcse": found.monte_carlo("log_score_mcse"),
+            "squared_error_se": squared_error_se,
+            "squared_error": squared_error,
             "pairs": int(found.counts.sum()),
+            "r_hat": found.frame("r_hat").max(),
         }
 
     def attrs(self, found: Scores) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._described import Facts
 from thali._labels import plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
@@ -293,6 +294,9 @@ class Choices(Frozen):
 
     def __repr__(self) -> str:
         return f"Choices({self})"
+
+    def _details(self) -> Facts:
+        return ("options", self.labels), ("components", str(len(self.components())))
 
     @property
     def n_options(self) -> int:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._described import Facts
 from thali._labels import plural
 from thali.errors import ArgumentError, DataError
 
@@ -174,7 +175,10 @@ class ChoiceExperiment(Frozen, Tasks):
         return f"{people}, {tasks}, {plural(self.n_alternatives, 'alternative')}{none}"
 
     def __repr__(self) -> str:
-        return "\n  ".join([f"ChoiceExperiment({self})", *self.scheme.described()])
+        return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
+
+    def _details(self) -> Facts:
+        return self.scheme.described()
 
     def describe(self) -> str:
         """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
@@ -184,7 +188,7 @@ class ChoiceExperiment(Frozen, Tasks):
         str
             A line, and one for each attribute; levels in alphabetical order stand between commas.
         """
-        return "\n".join([str(self), *self.scheme.described()])
+        return "\n".join([str(self), *map(": ".join, self.scheme.described())])
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -191,18 +191,18 @@ class Scheme:
                 )
         return result
 
-    def described(self) -> list[str]:
-        """A line for each attribute: its levels in natural order."""
+    def described(self) -> tuple[tuple[str, str], ...]:
+        """The name of each attribute, and its levels in natural order."""
         inside = [Attribute(INSIDE, INSIDE_LEVELS, ALPHABET)] if self.has_inside else []
-        return [_line(attribute) for attribute in (*inside, *self.attributes)]
+        return tuple((attribute.name, _levels(attribute)) for attribute in (*inside, *self.attributes))
 
 
-def _line(attribute: Attribute) -> str:
+def _levels(attribute: Attribute) -> str:
     levels = attribute.levels
     shown = list(levels) if len(levels) <= _SHOWN else [*levels[:3], "...", *levels[-2:]]
     text = (", " if attribute.order in (ALPHABET, BINS) else " < ").join(shown)
     count = f" ({len(levels)} levels)" if len(levels) > _SHOWN else ""
-    return f"{attribute.name}: {text}{count}"
+    return text + count
 
 
 def codes_of(series: "pd.Series", attribute: Attribute, is_none: np.ndarray, where: Where) -> np.ndarray:

@@ -4,8 +4,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from thali._described import Described, Description, Facts
 
-class Frozen:
+
+class Frozen(Described):
     """Data made of a few fields, of which arrays are read-only."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
@@ -21,6 +23,13 @@ class Frozen:
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
         return self
+
+    def _description(self) -> Description:
+        return Description(type(self).__name__, (("data", str(self)), *self._details()))
+
+    def _details(self) -> Facts:
+        """What a notebook shows of the data besides their size."""
+        raise NotImplementedError
 
     def __setattr__(self, name: str, value: Any = None) -> None:
         raise AttributeError(f"{type(self).__name__} cannot be changed; build new data.")

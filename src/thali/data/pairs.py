@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._described import Facts
 from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
@@ -195,6 +196,9 @@ class PairedComparisons(Frozen):
 
     def __repr__(self) -> str:
         return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
+
+    def _details(self) -> Facts:
+        return ("options", self.labels), ("components", str(len(self.components())))
 
     @property
     def n_options(self) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of, positive
+from thali._described import Facts
 from thali._labels import plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
@@ -347,6 +348,9 @@ class Similarities(Frozen):
 
     def __repr__(self) -> str:
         return f"Similarities({self})"
+
+    def _details(self) -> Facts:
+        return (("objects", self.labels),)
 
     def _of_how_many(self) -> str:
         """ " of 3 to 20 judgements", or "" where each is a number of its own."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from thali._arguments import whole
+from thali._described import Described, Description, Facts, as_text
+from thali._labels import plural
 from thali.errors import ConvergenceWarning, DataWarning, InterruptedWarning, Message, NotFittedError, ThaliWarning
 from thali.inference.chains import checked_run
 from thali.inference.quiet import is_quiet
@@ -32,14 +34,36 @@ class Job:
     run: Callable[[], dict[str, Any]]  # gives the fitted attributes
     remarks: Sequence[str | Message] = ()  # what is unusual about the data
     draws: int | None = None  # that were asked of each chain
+    data: str = ""  # the size of the data in words
 
 
-class Model(Parameters):
+class Model(Parameters, Described):
     """Base of every model.
 
     `fit` of a subclass checks everything, makes a `Job` and hands it to `_carry_out`. What `Job.run` gives are the
     fitted attributes, all that a fitted model has besides its parameters; they are what `save` writes.
+
+    Attributes
+    ----------
+    fitted_to_ : str
+        The size of the data of the fit, in words.
     """
+
+    fitted_to_: str
+
+    def __str__(self) -> str:
+        return as_text(self._description()) if self._is_fitted() else repr(self)
+
+    def _description(self) -> Description:
+        if not self._is_fitted():
+            return Description(repr(self), note="Not fitted yet.")
+        verdict = self.verdict()
+        data = ("data", self.fitted_to_)
+        return Description(repr(self), (data, *self._answers()), note=str(verdict), good=verdict.agrees)
+
+    def _answers(self) -> Facts:
+        """What is shown of a fit besides the data and the verdict: two or three numbers that matter."""
+        return ()
 
     def _carry_out(self, job: Job) -> Self:
         """The template of a fit: speak of the data, run, keep what was found, speak of the outcome."""
@@ -47,7 +71,7 @@ class Model(Parameters):
             warn(DataWarning(remark))
         found = job.run()
         self._forget()
-        vars(self).update(found)
+        vars(self).update(found, fitted_to_=job.data)
         if not is_quiet():
             for warning in self._outcome(job):
                 warn(warning)
@@ -181,6 +205,14 @@ class Sampled(Model):
             self._summarised = tree, summary_table(self.quantities())
         return self._summarised[1].copy()
 
+    def _answers(self) -> Facts:
+        from thali.posterior.summary import main_rows
+
+        sizes = self._fitted()["posterior"].sizes
+        stopped = ", stopped early" if self.interrupted_ else ""
+        draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{stopped}"
+        return ("draws", draws), *main_rows(self.summary())
+
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough, and what to do if not.
 
@@ -220,11 +252,11 @@ class RunByChains(Sampled):
         """What a fit to these data runs, after every check."""
         raise NotImplementedError
 
-    def _job_of(self, sampling: "Sampling[Any]", remarks: Sequence[str | Message] = ()) -> Job:
-        """The fit by chains."""
+    def _job_of(self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()) -> Job:
+        """The fit by chains to data of that size."""
         from .sampling import sampled
 
-        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws)
+        return Job(lambda: sampled(self, sampling), remarks, sampling.run.draws, data)
 
     def continue_fit(
         self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
@@ -269,7 +301,7 @@ class RunByChains(Sampled):
         run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
         refuse_changed(self)
         work = lambda: self._fitted_attributes() | continued(self, run)  # noqa: E731
-        return self._carry_out(Job(work, draws=self._state_.draws + draws))
+        return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self.fitted_to_))
 
     def _attributes_for_file(self) -> dict[str, Any]:
         from .saved import can_hold

@@ -30,8 +30,8 @@ def models() -> "pandas.DataFrame":
     Returns
     -------
     pandas.DataFrame
-        One row a model, indexed by its name at the command line: aliases, data (what `fit` takes), class (its name in
-        `thali`), methods, answers (what it finds out).
+        One row a model, indexed by its name at the command line: class (its name in `thali`), data (what `fit`
+        takes), aliases, methods, answers (what it finds out).
 
     Example
     -------
@@ -43,9 +43,9 @@ def models() -> "pandas.DataFrame":
 
     rows = [
         {
-            "aliases": ", ".join(spec.aliases),
-            "data": ", ".join(spec.data),
             "class": spec.cls.partition(":")[2],
+            "data": ", ".join(spec.data),
+            "aliases": ", ".join(spec.aliases),
             "methods": ", ".join(spec.methods),
             "answers": spec.answers,
         }

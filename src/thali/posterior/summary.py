@@ -59,6 +59,21 @@ def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
     return columns
 
 
+def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
+    """The first two rows of a summary in words, less those that never change.
+
+    Example
+    -------
+    >>> import numpy as np
+    >>> main_rows(summary_table({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])}))
+    (('eta', '1.5 (89 % interval 1 to 2)'),)
+    """
+    rows = summary.head(2).query("sd != 0")
+    ends = zip(rows["mean"], *(rows[name] for name in INTERVAL_COLUMNS), strict=True)
+    texts = [f"{mean:.4g} ({100 * INTERVAL:.0f} % interval {low:.4g} to {high:.4g})" for mean, low, high in ends]
+    return tuple(zip(map(str, rows.index), texts, strict=True))
+
+
 def convergence(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bulk effective sample size and R-hat of each quantity; NaN for those that never change.
 

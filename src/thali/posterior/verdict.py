@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from thali._described import Described, Description
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Words
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ NO_ADVICE = Advice()
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Described):
     """Whether the chains of a fit agree and are long enough; `str` gives a sentence.
 
     Attributes
@@ -68,6 +69,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return str(self.message)
+
+    def _description(self) -> Description:
+        return Description("Verdict", note=str(self), good=self.agrees)
 
 
 def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdict:

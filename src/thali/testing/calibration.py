@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import whole
+from thali._described import Described, Description
 from thali.comparison.left_out import ignore_sigint
 from thali.errors import ArgumentError, DataError
 from thali.inference.quiet import without_warnings
@@ -27,7 +28,7 @@ _ROUNDS = 20  # at most this many times the wanted data sets are simulated if so
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Described):
     """The result of `calibrate`; prints as a table.
 
     Attributes
@@ -52,15 +53,19 @@ class Calibration:
     def __bool__(self) -> bool:
         return self.ok
 
+    def _description(self) -> Description:
+        return Description("Calibration", table=self.table, note=self._judgement(), good=self.ok)
+
     def __str__(self) -> str:
         formats = {"rank_mean": "{:.3f}", "z": "{:+.1f}", "z_spread": "{:+.1f}", "p_value": "{:.2g}", "ess": "{:.0f}"}
         shown: Any = {name: rule.format for name, rule in formats.items()}
+        return f"{self.table.to_string(formatters=shown)}\n{self._judgement()}"
+
+    def _judgement(self) -> str:
+        """What the p-values say."""
         smallest = self.table["p_value"].min() * len(self.table)
         verdict = "calibrated" if self.ok else "NOT CALIBRATED"
-        return (
-            f"{self.table.to_string(formatters=shown)}\n"
-            f"{verdict}: the smallest p-value times the {len(self.table)} quantities is {smallest:.2g}"
-        )
+        return f"{verdict}: the smallest p-value times the {len(self.table)} quantities is {smallest:.2g}"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from thali._described import Described, Description
 from thali.errors import ArgumentError
 from thali.model.latent_features.likelihoods.custom import Custom
 from thali.model.latent_features.likelihoods.delta_checks import (
@@ -37,7 +38,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(Described):
     """The result of `check`; prints as a table.
 
     Attributes
@@ -56,6 +57,9 @@ class Checked:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def _description(self) -> Description:
+        return Description("Check of a likelihood", text=str(self))
 
     def __str__(self) -> str:
         head = ("check", "what was compared", "largest error", "verdict")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._described import Described, Description
 from thali._labels import plural, shorten, suggest
 from thali._late import carried_out_by
 from thali.errors import ArgumentError, DataError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 SAME_LENGTH = 1e-12  # lengths of equal trees may differ by so much
 
 
-class Tree:
+class Tree(Described):
     r"""A rooted tree whose leaves are options, all of them at distance 1 from the root.
 
     Features spread down the tree: the root lacks a feature, what lacks it comes to have it along an edge of length t,
@@ -297,6 +298,9 @@ class Tree:
     def __repr__(self) -> str:
         clades = plural(len(self.parents) - self.n_leaves - 1, "clade")
         return f"Tree({self.n_leaves:,} leaves, {clades}, total length {self.total_length:.4g})"
+
+    def _description(self) -> Description:
+        return Description(repr(self), text=str(self))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from posterior_cases import chain, comparisons, features_of, large_fit, small_fit, tree_of
+from terminals import narrow
 
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.features import features_table
@@ -27,11 +28,11 @@ def test_features_agree_with_counting(case, request):
     table = features_table(tree, min_probability=0.0)
     assert table.columns.to_list() == [
         "members",
-        "probability",
-        "copies",
         "weight",
         "weight_low",
         "weight_high",
+        "copies",
+        "probability",
     ]
     assert len(table) == len({owners for features in draws for owners, _ in features})
     assert (np.diff(table["probability"]) <= 0).all()
@@ -44,6 +45,13 @@ def test_features_agree_with_counting(case, request):
         assert row["copies"] == pytest.approx(sum(map(len, weights)) / len(draws), rel=1e-12)
         assert row["weight"] == pytest.approx(np.mean(sums), rel=1e-12)
         assert (row["weight_low"], row["weight_high"]) == pytest.approx(np.quantile(sums, [0.055, 0.945]), rel=1e-12)
+
+
+def test_a_narrow_terminal_shows_members_weight_and_probability(large):
+    table = features_table(large[2])
+    table["members"] = [("tea", "coffee", "milk", "juice")] * len(table)
+    shown = narrow(table).splitlines()
+    assert "..." in shown[0] and {"members", "weight", "probability"} <= set(shown[0].split())
 
 
 def test_improbable_features_are_left_out(small):

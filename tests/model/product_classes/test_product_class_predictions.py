@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from product_class_fits import MONOTONE, experiment, fitted, single
+from terminals import narrow
 
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.inference.seeds import streams
@@ -277,6 +278,7 @@ def test_shares_are_the_mean_of_everybodys_probabilities(new):
 def test_a_change_is_told_with_its_posterior():
     model = fitted(draws=20, alpha=3.0)
     table = model.market_shares(MARKET, change={"price": {"C": "100"}})
+    assert {"share", "after", "change"} <= set(narrow(table).split())
     assert table.index.tolist() == ["A", "B", "C"]
     np.testing.assert_allclose(table["change"], table["after"] - table["share"])
     np.testing.assert_allclose(table[["share", "after", "change"]].sum(), [1, 1, 0], atol=1e-12)

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
+from terminals import narrow
 
 from thali.data.experiment_scheme import Attribute, Scheme
 from thali.errors import ArgumentError
@@ -90,6 +91,7 @@ def test_the_class_table_is_that_of_a_slow_count(none):
     the_design = design_of(data)
     draws = engine_result(data, draws=12, alpha=4.0).particles
     table = class_table(draws, the_design, cover=1.0)
+    assert {"class", "importance"} <= set(narrow(table).split())
     wanted = slow_table(draws, the_design)
     assert len(table) == len(wanted) and table["class"].is_unique
     columns = ["share", "importance", "probability", "liked"]

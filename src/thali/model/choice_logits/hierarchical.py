@@ -164,7 +164,9 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         data = experiment(data)
         run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         sampling = self._sampling(data, run)
-        return self._carry_out(self._job_of(sampling, unseen_remarks(coding_of(data, self.linear), data.levels)))
+        return self._carry_out(
+            self._job_of(sampling, str(data), unseen_remarks(coding_of(data, self.linear), data.levels))
+        )
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import root, streams

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._described import Facts
 from thali._labels import shorten
 from thali.errors import Argument, DataError, DataWarning, EstimateWarning, Message, ModelName, ThaliWarning
 
@@ -144,7 +145,7 @@ class MultinomialLogit(Model):
                 "_coding_": coding,
             }
 
-        return Job(work, unseen_remarks(coding, data.levels))
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
@@ -164,6 +165,9 @@ class MultinomialLogit(Model):
                 "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
                 "determine each other."
             )
+
+    def _answers(self) -> Facts:
+        return ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"), ("AIC", f"{self.aic_:,.2f}")
 
     def summary(self) -> "pd.DataFrame":
         """Coefficients with their standard errors.

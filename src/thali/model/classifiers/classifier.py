@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import plural
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 from thali.inference.chains import Run, checked_run
 from thali.inference.warn import warn
@@ -263,6 +264,11 @@ class Classifier(HasPrior):
             classifier_tags=ClassifierTags(),
             input_tags=InputTags(),
         )
+
+    def _size(self, rows: int) -> str:
+        """The size of the data of a fit in words."""
+        covariates = plural(self.n_features_in_, "covariate")
+        return f"{plural(rows, 'row')}, {covariates}, {len(self.classes_)} classes"
 
     def _column_names(self) -> list[str]:
         """Names of the covariates; x0, x1, ... where the data had none."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import whole
+from thali._described import Described, Description
 from thali.inference.seeds import streams
 
 # By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05 then has a size of
@@ -24,7 +25,7 @@ _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is lin
 
 
 @dataclass(frozen=True)
-class FitTest:
+class FitTest(Described):
     """A test of fit: G² as `statistic`, `df`, `p_value` (NaN where the test says nothing), `samples` of the bootstrap
     (0: chi-square), and `why` the test is not by chi-square. `print` shows a sentence."""
 
@@ -43,6 +44,9 @@ class FitTest:
         if self.kind == "none":
             return f"The test of fit (G²) says nothing here: {self.why}."
         return f"G² {self.statistic:.4f} on {self.df} degrees of freedom (p = {self.p_value:.3g}{self._source()})"
+
+    def _description(self) -> Description:
+        return Description("Test of fit", note=str(self))
 
     def _source(self) -> str:
         if self.kind == "chi-square":

@@ -1,10 +1,13 @@
 """Elimination by aspects with known aspects, fitted by maximum likelihood."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._described import Facts
+from thali._labels import plural
 from thali.errors import ArgumentError, ThaliWarning
 
 from ..base import Job, Model
@@ -94,7 +97,8 @@ class MaximumLikelihoodElimination(Model):
         seed = 0 if random_seed is None else random_seed
         settings = self.aspects, self.unique, self._lapse()
         data = data_of_thali(data)
-        return self._carry_out(Job(lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}))
+        work = partial(estimate, data, *settings, random_seed=seed)
+        return self._carry_out(Job(lambda: {"estimates_": work()}, data=str(data)))
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
         """What `fit` would run, after the checks of the aspects that it makes."""
@@ -262,6 +266,12 @@ class MaximumLikelihoodElimination(Model):
         table["predicted"] = found.fitted()[0]
         table["residual"] = found.residuals(kind)
         return table
+
+    def _answers(self) -> Facts:
+        return (
+            ("log-likelihood", f"{self.log_likelihood_:,.2f} (all comparisons, with binomial coefficients)"),
+            ("deviance", f"G² {self.deviance_:,.2f} on {plural(self.df_, 'degree')} of freedom"),
+        )
 
     def leave_one_out(self) -> "pandas.DataFrame":
         """Predict every compared pair from a fit to the others.

@@ -111,7 +111,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         sampling = self._sampling(data, run)
         if not is_quiet():
             data.warn_if_unusual()
-        return self._carry_out(self._job_of(sampling))
+        return self._carry_out(self._job_of(sampling, str(data)))
 
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
@@ -218,8 +218,8 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         Returns
         -------
         pandas.DataFrame
-            A row for each set of owners, the most probable first: members (labels), probability, copies (expected
-            number of columns), weight (mean of their sum, if present) and its interval. Weights are comparable within
+            A row for each set of owners, the most probable first: members (labels), weight (mean of their sum, if
+            present) and its interval, copies (expected number of columns), probability. Weights are comparable within
             a fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
             that one inner node has below it; with its name, if it has one), "root" (all), or "across".
 

@@ -44,7 +44,7 @@ def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> 
             Setting("method", "map"),
             " for a Dask array.",
         )
-    return model._job_of(model._sampling(Rows(data.W, data.codes), model._run()))
+    return model._job_of(model._sampling(Rows(data.W, data.codes), model._run()), "")
 
 
 def sampling_of(model: "PlackettLuceRegression", source: Rows, run: "Run") -> Sampling[Any]:

@@ -1,11 +1,13 @@
 """Plackett–Luce regression as a classifier."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._arguments import one_of
+from thali._described import Facts
 from thali._late import carried_out_by
 from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.inference.chains import Run
@@ -272,7 +274,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
-        return METHODS[self.method](self, data, self.columns_)
+        return replace(METHODS[self.method](self, data, self.columns_), data=self._size(int(class_count.sum())))
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from .methods import sampling_of
@@ -356,6 +358,11 @@ class PlackettLuceRegression(Classifier, RunByChains):
             Before `fit`.
         """
         return super().verdict() if self.method == "gibbs" else Model.verdict(self)
+
+    def _answers(self) -> Facts:
+        if self.method == "gibbs":
+            return super()._answers()
+        return ("a", f"{self.a_:.4g}"), ("log-likelihood", f"{self.log_likelihood_:,.2f} (all rows)")
 
     def weights_table(self) -> "pandas.DataFrame":
         """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.

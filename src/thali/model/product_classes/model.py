@@ -227,7 +227,7 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
 
         contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
         dominated = dominated_sentence(data, monotone) if settings.lapse == 0.0 else ""
-        return Job(work, [remark for remark in (contradicted, dominated) if remark])
+        return Job(work, [remark for remark in (contradicted, dominated) if remark], data=str(data))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .prior_sample import sample_classes
@@ -247,10 +247,11 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
 
     def _fitted_attributes(self) -> dict[str, Any]:
         found = super()._fitted_attributes()
-        return {"posterior_": found["posterior_"]} if found else {}  # the others follow from it
+        kept = ("posterior_", "fitted_to_")  # the others follow from the posterior
+        return {name: value for name, value in found.items() if name in kept}
 
     def _restore(self, found: dict[str, Any], path: object) -> None:
-        vars(self).update(_attributes(found["posterior_"]))
+        vars(self).update(found | _attributes(found["posterior_"]))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.interrupted_:

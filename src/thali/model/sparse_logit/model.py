@@ -162,7 +162,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         run = self._run()
         self._position_of_reference()
         self._standard_ = self._standard_for(matrix, prior.intercept)
-        return self._job_of(self._sampling(Rows(self._standard_.varying(matrix), codes), run))
+        return self._job_of(self._sampling(Rows(self._standard_.varying(matrix), codes), run), self._size(len(matrix)))
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import streams

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._described import Described, Description
 from thali._labels import as_label
 from thali.errors import ArgumentError, DataWarning
 from thali.inference.warn import warn
@@ -19,7 +20,7 @@ WIDEST_ROW = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(Described):
     """An estimate of features and weights; printed, it is a table like those of the paper.
 
     Attributes
@@ -100,6 +101,9 @@ class Estimate:
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _description(self) -> Description:
+        return Description(f"Estimate ({self.kind})", text=str(self))
 
     def __str__(self) -> str:
         lines = [*_table(self), _share(self)]

@@ -44,13 +44,14 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
         rows.append(
             {
                 "members": tuple(labels[option] for option in patterns[number]),
-                "probability": present[number] / columns.n_draws,
-                "copies": copies[number] / columns.n_draws,
                 "weight": weights.mean(),
                 **dict(zip(("weight_low", "weight_high"), np.quantile(weights, TAILS), strict=True)),
+                "copies": copies[number] / columns.n_draws,
+                "probability": present[number] / columns.n_draws,
             }
         )
-    names = ["members", "probability", "copies", "weight", "weight_low", "weight_high"]
+    # A narrow terminal shows the first and the last columns, and leaves out those in between.
+    names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
     return pd.DataFrame(rows, columns=names)
 
 

@@ -50,4 +50,5 @@ def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pand
     ess, r_hat = convergence(present.astype(float))
     chains, draws = present.shape[1:]
     converged = (r_hat <= MARKED) | (present.all(axis=(1, 2)) & (chains > 1) & (draws >= MIN_DRAWS))
-    return table.assign(ess=ess, r_hat=r_hat, converged=converged)
+    wider = table.assign(ess=ess, r_hat=r_hat, converged=converged)
+    return wider.reindex(columns=[name for name in wider if name != "probability"] + ["probability"])

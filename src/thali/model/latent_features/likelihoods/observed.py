@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from thali._labels import plural
 from thali.errors import DataError
 
 _WITHOUT_LABELS: dict[type[Any], Any] = {}  # of each class of data the one without `labels`, which compiled code sees
@@ -37,6 +38,9 @@ class Observed:
         if cls not in _WITHOUT_LABELS:
             _WITHOUT_LABELS[cls] = namedtuple(cls.__name__, list(values), module=__name__)
         self.fields = _WITHOUT_LABELS[cls](**values)
+
+    def __str__(self) -> str:
+        return plural(self.n_options, "option")
 
     @property
     def n_options(self) -> int:

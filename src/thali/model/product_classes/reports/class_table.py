@@ -52,13 +52,13 @@ def class_table(draws: "Particles", design: "Design", cover: float = 0.8) -> "pa
     table = pd.DataFrame(
         {
             "class": names,
-            "probability": tally.draws[shown] / count,
             "share": owners.mean(axis=1)[shown],
             "share_se": standard_error(owners)[shown],
-            "liked": liked[shown],
-            "importance": mean[shown],
-            "importance_se": standard_error(importance)[shown],
             "share_new": tally.new[shown] / count,
+            "liked": liked[shown],
+            "probability": tally.draws[shown] / count,
+            "importance_se": standard_error(importance)[shown],
+            "importance": mean[shown],
         }
     )
     hidden = len(order) - len(shown)

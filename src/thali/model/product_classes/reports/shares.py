@@ -176,19 +176,19 @@ def market_shares(
             name: pd.DataFrame(values, columns=pd.Index(labels, name="product")) for name, values in named.items()
         }
         return pd.concat(tables, axis=1).rename_axis(index="draw")
-    columns = {}
+    columns = {name: values.mean(axis=0) for name, values in named.items()}
     for name, values in named.items():
-        columns |= _described(name, values, draws.group)
+        columns |= _spread(name, values, draws.group)
     return pd.DataFrame(columns, index=pd.Index(labels, name="product"))
 
 
-def _described(name: str, values: np.ndarray, group: np.ndarray) -> dict[str, np.ndarray]:
+def _spread(name: str, values: np.ndarray, group: np.ndarray) -> dict[str, np.ndarray]:
+    """The interval of a share, and the standard error of its mean."""
     from thali.posterior.interval import TAILS
 
     low, high = np.quantile(values, TAILS, axis=0)
     by_group = np.stack([values[group == g].mean(axis=0) for g in np.unique(group)], axis=-1)
-    parts = {name: values.mean(axis=0), f"{name}_lb": low, f"{name}_ub": high, f"{name}_se": standard_error(by_group)}
-    return parts
+    return {f"{name}_lb": low, f"{name}_ub": high, f"{name}_se": standard_error(by_group)}
 
 
 def named_market(design: "Design", products: Any) -> tuple["pandas.DataFrame", list[str]]:
