@@ -66,6 +66,7 @@ class Chain(Sliced):
     _PARTS: ClassVar[tuple[str, ...]]
 
     rng: np.random.Generator
+    in_pilot = False  # whether it stops before its end, for all chains to be looked at together
     first = 0  # number of the first draw of the record; earlier ones are elsewhere
     image: tuple[Arrays, int] | None = None  # the state at the end of a slice, and how many draws were recorded then
     image_wanted = False

@@ -42,6 +42,7 @@ class Sampling(Generic[AnyChain]):
     chains: Callable[[int, np.random.SeedSequence], Sequence[AnyChain]]  # of so many draws, each at its start
     tree: Callable[[Sequence[AnyChain]], "xarray.DataTree"]  # the posterior, of the draws in their records
     found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]  # attributes
+    end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None  # once all have run their pilot
     is_compiled: bool = False
 
 
@@ -117,9 +118,12 @@ class _Work:
         chains = self._begun(target, start)
         was_done = all(chain.is_done for chain in chains)
         with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
+            if chains[0].in_pilot:
+                self._run(chains, Watch(chains, progress, self.folder, self.deadline, {"draws": target}))
+                self.sampling.end_pilot(chains)
+                progress.aim(sum(chain.total for chain in chains))
             while True:
-                place = {"draws": target}
-                watch = Watch(chains, progress, self.folder, self.deadline, place)
+                watch = Watch(chains, progress, self.folder, self.deadline, {"draws": target})
                 interrupted = self._run(chains, watch)
                 tree = self.sampling.tree(chains)
                 tree = tree if earlier is None else appended(earlier, tree)

@@ -16,6 +16,8 @@ from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
 from .engine import PreparedChains, build_task, chains_of
 from .likelihoods.elimination import Elimination
+from .samplers.chains import end_pilot
+from .samplers.pilot import SWEEPS
 
 if TYPE_CHECKING:
     import pandas
@@ -75,7 +77,9 @@ class LatentFeatures(RunByChains, HasPriorOfData):
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
         thin : int, optional
-            Sweeps of the sampler for each state; None means 25, with tempering 50 (of every replica).
+            Sweeps of the sampler for each state. None chooses as many as neighbouring states remember, seen in the
+            first 400 sweeps: 25 at most, and 25 with less than 400 states to tune; with tempering 50 (of every
+            replica).
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -125,20 +129,22 @@ class LatentFeatures(RunByChains, HasPriorOfData):
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         parts = self._parts(source)
         task = build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **parts)
+        task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
 
         def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
             from .answers.tree import to_datatree
 
-            learned, attrs = task.model.learn_alpha, {"thin": task.thin, "tuning_steps": task.tune}
+            learned, attrs = task.model.learn_alpha, {"thin": chains[0].thin, "tuning_steps": task.tune}
             draws = [chain.draws for chain in chains]
             return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs)
 
         return Sampling(
             source=source,
-            run=run._replace(thin=task.thin),
+            run=run,
             chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
             tree=tree,
             found=lambda tree, chains, seed: {},
+            end_pilot=end_pilot,
             is_compiled=task.kernel.is_compiled(task.model),
         )
 

@@ -1,6 +1,6 @@
 """Run chains: threads in one process, each with its own random stream."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..operations import cache_at
 from ..state import SWEEPS, Model, capacity, grown, replica, resized, stack
 from .draws import ChainDraws
 from .loop import CROWDED, DONE, RECORD_FULL
+from .pilot import looked_at, pairs_of, thin_for
 from .record import adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .start import prior_draw
 from .tempering import ladder, narrow_gaps, swap_rates
@@ -37,12 +38,13 @@ class Task:
     temperatures: tuple[float, ...] = (1.0,)  # of the replicas, from 1 upwards
     lengthens: bool = False  # whether temperatures are added to the ladder during tuning
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
+    pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
 
 
 class Chain(AnyChain):
     """One chain: its state, its record, and how far it is."""
 
-    _PARTS = ("ladder", "states", "caches", "tunings", "_counted")
+    _PARTS = ("ladder", "states", "caches", "tunings", "_counted", "thin", "seen")
 
     task: "Task"
     caches: Any
@@ -60,7 +62,9 @@ class Chain(AnyChain):
         self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
         self.tunings = stack([initial_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
-        self.total = (task.tune + task.draws) * task.thin
+        self.thin = task.thin
+        self.pairs = pairs_of(task.n_options)
+        self.seen = np.zeros((task.pilot, 2 + self.pairs.shape[1]))  # in the pilot, a row a sweep
         self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
         self._counted = 0  # how much of the schedule is done
 
@@ -75,12 +79,20 @@ class Chain(AnyChain):
         return cache_at(self.task.model.likelihood, self.caches, self.ladder.at[0])
 
     @property
+    def in_pilot(self) -> bool:  # type: ignore[override]
+        return len(self.seen) > 0
+
+    @property
+    def total(self) -> int:  # type: ignore[override]
+        return len(self.seen) or (self.task.tune + self.task.draws) * self.thin
+
+    @property
     def sweeps(self) -> int:
         return int(self.states.whole[0, SWEEPS])
 
     @property
     def is_done(self) -> bool:
-        return self.sweeps >= self.total and self.record.used[0] >= self.task.draws
+        return self.sweeps >= self.total and (self.in_pilot or self.recorded >= self.task.draws)
 
     @property
     def recorded(self) -> int:
@@ -113,6 +125,9 @@ class Chain(AnyChain):
             if grows:
                 self._lengthen()
             self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
+        for sweep in range(self.sweeps, min(until, len(self.seen))):
+            self._run_kernel(sweep + 1)
+            self.seen[sweep] = looked_at(self.task.model, self.state, self.pairs)
         self._run_kernel(until)
 
     def _lengthen(self) -> None:
@@ -148,8 +163,8 @@ class Chain(AnyChain):
                 self.ladder,
                 self.record,
                 until,
-                task.tune * task.thin,
-                task.thin,
+                task.tune * self.thin,
+                self.thin,
             )
             if status == CROWDED:
                 self.states = grown(self.states)
@@ -158,6 +173,13 @@ class Chain(AnyChain):
             else:
                 assert status == DONE
                 return
+
+
+def end_pilot(chains: Sequence[Chain]) -> None:
+    """Choose how many sweeps lie between two draws, the same for all chains."""
+    thin = thin_for([chain.seen for chain in chains], chains[0].task.thin)
+    for chain in chains:
+        chain.thin, chain.seen = thin, chain.seen[:0]
 
 
 def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
