@@ -119,7 +119,7 @@ class LatentFeatures(Sampled, HasPriorOfData):
             drawn, interrupted = run(task, checked)
             attrs = {"thin": task.thin, "tuning_steps": task.tune}
             learned = task.model.learn_alpha
-            tree = to_datatree(drawn, data, parts["likelihood"], learned_alpha=learned, attrs=attrs)
+            tree = to_datatree(drawn, data, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
             return {"posterior_": tree, "interrupted_": interrupted}
 
         if not is_quiet():

@@ -153,6 +153,10 @@ class Custom:
         """Parameters other than features and weights, from their prior: none."""
         return {}
 
+    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+        """Log prior densities of the parameters other than features and weights, draw by draw: there are none."""
+        return {}
+
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Data of the same design, as `simulate` draws them at one draw's features and weights."""
         from .delta_checks import as_seen
