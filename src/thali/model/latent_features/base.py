@@ -132,6 +132,20 @@ class LatentFeatures(Sampled, HasPriorOfData):
         data = self._as_data(data)
         return sample_features(self._task(data, 1, 0, None), self._parts(data)["likelihood"], data, rngs)
 
+    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        from .answers.replicates import replicates
+
+        data = self._as_data(data)
+        return replicates(self.posterior_, self._parts(data)["likelihood"], data, rng)
+
+    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+        from .answers.replicates import observed_by
+
+        data = self._as_data(data)
+        if tuple(map(str, data.labels)) != tuple(map(str, self.posterior_["posterior"]["option"].values)):
+            return {}
+        return observed_by(self.posterior_, self._parts(data)["likelihood"], data)
+
     def _restore(self, found: dict[str, Any], path: object) -> None:
         from .answers.stored_layout import check_layout
 

@@ -1,6 +1,6 @@
 """Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into predictions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,8 @@ _DESCRIPTIONS = {
     "logit": "log odds of the observed class of a row of the training data",
 }
 
+_NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"}
+
 
 def to_datatree(
     draws: "PlackettLuceDraws", W: np.ndarray, codes: np.ndarray, classes: np.ndarray, columns: Sequence[str]
@@ -34,19 +36,22 @@ def to_datatree(
     """The draws of all chains as one tree."""
     import xarray as xr
 
+    from thali.posterior.densities import add_log_prior
     from thali.posterior.store import origin, tree_of
 
-    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    from ..classifiers.rows import add_log_likelihood, observed_groups
+
     posterior = draws_group(draws.a, draws.log_likelihood, draws.weights, W, codes, classes, columns)
     groups = {
         "posterior": posterior,
-        "observed_data": xr.Dataset({"label": ("observation", labels[codes])}),
-        "constant_data": xr.Dataset({"learned_a": draws.settings.prior.learned}),
+        **observed_groups(codes, classes, {"learned_a": draws.settings.prior.learned}),
         "sample_stats": xr.Dataset(
             {name: ("chain", values) for name, values in draws.stats.items()}, {"chain": posterior["chain"]}
         ),
     }
     settings = draws.settings
+    add_log_likelihood(groups, lambda part: _log_own(draws.weights, W[part], codes[part]), len(W))
+    add_log_prior(groups, _log_prior(draws), _NOTES)
     return tree_of(
         groups, {**origin(), "sampler": settings.sampler, "thin": settings.thin, "tuning_steps": settings.tune}
     )
@@ -79,6 +84,23 @@ def draws_group(
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group
+
+
+def _log_prior(draws: "PlackettLuceDraws") -> dict[str, np.ndarray]:
+    """p(a) ∝ 1/a between its ends, and Dirichlet(a, ..., a) of the relative weights: the sum of all has no influence."""
+    from scipy.special import gammaln
+
+    prior, a, count = draws.settings.prior, draws.a, draws.weights[0, 0].size
+    found = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}
+    found["weights"] = gammaln(count * a) - count * gammaln(a) + (a - 1.0) * draws.log_weights
+    return found
+
+
+def _log_own(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """ln P of the class of each row, shape (chains, draws, rows)."""
+    scores = np.tensordot(weights, W, axes=(3, 1))
+    own = np.take_along_axis(scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2)[:, :, 0]
+    return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(scores.sum(axis=2), NOTHING))
 
 
 def _logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -119,9 +141,18 @@ def mean_probabilities(
     weights: np.ndarray, rows: int, W_of: Callable[..., Any], logs_of: Callable[..., Any], class_count: np.ndarray
 ) -> np.ndarray:
     """Class probabilities of new rows, averaged over draws; memory does not grow with the number of rows."""
+    result = np.empty((rows, weights.shape[1]))
+    for part, probabilities in probability_blocks(weights, rows, W_of, logs_of, class_count):
+        result[part] = probabilities.mean(axis=1)
+    return result
+
+
+def probability_blocks(
+    weights: np.ndarray, rows: int, W_of: Callable[..., Any], logs_of: Callable[..., Any], class_count: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, and their class probabilities in every draw, shape (rows, draws, K)."""
     draws, classes, p = weights.shape
     flat = weights.reshape(-1, p)
-    result = np.empty((rows, classes))
     step = max(1, _BLOCK // len(flat))
     for start in range(0, rows, step):
         part = slice(start, min(start + step, rows))
@@ -135,8 +166,7 @@ def mean_probabilities(
                 logs_of_row = np.broadcast_to(logs[row], (len(of_draws), p))
                 scores[row, lost[row]] = scores_from_logs(logs_of_row, of_draws, class_count)
             totals = scores.sum(axis=2, keepdims=True)
-        result[part] = (scores / totals).mean(axis=1)
-    return result
+        yield part, scores / totals
 
 
 def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray) -> np.ndarray:

@@ -50,6 +50,7 @@ class PlackettLuceDraws:
     a: np.ndarray  # (chains, draws)
     log_likelihood: np.ndarray  # (chains, draws), of the whole data, natural logarithm
     weights: np.ndarray  # (chains, draws, K, p): λ̄, which sum to 1
+    log_weights: np.ndarray  # (chains, draws): Σ_kj ln λ̄_kj
     stats: dict[str, np.ndarray]  # (chains,) acceptance rates after tuning
     settings: Settings
     sweeps: int  # of all chains, tuning included
@@ -144,6 +145,7 @@ def carry_out(
         a=np.stack([run.kept.a[:length] for run in chosen]),
         log_likelihood=np.stack([run.kept.log_likelihood[:length] for run in chosen]),
         weights=np.stack([run.kept.weights[:length] for run in chosen]),
+        log_weights=np.stack([run.kept.log_weights[:length] for run in chosen]),
         stats={name: np.array([run.stats[name] for run in chosen]) for name in chosen[0].stats},
         settings=settings,
         sweeps=sum(run.sweeps for run in runs),

@@ -170,9 +170,20 @@ def probabilities_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) 
     """Averaged over the draws."""
     from .draws import mean_probabilities
 
-    weights = model.posterior_["posterior"].dataset["weights"].values
-    design = model.design_
-    return mean_probabilities(
+    return mean_probabilities(*_of_draws(model, matrix))
+
+
+def blocks_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, and their class probabilities (rows, draws, K)."""
+    from .draws import probability_blocks
+
+    return probability_blocks(*_of_draws(model, matrix))
+
+
+def _of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> tuple[Any, ...]:
+    """The draws and the rows in the form that predictions read."""
+    weights, design = model.posterior_["posterior"].dataset["weights"].values, model.design_
+    return (
         weights.reshape(-1, *weights.shape[2:]),
         len(matrix),
         lambda part: design.apply(matrix[part]),

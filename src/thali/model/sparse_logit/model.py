@@ -1,5 +1,6 @@
 """The sparse Bayesian multinomial logit as a classifier."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -230,8 +231,17 @@ class SparseMultinomialLogit(Classifier, Sampled):
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         from .draws import mean_probabilities
 
-        reference = int(np.flatnonzero(self.classes_ == self.reference_)[0])
-        return mean_probabilities(self.posterior_, self._standard_.varying(matrix), reference)
+        return mean_probabilities(self.posterior_, self._standard_.varying(matrix), self._position())
+
+    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        from .draws import probability_blocks
+
+        blocks = probability_blocks(self.posterior_, self._standard_.varying(matrix), self._position())
+        return ((part, found.transpose(2, 0, 1)) for part, found in blocks)
+
+    def _position(self) -> int:
+        """The reference class of the fit."""
+        return int(np.flatnonzero(self.classes_ == self.reference_)[0])
 
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of eta, the log-likelihood and coefficients.

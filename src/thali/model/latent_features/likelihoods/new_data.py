@@ -68,7 +68,7 @@ def _whole(counts: np.ndarray) -> np.ndarray:
     """Numbers of choices that can be simulated, as integers."""
     if (counts != np.floor(counts)).any():
         raise DataError(
-            "sample_prior simulates as many choices as the data hold, which must be whole numbers; these are "
+            "Simulated data have as many choices as those given, which must be whole numbers; these are "
             "weighted. Give unweighted counts."
         )
     return counts.astype(np.int64)
