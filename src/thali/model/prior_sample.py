@@ -61,9 +61,13 @@ class HasPrior(Model):
 
         self._require_fitted()
         tree: xr.DataTree = self.posterior_  # type: ignore[attr-defined]
-        known, given = tree["observed_data"].to_dataset(), self._observed(*design)
-        if any(not np.array_equal(known[name].values, given.get(str(name), np.nan)) for name in known.data_vars):
-            raise DataError("posterior_predictive needs the data that the model was fitted to, and these are others.")
+        known = tree["observed_data"].to_dataset() if "observed_data" in tree.children else xr.Dataset()
+        given = self._observed(*design)
+        if not given or not all(_is_same(known.get(name), values) for name, values in given.items()):
+            raise DataError(
+                "posterior_predictive needs the data that the model was fitted to, and these are others; or the model "
+                "comes from a file of an earlier thali, and is to be fitted again."
+            )
         posterior = tree["posterior"].dataset
         refuse_large(sum(values.size for values in given.values()), posterior.sizes["chain"] * posterior.sizes["draw"])
         drawn = self._replicates(streams(random_seed, 1)[0], *design)
@@ -167,6 +171,11 @@ class HasPriorOfData(HasPrior):
         (4, 500, 36)
         """
         return self._with_replicates(random_seed, data)
+
+
+def _is_same(known: Any, given: np.ndarray) -> bool:
+    """Whether an observed variable holds just these values."""
+    return known is not None and np.array_equal(known.values, given, equal_nan=given.dtype.kind == "f")
 
 
 def stacked(values: Any, dims: Sequence[Any] = ()) -> tuple[tuple[Any, ...], np.ndarray]:

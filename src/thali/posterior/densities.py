@@ -34,7 +34,9 @@ def refuse_large(observations: int, draws: int) -> None:
         )
 
 
-def add_log_prior(groups: "dict[str, xarray.Dataset]", log_prior: Mapping[str, np.ndarray], notes: Mapping[str, str]) -> None:
+def add_log_prior(
+    groups: "dict[str, xarray.Dataset]", log_prior: Mapping[str, np.ndarray], notes: Mapping[str, str]
+) -> None:
     """Add the group log_prior, arrays (chain, draw) by variable, and `lp` to the group sample_stats.
 
     ArviZ scales the whole group, or the variables that it is asked for, by a power.

@@ -39,8 +39,10 @@ def test_what_is_there_after_fit():
     }
     assert posterior["class"].values.tolist() == ["mid", "top"]
     assert posterior["column"].values.tolist() == ["width", "height"]
-    assert set(model.posterior_.children) == {"posterior", "observed_data", "constant_data", "sample_stats"}
-    assert (model.posterior_["observed_data"]["label"].values == np.array(["low", "mid", "top"])[Y]).all()
+    groups = {"posterior", "observed_data", "constant_data", "sample_stats", "log_likelihood", "log_prior"}
+    assert set(model.posterior_.children) == groups
+    assert model.posterior_["constant_data"]["classes"].values.tolist() == ["low", "mid", "top"]
+    assert (model.posterior_["observed_data"]["label"].values == Y).all()
     assert model.log_likelihood_ == pytest.approx(float(posterior["log_likelihood"].mean()))
     rows = ["coef[mid, width]", "coef[mid, height]", "coef[top, width]", "coef[top, height]"]
     summary = model.summary()

@@ -28,9 +28,7 @@ def observed_groups(
     }
 
 
-def add_log_likelihood(
-    groups: "dict[str, xarray.Dataset]", log_p_of: Callable[[slice], np.ndarray], rows: int
-) -> None:
+def add_log_likelihood(groups: "dict[str, xarray.Dataset]", log_p_of: Callable[[slice], np.ndarray], rows: int) -> None:
     """Add the group log_likelihood, ln P of the class of each row, unless it would be too large.
 
     `log_p_of` gives the numbers (chain, draw, row) of a slice of rows.
@@ -48,7 +46,9 @@ def add_log_likelihood(
         part = slice(start, min(start + step, rows))
         found[..., part] = log_p_of(part)
     sampled = {name: posterior[name] for name in ("chain", "draw")}
-    groups["log_likelihood"] = xr.Dataset({"label": (("chain", "draw", "row"), found)}, sampled | {"row": np.arange(rows)})
+    groups["log_likelihood"] = xr.Dataset(
+        {"label": (("chain", "draw", "row"), found)}, sampled | {"row": np.arange(rows)}
+    )
 
 
 def drawn_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:

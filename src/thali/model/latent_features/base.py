@@ -142,7 +142,7 @@ class LatentFeatures(Sampled, HasPriorOfData):
         from .answers.replicates import observed_by
 
         data = self._as_data(data)
-        if tuple(map(str, data.labels)) != tuple(map(str, self.posterior_["posterior"]["option"].values)):
+        if tuple(map(str, data.labels)) != tuple(map(str, self.posterior_["posterior"].dataset["option"].values)):
             return {}
         return observed_by(self.posterior_, self._parts(data)["likelihood"], data)
 

@@ -87,7 +87,7 @@ def draws_group(
 
 
 def _log_prior(draws: "PlackettLuceDraws") -> dict[str, np.ndarray]:
-    """p(a) ∝ 1/a between its ends, and Dirichlet(a, ..., a) of the relative weights: the sum of all has no influence."""
+    """p(a) ∝ 1/a between its ends, and Dirichlet(a, ..., a) of the relative weights."""
     from scipy.special import gammaln
 
     prior, a, count = draws.settings.prior, draws.a, draws.weights[0, 0].size

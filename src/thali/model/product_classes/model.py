@@ -220,6 +220,19 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
 
         return sample_classes(*self._checked(data, Run()), data, rngs)
 
+    def _observed(self, data: Any) -> dict[str, Any]:
+        from .design import design_of
+
+        self._checked(data, Run())
+        same = tuple(data.respondents) == self._design_.respondents
+        return {"chosen": design_of(data).chosen} if same else {}
+
+    def _replicates(self, rng: Any, data: Any) -> dict[str, Any]:
+        from .reports.predict import drawn_choices
+
+        groups = self.posterior_["posterior"].sizes["chain"]
+        return {"chosen": drawn_choices(self._draws_, self._design_, rng).reshape(groups, -1, len(data.chosen))}
+
     def _checked(self, data: Any, run: Run) -> "tuple[Settings, dict[str, str]]":
         """The settings and the directions, once every argument has been looked at."""
         from thali.data.experiment import ChoiceExperiment

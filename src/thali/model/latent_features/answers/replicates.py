@@ -31,4 +31,4 @@ def observed_by(tree: "xarray.DataTree", likelihood: Any, data: Any) -> dict[str
 
 def _own_parameters(tree: "xarray.DataTree", likelihood: Any) -> dict[str, np.ndarray]:
     """The draws of the likelihood's own parameters, chain after chain."""
-    return {name: tree["posterior"][name].values.ravel() for name in likelihood.parameters}
+    return {name: tree["posterior"].dataset[name].values.ravel() for name in likelihood.parameters}

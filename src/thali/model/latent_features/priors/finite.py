@@ -102,9 +102,9 @@ class FiniteFeatures:
         def log_p(a: np.ndarray, m: Any) -> np.ndarray:
             return np.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)
 
-        return columns.summed(log_p(a[columns.draw], columns.sizes)) + (
-            self.n_features - columns.n_features
-        ) * log_p(a, 0)
+        return columns.summed(log_p(a[columns.draw], columns.sizes)) + (self.n_features - columns.n_features) * log_p(
+            a, 0
+        )
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         r"""Log probability of the columns with two owners or more as a multiset, whatever the others are.
