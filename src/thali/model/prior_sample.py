@@ -61,13 +61,10 @@ class HasPrior(Model):
 
         self._require_fitted()
         tree: xr.DataTree = self.posterior_  # type: ignore[attr-defined]
-        known = tree["observed_data"].to_dataset() if "observed_data" in tree.children else xr.Dataset()
+        known = tree["observed_data"].to_dataset()
         given = self._observed(*design)
-        if not given or not all(_is_same(known.get(name), values) for name, values in given.items()):
-            raise DataError(
-                "posterior_predictive needs the data that the model was fitted to, and these are others; or the model "
-                "comes from a file of an earlier thali, and is to be fitted again."
-            )
+        if not given or not all(_is_same(known[name].values, values) for name, values in given.items()):
+            raise DataError("posterior_predictive needs the data that the model was fitted to, and these are others.")
         posterior = tree["posterior"].dataset
         refuse_large(sum(values.size for values in given.values()), posterior.sizes["chain"] * posterior.sizes["draw"])
         drawn = self._replicates(streams(random_seed, 1)[0], *design)
@@ -173,9 +170,9 @@ class HasPriorOfData(HasPrior):
         return self._with_replicates(random_seed, data)
 
 
-def _is_same(known: Any, given: np.ndarray) -> bool:
+def _is_same(known: np.ndarray, given: np.ndarray) -> bool:
     """Whether an observed variable holds just these values."""
-    return known is not None and np.array_equal(known.values, given, equal_nan=given.dtype.kind == "f")
+    return np.array_equal(known, given, equal_nan=given.dtype.kind == "f")
 
 
 def stacked(values: Any, dims: Sequence[Any] = ()) -> tuple[tuple[Any, ...], np.ndarray]:
@@ -188,4 +185,9 @@ def predictive_group(
 ) -> "xarray.Dataset":
     """Simulated data (chain, draw, ...) with the dimensions and coordinates of the observed ones."""
     group = observed.drop_vars(list(observed.data_vars)).assign_coords(chain=sampled["chain"], draw=sampled["draw"])
-    return group.assign({name: (("chain", "draw", *observed[name].dims), drawn) for name, drawn in values.items()})
+    return group.assign(
+        {
+            name: (("chain", "draw", *observed[name].dims), drawn.astype(observed[name].dtype), observed[name].attrs)
+            for name, drawn in values.items()
+        }
+    )

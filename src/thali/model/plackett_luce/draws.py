@@ -75,12 +75,12 @@ def draws_group(
     variables = {
         "a": (by_draw, a),
         "log_likelihood": (by_draw, log_likelihood),
-        "weights": ((*by_draw, "class", "column"), weights),
+        "weights": ((*by_draw, "class", "term"), weights),
         "logit": ((*by_draw, "row"), _logits(weights, W[chosen], codes[..., chosen])),
     }
     chains, draws = a.shape
     numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    group = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns), "row": chosen})
+    group = xr.Dataset(variables, {**numbered, "class": labels, "term": list(columns), "row": chosen})
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group

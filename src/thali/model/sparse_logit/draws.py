@@ -98,7 +98,7 @@ def draws_group(
 
     by_class = ("chain", "draw", "class")
     variables = {
-        "coef": ((*by_class, "column"), np.ascontiguousarray(coefs[..., : len(columns)])),
+        "coef": ((*by_class, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
         "eta": (("chain", "draw"), etas),
         "log_likelihood": (("chain", "draw"), likelihoods),
     }
@@ -106,7 +106,7 @@ def draws_group(
         variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
     chains, draws = etas.shape
     numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    group = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns)})
+    group = xr.Dataset(variables, {**numbered, "class": labels, "covariate": list(columns)})
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group
@@ -118,7 +118,7 @@ def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str,
     names = ["eta"] * bool(tree["constant_data"].dataset["learned_eta"]) + ["log_likelihood"]
     quantities = {name: posterior[name].values for name in names}
     coefs = posterior["coef"]
-    named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["column"].values]
+    named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["covariate"].values]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
     chosen = np.arange(len(named))
     if most is not None and len(named) > most:

@@ -32,7 +32,7 @@ def new_pairs(columns: "Columns", data: "PairedComparisons", lapse: float, rng: 
     wins = rng.binomial(n, p).astype(float)
     losses = n - wins
     found = float(log_binomial(wins, losses, p).sum())
-    return NewData(data.with_counts(wins, losses), {"wins": wins, "losses": losses}, found)
+    return NewData(data.with_counts(wins, losses), {"wins": wins}, found)
 
 
 def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.random.Generator) -> NewData:
