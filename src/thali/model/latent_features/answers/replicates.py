@@ -23,9 +23,13 @@ def replicates(tree: "xarray.DataTree", likelihood: Any, data: Any, rng: np.rand
 
 
 def observed_by(tree: "xarray.DataTree", likelihood: Any, data: Any) -> dict[str, np.ndarray]:
-    """What the group observed_data of a fit to these data holds."""
+    """What the group observed_data of a fit to these data holds; nothing if they have another design."""
     own = {name: values[:1] for name, values in _own_parameters(tree, likelihood).items()}
     part = likelihood.posterior_part(columns_of(tree).at(0), own, data, (1, 1), False)
+    known = tree["constant_data"].dataset
+    for name, constant in part.constants.items():
+        if not np.array_equal(known[name].values, constant[1] if isinstance(constant, tuple) else constant):
+            return {}
     return {name: np.asarray(values) for name, (_, values) in part.observed.items()}
 
 
