@@ -62,7 +62,8 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema, chain = chain or island: n_classes, classes_per_person, value_shape (a),
         stability (sigma),
-        alpha, log_likelihood.
+        alpha, log_likelihood. There are neither pointwise log-likelihoods nor prior densities: the part of a value that
+        passes with its task is integrated over by sampling, and is not stored.
     log_evidence_, log_evidence_se_, evidence_sd_ : float
         Natural logarithm of the evidence, its standard error, and its standard deviation between groups; above 1 it
         cannot be used. NaN for annealed chains from a fixed start.
