@@ -33,7 +33,7 @@ def test_the_functions_of_arviz_work_on_every_model(version, arviz, tmp_path):
         pytest.skip(f"there is no Python {version}")
     subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
     python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", PROJECT, "arviz"], check=True)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", PROJECT, "arviz", "pytest"], check=True)
     script = PROJECT / "tests" / "helpers" / "arviz_functions.py"
     done = subprocess.run([python, script], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
