@@ -150,7 +150,7 @@ def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celeb
     ax = plots.choice_probabilities(celebrities)
     tree = celebrities.posterior_
     predicted = tree["posterior"]["choice_probability"].mean(("chain", "draw"))
-    wins, losses = tree["observed_data"]["wins"], tree["observed_data"]["losses"]
+    wins, losses = tree["observed_data"]["wins"], tree["constant_data"]["losses"]
     points = np.asarray(ax.collections[-1].get_offsets())
     np.testing.assert_allclose(points, np.transpose([predicted, wins / (wins + losses)]), rtol=1e-12)
 

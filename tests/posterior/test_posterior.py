@@ -98,7 +98,7 @@ def test_observed_data_are_those_of_the_compared_pairs(small):
     assert 0 < data.n_pairs < 10
     observed, constant = tree["observed_data"], tree["constant_data"]
     np.testing.assert_array_equal(observed["wins"], data.wins)
-    np.testing.assert_array_equal(observed["losses"], data.losses)
+    np.testing.assert_array_equal(constant["losses"], data.losses)
     assert observed["option_a"].values.tolist() == [data.labels[i] for i in data.first]
     assert observed["option_b"].values.tolist() == [data.labels[i] for i in data.second]
     np.testing.assert_array_equal(constant["first"], data.first)

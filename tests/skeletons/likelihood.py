@@ -76,6 +76,10 @@ class Ratings:
         """The likelihood's own parameters, drawn from their prior."""
         return {}
 
+    def log_prior_of_parameters(self, own, data, shape: float, rate: float) -> dict[str, np.ndarray]:
+        """Log prior densities (draws,) of the likelihood's own parameters, of which `own` has the draws."""
+        return {}
+
     def new_data(self, columns, parameters, data, rng):
         """Data of the same design, drawn at one draw's features and weights."""
         owners, weights = columns.dense(0, 1)

@@ -41,6 +41,12 @@ class CoinFlips:
         owned = int(np.count_nonzero(matrix))
         return owned * math.log(self.share) + (np.size(matrix) - owned) * math.log1p(-self.share)
 
+    def log_prob_of_draws(self, columns, alpha) -> np.ndarray:
+        """`log_prob` of every draw of a fit; columns without an owner are not recorded."""
+        owned = columns.summed(columns.sizes)
+        every = self.n_features * columns.n_options
+        return owned * math.log(self.share) + (every - owned) * math.log1p(-self.share)
+
 
 class Flipped(NamedTuple):
     """What the samplers read. Never changed."""

@@ -179,6 +179,32 @@ class Sampled(Model):
         """
         raise NotImplementedError
 
+    def to_inference_data(self, tree: "xarray.DataTree | None" = None) -> Any:
+        """The posterior as an `arviz.InferenceData`, which ArviZ before 1.0 computes with (all that Python 3.11 has).
+
+        ArviZ from 1.0 on takes `posterior_` itself.
+
+        Parameters
+        ----------
+        tree : xarray.DataTree, optional
+            Another one, such as that of `posterior_predictive` or of `sample_prior`; None: `posterior_`.
+
+        Returns
+        -------
+        arviz.InferenceData
+            The groups that ArviZ knows.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`, unless a tree is given.
+        ArgumentError
+            If ArviZ is not installed, or is one that takes trees.
+        """
+        from thali.posterior.inference_data import to_inference_data
+
+        return to_inference_data(self._fitted() if tree is None else tree)
+
     def _advice(self) -> "Advice":
         """What helps chains that disagree."""
         from thali.posterior.verdict import Advice

@@ -107,7 +107,7 @@ def _pairs(tree: "xarray.DataTree") -> _Points:
     """Of each compared pair its first option."""
     observed, constant = tree["observed_data"].to_dataset(), tree["constant_data"].to_dataset()
     wins = observed["wins"].values
-    n = wins + observed["losses"].values
+    n = wins + constant["losses"].values
     drawn = np.sort(np.argsort(-n, kind="stable")[:MAX_PAIRS])
     first, second = constant["first"].values[drawn], constant["second"].values[drawn]
     predicted = _mean_and_interval(probability_draws(columns_of(tree), first, second, float(constant["lapse"])))

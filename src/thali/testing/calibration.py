@@ -50,6 +50,21 @@ class Calibration(Described):
         """Whether every quantity is calibrated; a correct model is rejected by chance once in 10,000 times."""
         return bool(self.table["p_value"].min() * len(self.table) >= LIMIT)
 
+    def to_datatree(self) -> "xarray.DataTree":
+        """The ranks for ArviZ's `plot_ecdf_pit`.
+
+        Returns
+        -------
+        xarray.DataTree
+            With the group `prior_sbc`: a variable for each quantity, shape (chain, draw) with one chain and a draw for
+            each data set, between 0 and 1.
+        """
+        import xarray as xr
+
+        sampled = {"chain": [0], "draw": np.arange(len(self.ranks))}
+        ranks = {name: (("chain", "draw"), self.ranks[name].to_numpy()[None]) for name in self.ranks}
+        return xr.DataTree.from_dict({"prior_sbc": xr.Dataset(ranks, sampled)})
+
     def __bool__(self) -> bool:
         return self.ok
 

@@ -236,8 +236,8 @@ def test_classifier():
     X, y = frame("iris")
     model = th.PlackettLuceRegression(draws=1000, tune=300, random_seed=1).fit(X, y)
     assert model.posterior_["posterior"]["weights"].shape == (4, 1000, 3, 9)
-    assert model.posterior_["posterior"]["weights"].sum(["class", "column"]).values == pytest.approx(np.ones((4, 1000)))
-    assert list(model.posterior_["posterior"]["column"].values) == model.columns_
+    assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(np.ones((4, 1000)))
+    assert list(model.posterior_["posterior"]["term"].values) == model.columns_
     assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
     assert math.log(model.a_) == pytest.approx(-4.04, abs=0.1)
     assert model.log_likelihood_ == pytest.approx(-76.49, abs=0.3)

@@ -32,15 +32,17 @@ def test_what_is_there_after_fit():
     assert model.coef_.shape == (2, 2) and model.intercept_.shape == (2,)
     posterior = model.posterior_["posterior"].dataset
     assert {name: v.dims for name, v in posterior.data_vars.items()} == {
-        "coef": ("chain", "draw", "class", "column"),
+        "coef": ("chain", "draw", "class", "covariate"),
         "intercept": ("chain", "draw", "class"),
         "eta": ("chain", "draw"),
         "log_likelihood": ("chain", "draw"),
     }
     assert posterior["class"].values.tolist() == ["mid", "top"]
-    assert posterior["column"].values.tolist() == ["width", "height"]
-    assert set(model.posterior_.children) == {"posterior", "observed_data", "constant_data", "sample_stats"}
-    assert (model.posterior_["observed_data"]["label"].values == np.array(["low", "mid", "top"])[Y]).all()
+    assert posterior["covariate"].values.tolist() == ["width", "height"]
+    groups = {"posterior", "observed_data", "constant_data", "sample_stats", "log_likelihood", "log_prior"}
+    assert set(model.posterior_.children) == groups
+    assert model.posterior_["constant_data"]["classes"].values.tolist() == ["low", "mid", "top"]
+    assert (model.posterior_["observed_data"]["label"].values == Y).all()
     assert model.log_likelihood_ == pytest.approx(float(posterior["log_likelihood"].mean()))
     rows = ["coef[mid, width]", "coef[mid, height]", "coef[top, width]", "coef[top, height]"]
     summary = model.summary()
@@ -177,7 +179,7 @@ def test_constant_columns():
         alone = th.SparseMultinomialLogit(**SHORT).fit(frame[["a", "c"]], Y)
     assert [each.filename for each in messages] == [__file__]
     assert (model.coef_[:, 1] == 0).all() and np.array_equal(model.coef_[:, ::2], alone.coef_)
-    assert model.posterior_["posterior"]["column"].values.tolist() == ["a", "c"]
+    assert model.posterior_["posterior"]["covariate"].values.tolist() == ["a", "c"]
     for new in (-1e308, 0.0, 2.5, 1e308):
         assert np.array_equal(model.predict_proba(frame.assign(b=new)), alone.predict_proba(frame[["a", "c"]]))
     with warnings.catch_warnings(), pytest.warns(DataWarning, match="Column 'b' is constant and says the same"):

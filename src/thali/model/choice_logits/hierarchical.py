@@ -207,6 +207,17 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         coding = coding_of(experiment(data), self.linear)
         return sample_tastes(self._prior(len(coding.names)), coding, data, rngs)
 
+    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+        data = experiment(data)
+        return {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
+
+    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        from .hierarchical_draws import drawn_choices
+        from .logit import tasks_of
+
+        beta = self.posterior_["posterior"].dataset["beta"].values
+        return drawn_choices(beta, tasks_of(data, self._coding_), data.first_task, rng)
+
     def _prior(self, p: int) -> Any:
         from .hierarchical_chain import Prior
 

@@ -1,6 +1,7 @@
 """Draws of the hierarchical logit: as a tree in the ArviZ schema, and averaged into predictions."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import xarray
 
     from .hierarchical_chain import Chain
+    from .hierarchical_sweep import Problem
+    from .logit import Tasks
 
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
@@ -23,6 +26,12 @@ _DESCRIPTIONS = {
     "covariance": "covariance of tastes in the population",
     "beta": "tastes of a respondent",
     "log_likelihood": "whole data set given everybody's tastes, natural logarithm",
+}
+
+_NOTES = {
+    "mean": "the mean, of scaled columns",
+    "covariance": "the covariance, of scaled columns",
+    "beta": "everybody's tastes given mean and covariance, of scaled columns",
 }
 
 
@@ -36,6 +45,7 @@ def to_datatree(
     """The draws of all chains, in the units of the attributes."""
     import xarray as xr
 
+    from thali.posterior.densities import add_log_prior, is_pointwise
     from thali.posterior.store import origin, tree_of
 
     first = chains[0].first
@@ -45,7 +55,54 @@ def to_datatree(
     drawn = {name: np.stack([part[name] for part in parts]) for name in _DESCRIPTIONS}
     posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale)
     rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
-    return tree_of({"posterior": posterior, "sample_stats": rates}, {**origin(), **attrs})
+    problem = kept[0].problem
+    chosen = problem.chosen_row - problem.first_row[:-1]
+    groups = {"posterior": posterior, "observed_data": observed_group(chosen), "sample_stats": rates}
+    if is_pointwise(len(chosen), drawn["log_likelihood"].size):
+        sampled = {name: posterior[name] for name in ("chain", "draw")}
+        pointwise = ("chain", "draw", "task"), _log_chosen(problem, drawn["beta"])
+        groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
+    add_log_prior(groups, _log_prior(problem, **{name: drawn[name] for name in _NOTES}), _NOTES)
+    return tree_of(groups, {**origin(), **attrs})
+
+
+def observed_group(chosen: np.ndarray) -> "xarray.Dataset":
+    """The group observed_data."""
+    import xarray as xr
+
+    words = {"description": "position of the chosen alternative in its task"}
+    return xr.Dataset({"chosen": ("task", np.asarray(chosen, np.int64), words)})
+
+
+def _log_chosen(problem: "Problem", beta: np.ndarray) -> np.ndarray:
+    """ln P of every choice given the person's tastes, shape (chains, draws, tasks)."""
+    found = np.empty((*beta.shape[:2], len(problem.chosen_row)))
+    for person, (first, end) in enumerate(pairwise(problem.first_task)):
+        starts = problem.first_row[first:end]
+        rows = problem.matrix[starts[0] : problem.first_row[end]] if end > first else problem.matrix[:0]
+        utility = np.moveaxis(beta[:, :, person] @ rows.T, 2, 0)
+        if end > first:
+            total = np.logaddexp.reduceat(utility, starts - starts[0])
+            found[:, :, first:end] = np.moveaxis(utility[problem.chosen_row[first:end] - starts[0]] - total, 0, 2)
+    return found
+
+
+def _log_prior(problem: "Problem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray) -> dict[str, np.ndarray]:
+    """Log densities of N(0, s^2 I), of the inverse Wishart distribution and of N(mu, Sigma), summed over people."""
+    from scipy.special import gammaln
+
+    p, df, scale, precision = mean.shape[-1], problem.df, problem.scale, problem.mean_precision
+    factor = np.linalg.cholesky(covariance)
+    inverse = np.linalg.inv(factor)
+    log_det = 2.0 * np.log(np.diagonal(factor, axis1=2, axis2=3)).sum(axis=2)
+    log_gamma = 0.25 * p * (p - 1) * np.log(np.pi) + gammaln(0.5 * (df - np.arange(p))).sum()
+    constant = 0.5 * df * p * np.log(0.5 * scale) - log_gamma
+    distance = ((beta - mean[:, :, None]) @ np.swapaxes(inverse, 2, 3)) ** 2
+    return {
+        "mean": 0.5 * (p * np.log(precision / (2.0 * np.pi)) - precision * (mean**2).sum(axis=2)),
+        "covariance": constant - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
+        "beta": -0.5 * (beta.shape[2] * (p * np.log(2.0 * np.pi) + log_det) + distance.sum(axis=(2, 3))),
+    }
 
 
 def draws_group(
@@ -110,6 +167,18 @@ def mean_probabilities(
             tastes = posterior["beta"].values[:, :, person].reshape(-1, matrix.shape[1])
         result[rows] = _averaged(matrix[rows], task_of_row[rows], tastes)
     return result
+
+
+def drawn_choices(
+    beta: np.ndarray, tasks: "Tasks", first_task: np.ndarray, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """A choice in every task at every draw of tastes (chain, draw, respondent, coefficient)."""
+    chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
+    for person, (first, end) in enumerate(pairwise(first_task)):
+        for task in range(first, end):
+            utility = beta[:, :, person] @ tasks.matrix[tasks.first_row[task] : tasks.first_row[task + 1]].T
+            chosen[:, :, task] = (utility + rng.gumbel(size=utility.shape)).argmax(axis=2)  # the choice of a logit
+    return {"chosen": chosen}
 
 
 def new_people(means: np.ndarray, covariances: np.ndarray, random_seed: Any) -> np.ndarray:

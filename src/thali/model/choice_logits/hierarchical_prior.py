@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..prior_sample import PriorSample, stacked
+from ..prior_sample import PriorSample, predictive_group
 from .coding import Coding
 from .hierarchical_chain import Prior
-from .hierarchical_draws import draws_group
+from .hierarchical_draws import draws_group, observed_group
 from .logit import probabilities, tasks_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ def sample_tastes(
     prior: Prior, coding: Coding, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """The population, everybody's tastes, and a choice in each task."""
-    import xarray as xr
     from scipy.stats import invwishart
 
     tasks = tasks_of(data, coding)
@@ -46,5 +45,6 @@ def sample_tastes(
         names=coding.names,
         scale=coding.scale,
     )
-    predictive = xr.Dataset({"chosen": stacked(chosen, ("task",))}, {name: group[name] for name in ("chain", "draw")})
-    return PriorSample(group, predictive, [(data.with_choices(choice),) for choice in chosen])
+    fixed = {"observed_data": observed_group(data.chosen)}
+    predictive = predictive_group(fixed["observed_data"], group, {"chosen": np.array(chosen)[None]})
+    return PriorSample(group, predictive, [(data.with_choices(choice),) for choice in chosen], fixed)

@@ -1,5 +1,6 @@
 """What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from thali.inference.chains import Run, checked_run
 from thali.inference.warn import warn
 
 from ..base import Job
-from ..prior_sample import HasPrior, PriorSample, stacked
+from ..prior_sample import HasPrior, PriorSample, predictive_group
 from .input import codes_of, matrix_of, names_of, sklearn_error
+from .rows import drawn_codes, observed_groups
 
 if TYPE_CHECKING:
     import xarray
@@ -23,7 +25,8 @@ _MAX_NAMES = 5  # in a message
 class Classifier(HasPrior):
     """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
 
-    A subclass has `_job(matrix, codes)`, `_probabilities(matrix)` and `_prior_draws(matrix, rngs)`: matrix is a
+    A subclass has `_job(matrix, codes)`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
+    `_prior_draws(matrix, rngs)`: matrix is a
     C-contiguous array of float (n, d), codes are positions in `classes_`, and probabilities an array (n, K). When a fit
     fails, all that it has set is forgotten, so that a model never is half fitted.
 
@@ -48,6 +51,10 @@ class Classifier(HasPrior):
         raise NotImplementedError
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Some rows at a time, and their class probabilities (rows, draws, K)."""
         raise NotImplementedError
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> "tuple[xarray.Dataset, np.ndarray]":
@@ -126,7 +133,8 @@ class Classifier(HasPrior):
         -------
         xarray.DataTree
             In the ArviZ schema: `prior` has the variables of `posterior_["posterior"]` (`log_likelihood` is that of
-            the labels simulated at the same draw), `prior_predictive` the labels.
+            the labels simulated at the same draw), `prior_predictive` the labels, as positions in
+            `constant_data["classes"]`.
 
         Raises
         ------
@@ -145,18 +153,64 @@ class Classifier(HasPrior):
         """
         return self._drawn(draws, random_seed, X, y).tree()
 
-    def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
-        import xarray as xr
+    def posterior_predictive(self, X: Any, y: Any, random_seed: Any = None) -> "xarray.DataTree":
+        r"""Draw a label for every row at every draw of the posterior.
 
+        .. math:: y^{(s)} \sim p(y \mid X, \theta^{(s)}), \qquad \theta^{(s)} \sim p(\theta \mid X, y_\text{observed})
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+        y : sequence of str, int or bool (n,)
+            Those of the fit.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        xarray.DataTree
+            `posterior_`, with a further group `posterior_predictive`: `label` (chain, draw, row), positions of classes
+            in `classes_`, as in `observed_data`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If X and y are not those of the fit, or there would be more than 20,000,000 labels.
+        ArgumentError
+            After a fit that made no draws.
+
+        Example
+        -------
+        >>> import thali as th
+        >>> X, y = [[0.5], [1.0], [2.0], [3.0]], ["a", "b", "a", "b"]
+        >>> model = th.SparseMultinomialLogit(draws=500, random_seed=1).fit(X, y)
+        >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
+        (4, 500, 4)
+        """
+        return self._with_replicates(random_seed, X, y)
+
+    def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
         model = type(self)(**self.get_params())
-        matrix, _ = model._read(X, y)
+        matrix, given = model._read(X, y)
         prior, codes = model._prior_draws(matrix, rngs)
-        labels = np.asarray(model.classes_.astype(str) if model.classes_.dtype == object else model.classes_)
-        sampled = {name: prior[name] for name in ("chain", "draw")}
-        predictive = xr.Dataset({"label": stacked(labels[codes], ("observation",))}, sampled)
+        fixed = observed_groups(given, model.classes_, {})
+        predictive = predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
         whole = [np.unique(drawn).size == model.classes_.size for drawn in codes]  # else `fit` would know fewer classes
         data = [(X, model.classes_[drawn]) if is_whole else None for drawn, is_whole in zip(codes, whole, strict=True)]
-        return PriorSample(prior, predictive, data)
+        return PriorSample(prior, predictive, data, fixed)
+
+    def _observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
+        matrix = self._checked(X)
+        classes, codes = codes_of(y, type(self).__name__, len(matrix))
+        return {"label": codes} if np.array_equal(classes, self.classes_) else {}
+
+    def _replicates(self, rng: np.random.Generator, X: Any, y: Any) -> dict[str, np.ndarray]:
+        matrix, sizes = self._checked(X), self.posterior_["posterior"].sizes  # type: ignore[attr-defined]
+        codes = np.empty((sizes["chain"] * sizes["draw"], len(matrix)), np.int64)
+        for part, probabilities in self._probability_blocks(matrix):
+            codes[:, part] = drawn_codes(probabilities, rng).T
+        return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
 
     def _arguments(self, design: Any) -> tuple[Any, ...]:
         if not isinstance(design, tuple) or len(design) != 2:

@@ -1,12 +1,58 @@
-"""Rows with their classes, as chains of a classifier read them."""
+"""What a posterior tree of a classifier says about the rows of the training data."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.posterior.densities import is_pointwise
 
-class Rows(NamedTuple):
-    """What a fit of a classifier by chains is made from."""
+if TYPE_CHECKING:
+    import xarray
 
-    matrix: np.ndarray  # (n, p) float
-    codes: np.ndarray  # (n,) int64 positions of the classes
+_BLOCK = 2**21  # numbers of a block of rows
+LABEL = "position of the class of a row in constant_data['classes']"
+
+
+def observed_groups(
+    codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
+) -> "dict[str, xarray.Dataset]":
+    """The groups observed_data and constant_data: classes as numbers, which ArviZ can draw, and their names."""
+    import xarray as xr
+
+    names = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    label = ("row", np.asarray(codes, np.int64), {"description": LABEL})
+    return {
+        "observed_data": xr.Dataset({"label": label}, {"row": np.arange(len(codes))}),
+        "constant_data": xr.Dataset({"classes": ("class_number", names), **constants}),
+    }
+
+
+def add_log_likelihood(groups: "dict[str, xarray.Dataset]", log_p_of: Callable[[slice], np.ndarray], rows: int) -> None:
+    """Add the group log_likelihood, ln P of the class of each row, unless it would be too large.
+
+    `log_p_of` gives the numbers (chain, draw, row) of a slice of rows.
+    """
+    import xarray as xr
+
+    posterior = groups["posterior"]
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    draws = shape[0] * shape[1]
+    if not is_pointwise(rows, draws):
+        return
+    found = np.empty((*shape, rows))
+    step = max(1, _BLOCK // (draws * groups["constant_data"].sizes["class_number"]))
+    for start in range(0, rows, step):
+        part = slice(start, min(start + step, rows))
+        found[..., part] = log_p_of(part)
+    sampled = {name: posterior[name] for name in ("chain", "draw")}
+    groups["log_likelihood"] = xr.Dataset(
+        {"label": (("chain", "draw", "row"), found)}, sampled | {"row": np.arange(rows)}
+    )
+
+
+def drawn_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A class for each row and draw, shape (rows, draws), out of probabilities (rows, draws, K)."""
+    below = np.cumsum(probabilities, axis=2)
+    u = rng.random(below.shape[:2]) * below[..., -1]
+    return (u[..., None] >= below).sum(axis=2)

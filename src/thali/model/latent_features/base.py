@@ -136,7 +136,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
 
             learned, attrs = task.model.learn_alpha, {"thin": chains[0].thin, "tuning_steps": task.tune}
             draws = [chain.draws for chain in chains]
-            return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs)
+            return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
 
         return Sampling(
             source=source,
@@ -153,6 +153,20 @@ class LatentFeatures(RunByChains, HasPriorOfData):
 
         data = self._as_data(data)
         return sample_features(self._task(data, 1, 0, None), self._parts(data)["likelihood"], data, rngs)
+
+    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        from .answers.replicates import replicates
+
+        data = self._as_data(data)
+        return replicates(self.posterior_, self._parts(data)["likelihood"], data, rng)
+
+    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+        from .answers.replicates import observed_by
+
+        data = self._as_data(data)
+        if tuple(map(str, data.labels)) != tuple(map(str, self.posterior_["posterior"].dataset["option"].values)):
+            return {}
+        return observed_by(self.posterior_, self._parts(data)["likelihood"], data)
 
     def _restore(self, found: dict[str, Any], path: object) -> None:
         from .answers.stored_layout import check_layout

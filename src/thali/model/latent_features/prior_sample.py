@@ -8,7 +8,7 @@ import numpy as np
 
 from thali.model.latent_features.answers.tree import to_datatree
 
-from ..prior_sample import PriorSample, stacked
+from ..prior_sample import PriorSample, predictive_group, stacked
 from .answers.columns import columns_of_chains
 from .samplers.draws import ChainDraws
 
@@ -28,12 +28,8 @@ def sample_features(task: "Task", likelihood: Any, data: Any, rngs: Sequence[np.
     prior = tree["posterior"].to_dataset()
     prior["log_likelihood"] = stacked([each.log_likelihood for each in new])
     prior["log_likelihood"].attrs["description"] = "of the data simulated at the same draw, natural logarithm"
-    simulated = {
-        str(name): stacked([each.observed[str(name)] for each in new], variable.dims)
-        for name, variable in observed.data_vars.items()
-    }
-    sampled = {name: prior.coords[name] for name in ("chain", "draw")}
-    predictive = observed.drop_vars(list(observed.data_vars)).assign_coords(sampled).assign(simulated)
+    simulated = {name: np.asarray([each.observed[name] for each in new])[None] for name in map(str, observed.data_vars)}
+    predictive = predictive_group(observed, prior, simulated)
     fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
     return PriorSample(prior, predictive, [(each.data,) for each in new], fixed)
 

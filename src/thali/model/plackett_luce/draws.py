@@ -1,6 +1,6 @@
 """Draws of Plackett–Luce regression: as a tree in the ArviZ schema, in tables, and averaged into predictions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import xarray
 
     from .gibbs import Chain, Settings
+    from .state import Prior
 
 MAX_LOGITS = 40  # rows of the training data whose predictions are checked for convergence
 _BLOCK = 2**21  # scores computed at a time
@@ -27,6 +28,8 @@ _DESCRIPTIONS = {
     "weights": "relative weights of the columns of W; those of a draw sum to 1",
     "logit": "log odds of the observed class of a row of the training data",
 }
+
+_NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"}
 
 
 def to_datatree(
@@ -40,24 +43,26 @@ def to_datatree(
     """The draws of all chains as one tree; interrupted ones are cut so that the most draws remain."""
     import xarray as xr
 
+    from thali.posterior.densities import add_log_prior
     from thali.posterior.store import origin, tree_of
+
+    from ..classifiers.rows import add_log_likelihood, observed_groups
 
     first = chains[0].first
     numbers, length = rectangle([chain.recorded - first for chain in chains])
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + length) for chain in kept]
-    a, log_likelihood, weights = (
-        np.stack([part[name] for part in parts]) for name in ("a", "log_likelihood", "weights")
-    )
-    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
-    posterior = draws_group(a, log_likelihood, weights, W, codes, classes, columns)
+    drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
+    weights = drawn["weights"]
+    posterior = draws_group(drawn["a"], drawn["log_likelihood"], weights, W, codes, classes, columns)
     stats = {name: ("chain", np.array([chain.stats[name] for chain in kept])) for name in kept[0].stats}
     groups = {
         "posterior": posterior,
-        "observed_data": xr.Dataset({"label": ("observation", labels[codes])}),
-        "constant_data": xr.Dataset({"learned_a": settings.prior.learned}),
+        **observed_groups(codes, classes, {"learned_a": settings.prior.learned}),
         "sample_stats": xr.Dataset(stats, {"chain": posterior["chain"]}),
     }
+    add_log_likelihood(groups, lambda part: _log_own(weights, W[part], codes[part]), len(W))
+    add_log_prior(groups, _log_prior(settings.prior, drawn["a"], drawn["log_weights"], weights[0, 0].size), _NOTES)
     return tree_of(
         groups, {**origin(), "sampler": settings.sampler, "thin": settings.thin, "tuning_steps": settings.tune}
     )
@@ -81,15 +86,31 @@ def draws_group(
     variables = {
         "a": (by_draw, a),
         "log_likelihood": (by_draw, log_likelihood),
-        "weights": ((*by_draw, "class", "column"), weights),
+        "weights": ((*by_draw, "class", "term"), weights),
         "logit": ((*by_draw, "row"), _logits(weights, W[chosen], codes[..., chosen])),
     }
     chains, draws = a.shape
     numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    group = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns), "row": chosen})
+    group = xr.Dataset(variables, {**numbered, "class": labels, "term": list(columns), "row": chosen})
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group
+
+
+def _log_prior(prior: "Prior", a: np.ndarray, log_weights: np.ndarray, count: int) -> dict[str, np.ndarray]:
+    """p(a) ∝ 1/a between its ends, and Dirichlet(a, ..., a) of the `count` relative weights."""
+    from scipy.special import gammaln
+
+    found = {"a": -np.log(a) - np.log(prior.high - prior.low)} if prior.learned else {}
+    found["weights"] = gammaln(count * a) - count * gammaln(a) + (a - 1.0) * log_weights
+    return found
+
+
+def _log_own(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """ln P of the class of each row, shape (chains, draws, rows)."""
+    scores = np.tensordot(weights, W, axes=(3, 1))
+    own = np.take_along_axis(scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2)[:, :, 0]
+    return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(scores.sum(axis=2), NOTHING))
 
 
 def _logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -130,9 +151,18 @@ def mean_probabilities(
     weights: np.ndarray, rows: int, W_of: Callable[..., Any], logs_of: Callable[..., Any], class_count: np.ndarray
 ) -> np.ndarray:
     """Class probabilities of new rows, averaged over draws; memory does not grow with the number of rows."""
+    result = np.empty((rows, weights.shape[1]))
+    for part, probabilities in probability_blocks(weights, rows, W_of, logs_of, class_count):
+        result[part] = probabilities.mean(axis=1)
+    return result
+
+
+def probability_blocks(
+    weights: np.ndarray, rows: int, W_of: Callable[..., Any], logs_of: Callable[..., Any], class_count: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, and their class probabilities in every draw, shape (rows, draws, K)."""
     draws, classes, p = weights.shape
     flat = weights.reshape(-1, p)
-    result = np.empty((rows, classes))
     step = max(1, _BLOCK // len(flat))
     for start in range(0, rows, step):
         part = slice(start, min(start + step, rows))
@@ -146,8 +176,7 @@ def mean_probabilities(
                 logs_of_row = np.broadcast_to(logs[row], (len(of_draws), p))
                 scores[row, lost[row]] = scores_from_logs(logs_of_row, of_draws, class_count)
             totals = scores.sum(axis=2, keepdims=True)
-        result[part] = (scores / totals).mean(axis=1)
-    return result
+        yield part, scores / totals
 
 
 def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
 from thali.posterior.verdict import Advice
 
 from ..base import Job
-from ..classifiers.rows import Rows
+from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ ADVICE = Advice(apart=_APART)
 
 def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
     """Draws: `posterior_`, and their means as `weights_`, `a_` and `log_likelihood_`."""
-    from .row_sums import Rows as RowsInMemory
+    from .row_sums import Rows
 
-    if not isinstance(data, RowsInMemory):
+    if not isinstance(data, Rows):
         raise ArgumentError(
             Setting("method", "gibbs"),
             " needs all rows in memory; pass arrays, or choose ",
@@ -44,10 +44,10 @@ def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> 
             Setting("method", "map"),
             " for a Dask array.",
         )
-    return model._job_of(model._sampling(Rows(data.W, data.codes), model._run()), "")
+    return model._job_of(model._sampling(TrainingData(data.W, data.codes), model._run()), "")
 
 
-def sampling_of(model: "PlackettLuceRegression", source: Rows, run: "Run") -> Sampling[Any]:
+def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run") -> Sampling[Any]:
     """What `by_gibbs` runs."""
     from .draws import to_datatree
     from .gibbs import Chain, chains_of, settings_of
@@ -183,9 +183,20 @@ def probabilities_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) 
     """Averaged over the draws."""
     from .draws import mean_probabilities
 
-    weights = model.posterior_["posterior"].dataset["weights"].values
-    design = model.design_
-    return mean_probabilities(
+    return mean_probabilities(*_of_draws(model, matrix))
+
+
+def blocks_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, and their class probabilities (rows, draws, K)."""
+    from .draws import probability_blocks
+
+    return probability_blocks(*_of_draws(model, matrix))
+
+
+def _of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> tuple[Any, ...]:
+    """The draws and the rows in the form that predictions read."""
+    weights, design = model.posterior_["posterior"].dataset["weights"].values, model.design_
+    return (
         weights.reshape(-1, *weights.shape[2:]),
         len(matrix),
         lambda part: design.apply(matrix[part]),

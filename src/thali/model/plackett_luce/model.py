@@ -388,6 +388,15 @@ class PlackettLuceRegression(Classifier, RunByChains):
             raise ArgumentError(f"{what}() describes draws, which only method='gibbs' makes; see weights_ instead.")
         return self
 
+    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        from .methods import blocks_of_draws
+
+        return blocks_of_draws(self, matrix)
+
+    def _with_replicates(self, random_seed: Any, *design: Any) -> "xarray.DataTree":
+        self._with_draws("posterior_predictive")
+        return super()._with_replicates(random_seed, *design)
+
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         from .methods import probabilities_of_draws, probabilities_of_variational
 

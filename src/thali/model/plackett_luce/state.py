@@ -60,6 +60,7 @@ class Draws(NamedTuple):
     a: np.ndarray  # (draws,)
     log_likelihood: np.ndarray  # (draws,)
     weights: np.ndarray  # (draws, K, p) λ̄
+    log_weights: np.ndarray  # (draws,) Σ_kj ln λ̄_kj, also where λ̄ leaves the range of floats
 
 
 def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> State:
@@ -96,7 +97,7 @@ def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> State:
 
 
 def empty_kept(draws: int, classes: int, p: int) -> Draws:
-    return Draws(np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)))
+    return Draws(np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)), np.zeros(draws))
 
 
 @scalar
@@ -131,7 +132,10 @@ def keep_if_due(state: Any, kept: Any, tune: int, thin: Any) -> None:
         return
     kept.a[done] = math.exp(state.real[LOG_A])
     kept.log_likelihood[done] = state.real[LOG_LIKELIHOOD]
+    total = 0.0
     for k in range(state.weights.shape[0]):
         for j in range(state.weights.shape[1]):
             kept.weights[done, k, j] = state.weights[k, j]
+            total += state.log_weights[k, j]
+    kept.log_weights[done] = total
     state.whole[KEPT] = done + 1

@@ -37,6 +37,13 @@ class Design(NamedTuple):
         """Whether each attribute is there in every product."""
         return np.all(self.products >= 0, axis=0)
 
+    def observed(self) -> "xarray.Dataset":
+        """The group `observed_data` of a posterior."""
+        import xarray as xr
+
+        words = {"description": "position of the chosen alternative in its task"}
+        return xr.Dataset({"chosen": ("task", self.chosen, words)})
+
     def to_dataset(self) -> "xarray.Dataset":
         """The group `constant_data` of a posterior."""
         import xarray as xr

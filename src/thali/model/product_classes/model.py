@@ -66,7 +66,8 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema, chain = chain or island: n_classes, classes_per_person, value_shape (a),
         stability (sigma),
-        alpha, log_likelihood.
+        alpha, log_likelihood. There are neither pointwise log-likelihoods nor prior densities: the part of a value that
+        passes with its task is integrated over by sampling, and is not stored.
     log_evidence_, log_evidence_se_, evidence_sd_ : float
         Natural logarithm of the evidence, its standard error, and its standard deviation between groups; above 1 it
         cannot be used. NaN for annealed chains from a fixed start.
@@ -233,6 +234,19 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         from .prior_sample import sample_classes
 
         return sample_classes(*self._checked(data, Run()), data, rngs)
+
+    def _observed(self, data: Any) -> dict[str, Any]:
+        from .design import design_of
+
+        self._checked(data, Run())
+        same = tuple(data.respondents) == self._design_.respondents
+        return {"chosen": design_of(data).chosen} if same else {}
+
+    def _replicates(self, rng: Any, data: Any) -> dict[str, Any]:
+        from .reports.predict import drawn_choices
+
+        groups = self.posterior_["posterior"].sizes["chain"]
+        return {"chosen": drawn_choices(self._draws_, self._design_, rng).reshape(groups, -1, len(data.chosen))}
 
     def _checked(self, data: Any, run: Run) -> "tuple[Settings, dict[str, str]]":
         """The settings and the directions, once every argument has been looked at."""

@@ -46,6 +46,7 @@ def to_datatree(fit: Any, design: Design, learned_alpha: bool, attrs: dict[Any, 
     constant["learned_alpha"] = bool(learned_alpha)
     groups = {
         "posterior": posterior,
+        "observed_data": design.observed(),
         "sample_stats": _stats(fit, posterior.sizes["chain"]),
         "constant_data": constant,
         "particles": fit.particles.save(),

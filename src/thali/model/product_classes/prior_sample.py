@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..prior_sample import PriorSample, stacked
+from ..prior_sample import PriorSample, predictive_group
 from .choices import log_likelihood
 from .design import design_of
 from .engines.fit import Keeper
@@ -26,8 +26,6 @@ def sample_classes(
     settings: "Settings", monotone: dict[str, str], data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """Classes, who owns them, their values, and a choice in each task."""
-    import xarray as xr
-
     first = data.with_choices(np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
     problem = problem_of(first, monotone, settings.alpha, settings.beta)
     rows = problem.tasks.rows.copy()
@@ -41,6 +39,9 @@ def sample_classes(
         drawn.append(keeper.draw(state, 0, found, settings.lapse))
         chosen.append(choice)
     group = draws_group(joined(drawn))
-    predictive = xr.Dataset({"chosen": stacked(chosen, ("task",))}, {name: group[name] for name in ("chain", "draw")})
+    design = design_of(data)
+    predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
     new = [(data.with_choices(choice),) for choice in chosen]
-    return PriorSample(group, predictive, new, {"constant_data": design_of(data).to_dataset()})
+    return PriorSample(
+        group, predictive, new, {"observed_data": design.observed(), "constant_data": design.to_dataset()}
+    )

@@ -1,16 +1,19 @@
 """Draws of the sparse multinomial logit: as a tree in the ArviZ schema, in a table, and averaged into predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.inference.threads import rectangle
 
+from .sweep import INTERCEPT_VARIANCE
+
 if TYPE_CHECKING:
     import xarray
 
     from .chain import Chain
+    from .sweep import Problem
 
 MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
 _BLOCK = 2**21  # linear predictors computed at a time
@@ -30,7 +33,10 @@ def to_datatree(
     """The draws of all chains; interrupted chains of different lengths are cut so that the most draws remain."""
     import xarray as xr
 
+    from thali.posterior.densities import add_log_prior
     from thali.posterior.store import origin, tree_of
+
+    from ..classifiers.rows import add_log_likelihood, observed_groups
 
     first = chains[0].first
     numbers, draws = rectangle([chain.recorded - first for chain in chains])
@@ -42,15 +48,43 @@ def to_datatree(
     coefs = np.stack([part["coef"][:, free] for part in parts])
     etas, likelihoods = (np.stack([part[name] for part in parts]) for name in ("eta", "log_likelihood"))
     posterior = draws_group(coefs, etas, likelihoods, labels[free], columns, intercept)
+    constants = {"reference": labels[problem.reference], "learned_eta": problem.learned}
     groups = {
         "posterior": posterior,
-        "observed_data": xr.Dataset({"label": ("row", labels[problem.codes])}),
-        "constant_data": xr.Dataset({"reference": labels[problem.reference], "learned_eta": problem.learned}),
+        **observed_groups(problem.codes, classes, constants),
         "sample_stats": xr.Dataset(
             {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": posterior["chain"]}
         ),
     }
+    whole = np.stack([part["coef"] for part in parts])
+    add_log_likelihood(groups, lambda part: _log_own(whole, problem, part), len(problem.codes))
+    add_log_prior(groups, _log_prior(posterior, problem), {})
     return tree_of(groups, {**origin(), **attrs})
+
+
+def _log_own(coefs: np.ndarray, problem: "Problem", part: slice) -> np.ndarray:
+    """ln P of the class of each row, shape (chains, draws, rows); coefs (chains, draws, K, m)."""
+    A = problem.covariates[part].T if problem.wide else problem.covariates[:, part]
+    linear = coefs @ A
+    own = np.take_along_axis(linear, np.broadcast_to(problem.codes[part], linear[:, :, :1].shape), axis=2)[:, :, 0]
+    top = linear.max(axis=2)
+    return own - top - np.log(np.exp(linear - top[:, :, None]).sum(axis=2))
+
+
+def _log_prior(posterior: "xarray.Dataset", problem: "Problem") -> dict[str, np.ndarray]:
+    """eta ~ Gamma(shape, rate) if it is learned, coefficients Laplace with the rate √eta, and normal intercepts."""
+    from scipy.special import gammaln, xlogy
+
+    eta, coef = posterior["eta"].values, posterior["coef"].values
+    found, shape, rate = {}, problem.shape, problem.rate
+    if problem.learned:
+        found["eta"] = shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
+    count = coef.shape[2] * coef.shape[3]
+    found["coef"] = count * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(coef).sum(axis=(2, 3))
+    if "intercept" in posterior:
+        square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
+        found["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(axis=2)
+    return found
 
 
 def draws_group(
@@ -66,7 +100,7 @@ def draws_group(
 
     by_class = ("chain", "draw", "class")
     variables = {
-        "coef": ((*by_class, "column"), np.ascontiguousarray(coefs[..., : len(columns)])),
+        "coef": ((*by_class, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
         "eta": (("chain", "draw"), etas),
         "log_likelihood": (("chain", "draw"), likelihoods),
     }
@@ -74,7 +108,7 @@ def draws_group(
         variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
     chains, draws = etas.shape
     numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    group = xr.Dataset(variables, {**numbered, "class": labels, "column": list(columns)})
+    group = xr.Dataset(variables, {**numbered, "class": labels, "covariate": list(columns)})
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group
@@ -86,7 +120,7 @@ def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str,
     names = ["eta"] * bool(tree["constant_data"].dataset["learned_eta"]) + ["log_likelihood"]
     quantities = {name: posterior[name].values for name in names}
     coefs = posterior["coef"]
-    named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["column"].values]
+    named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["covariate"].values]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
     chosen = np.arange(len(named))
     if most is not None and len(named) > most:
@@ -96,13 +130,22 @@ def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str,
 
 def mean_probabilities(tree: "xarray.DataTree", standardised: np.ndarray, reference: int) -> np.ndarray:
     """Posterior mean of the class probabilities."""
+    means = np.empty((len(standardised), tree["posterior"].sizes["class"] + 1))
+    for part, probabilities in probability_blocks(tree, standardised, reference):
+        means[part] = probabilities.mean(axis=0).T
+    return means
+
+
+def probability_blocks(
+    tree: "xarray.DataTree", standardised: np.ndarray, reference: int
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Some rows at a time, and their class probabilities in every draw, shape (draws, K, rows)."""
     posterior = tree["posterior"].dataset
     coefs = posterior["coef"].values
     coefs = coefs.reshape(-1, *coefs.shape[2:])
     draws, others, d = coefs.shape
     intercepts = posterior["intercept"].values.reshape(draws, others) if "intercept" in posterior else None
     z = np.clip(standardised, -_FARTHEST, _FARTHEST)
-    means = np.empty((len(z), others + 1))
     step = max(1, _BLOCK // (draws * (others + 1)))
     for first in range(0, len(z), step):
         rows = z[first : first + step]
@@ -114,5 +157,4 @@ def mean_probabilities(tree: "xarray.DataTree", standardised: np.ndarray, refere
         linear -= linear.max(axis=1, keepdims=True)
         np.exp(linear, out=linear)
         linear /= linear.sum(axis=1, keepdims=True)
-        means[first : first + step] = linear.mean(axis=0).T
-    return means
+        yield slice(first, first + step), linear

@@ -1,6 +1,6 @@
 """The sparse Bayesian multinomial logit as a classifier."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from thali.inference.warn import warn
 from ..base import Job, RunByChains
 from ..classifiers.classifier import Classifier
 from ..classifiers.input import column_name
-from ..classifiers.rows import Rows
+from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         run = self._run()
         self._position_of_reference()
         self._standard_ = self._standard_for(matrix, prior.intercept)
-        return self._job_of(self._sampling(Rows(self._standard_.varying(matrix), codes), run), self._size(len(matrix)))
+        data = TrainingData(self._standard_.varying(matrix), codes)
+        return self._job_of(self._sampling(data, run), self._size(len(matrix)))
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import streams
@@ -248,8 +249,17 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         from .draws import mean_probabilities
 
-        reference = int(np.flatnonzero(self.classes_ == self.reference_)[0])
-        return mean_probabilities(self.posterior_, self._standard_.varying(matrix), reference)
+        return mean_probabilities(self.posterior_, self._standard_.varying(matrix), self._position())
+
+    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        from .draws import probability_blocks
+
+        blocks = probability_blocks(self.posterior_, self._standard_.varying(matrix), self._position())
+        return ((part, found.transpose(2, 0, 1)) for part, found in blocks)
+
+    def _position(self) -> int:
+        """The reference class of the fit."""
+        return int(np.flatnonzero(self.classes_ == self.reference_)[0])
 
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of eta, the log-likelihood and coefficients.

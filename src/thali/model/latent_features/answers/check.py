@@ -140,7 +140,7 @@ def _p(p_value: float, resolution: float) -> str:
 def _whole_counts(tree: "xarray.DataTree", a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Times that each option of a pair was chosen, as integers."""
     observed = tree["observed_data"].to_dataset()
-    wins, losses = observed["wins"].values, observed["losses"].values
+    wins, losses = observed["wins"].values, tree["constant_data"].dataset["losses"].values
     fractional = np.flatnonzero((wins != np.floor(wins)) | (losses != np.floor(losses)))
     if len(fractional):
         pair = fractional[0]

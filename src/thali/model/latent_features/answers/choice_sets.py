@@ -8,6 +8,7 @@ from thali.data.kinds import CHOICES
 from thali.model.latent_features.answers.tree import MAX_PAIRS, DataPart
 
 from ..likelihoods.set_draws import set_probability_draws
+from .choices import as_counts
 from .columns import Columns
 from .pair_coordinates import pair_names
 from .probabilities import probability_draws
@@ -52,7 +53,7 @@ def sets_part(
         },
         variables=variables,
         coordinates=coordinates,
-        observed={"chosen": ("place", data.counts)},
+        observed={"chosen": ("place", as_counts(data.counts))},
         constants={
             "set_size": ("set", data.sizes),
             "member": ("place", data.members),

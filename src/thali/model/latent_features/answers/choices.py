@@ -37,10 +37,11 @@ def choices_part(
         descriptions={"choice_probability": "probability that the first of a pair is chosen, lapse included"},
         variables=variables,
         coordinates=coordinates,
-        observed={"wins": ("compared_pair", data.wins), "losses": ("compared_pair", data.losses)},
+        observed={"wins": ("compared_pair", as_counts(data.wins))},
         constants={
             "first": ("compared_pair", data.first),
             "second": ("compared_pair", data.second),
+            "losses": ("compared_pair", as_counts(data.losses)),
             "log_binomial_coefficient": ("compared_pair", coefficients),
             "lapse": float(lapse),
             "unique": bool(unique),
@@ -48,6 +49,12 @@ def choices_part(
         pointwise=pointwise,
         observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second),
     )
+
+
+def as_counts(values: np.ndarray) -> np.ndarray:
+    """Counts as integers, by which ArviZ knows discrete data; weighted ones as they are."""
+    whole = values.astype(np.int64)
+    return whole if np.array_equal(whole, values) else values
 
 
 def _pair_draws(

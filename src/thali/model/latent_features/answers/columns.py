@@ -52,6 +52,19 @@ class Columns:
         """The draw to which each column belongs."""
         return np.repeat(np.arange(self.n_draws), self.n_features)
 
+    def at(self, draw: int) -> "Columns":
+        """One draw alone."""
+        first, last = self.first_column[draw], self.first_column[draw + 1]
+        owners = self.owners[self.first_owner[first] : self.first_owner[last]]
+        one = slice(draw, draw + 1)
+        return Columns(
+            self.n_features[one], self.weights[first:last], self.sizes[first:last], owners, self.unique_weights[one]
+        )
+
+    def summed(self, terms: np.ndarray) -> np.ndarray:
+        """The sum of one number a column over the columns of each draw."""
+        return np.bincount(self.draw, terms, minlength=self.n_draws)
+
     def dense(self, start: int, stop: int, options: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Features and weights of the draws start..stop-1 as padded arrays, for some options only if given."""
         columns = slice(self.first_column[start], self.first_column[stop])

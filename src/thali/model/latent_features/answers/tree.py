@@ -8,9 +8,11 @@ import numpy as np
 
 from thali.errors import DataError
 from thali.inference.threads import rectangle
+from thali.posterior.densities import add_log_prior
 from thali.posterior.store import origin, tree_of
 
 from .columns import Columns, columns_of_chains
+from .log_prior import NOTES, log_prior_of
 
 if TYPE_CHECKING:
     import xarray
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from thali.data.pairs import PairedComparisons
     from thali.data.similarities import Similarities
 
+    from ..samplers.chains import Task
     from ..samplers.draws import ChainDraws
 
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
@@ -62,11 +65,12 @@ def to_datatree(
     *,
     learned_alpha: bool,
     attrs: Mapping[str, object] | None = None,
+    task: "Task | None" = None,
 ) -> "xarray.DataTree":
     """The draws of all chains as one tree in the ArviZ schema, with labels as coordinates.
 
     Chains that were interrupted at different lengths are cut to the rectangle (chains × draws) that keeps the
-    most draws.
+    most draws. With the task that the chains ran there are their log prior densities, too.
     """
     import xarray as xr
 
@@ -107,6 +111,9 @@ def to_datatree(
         {**part.observed_coordinates, "option": labels},
     )
     groups["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
+    if task is not None:
+        found = log_prior_of(task, likelihood, data, columns, variables["alpha"][1].ravel(), flat)
+        add_log_prior(groups, {name: values.reshape(shape) for name, values in found.items()}, NOTES)
     return tree_of(groups, {**origin(), **(attrs or {})})
 
 

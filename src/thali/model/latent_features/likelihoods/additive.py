@@ -201,6 +201,19 @@ class Additive:
             variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
         return {"constant": rng.gamma(shape, 1.0 / rate) if self.constant else 0.0, "sigma": math.sqrt(variance)}
 
+    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+        """Log prior densities of what is learned of constant and sigma, draw by draw."""
+        from ..answers.log_prior import log_gamma
+
+        found = {"constant": log_gamma(own["constant"], shape, rate)} if self.constant else {}
+        if self.fixed_sigma(data) is None:
+            # sigma^-2 is a Gamma variable, and |d sigma^-2 / d sigma| = 2 sigma^-3.
+            precision = log_gamma(
+                own["sigma"] ** -2.0, VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0)
+            )
+            found["sigma"] = precision + math.log(2.0) - 3.0 * np.log(own["sigma"])
+        return found
+
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Similarities of the same pairs, drawn at one draw's features and parameters."""
         from .new_data import new_similarities

@@ -56,8 +56,8 @@ class Custom:
         The term f of the option i; `own` is t_i.
     simulate : function (data, features, weights, rng) -> data, optional
         New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not compiled. Only
-        `sample_prior`, `thali.testing.calibrate` and `thali.testing.check` need it, the latter two to see whether
-        `log_likelihood` is the density of what you have in mind.
+        `sample_prior`, `posterior_predictive`, `thali.testing.calibrate` and `thali.testing.check` need it, the latter
+        two to see whether `log_likelihood` is the density of what you have in mind.
 
     Raises
     ------
@@ -153,6 +153,10 @@ class Custom:
         """Parameters other than features and weights, from their prior: none."""
         return {}
 
+    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+        """Log prior densities of the parameters other than features and weights, draw by draw: there are none."""
+        return {}
+
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Data of the same design, as `simulate` draws them at one draw's features and weights."""
         from .delta_checks import as_seen
@@ -161,7 +165,7 @@ class Custom:
 
         if self.simulate is None or isinstance(self.simulate, NotSaved):
             raise ArgumentError(
-                "Drawing data from the prior needs a function simulate(data, features, weights, rng); give it to "
+                "Drawing data needs a function simulate(data, features, weights, rng); give it to "
                 "Custom(..., simulate=...)."
             )
         owners, weights = columns.dense(0, 1)

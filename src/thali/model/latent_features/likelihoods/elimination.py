@@ -152,6 +152,10 @@ class Elimination:
         """Parameters other than features and weights, from their prior: none."""
         return {}
 
+    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+        """Log prior densities of the parameters other than features and weights, draw by draw: there are none."""
+        return {}
+
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Choices of the same design, drawn at one draw's aspects."""
         from .new_data import new_choices, new_pairs

@@ -32,7 +32,7 @@ def new_pairs(columns: "Columns", data: "PairedComparisons", lapse: float, rng: 
     wins = rng.binomial(n, p).astype(float)
     losses = n - wins
     found = float(log_binomial(wins, losses, p).sum())
-    return NewData(data.with_counts(wins, losses), {"wins": wins, "losses": losses}, found)
+    return NewData(data.with_counts(wins, losses), {"wins": wins}, found)
 
 
 def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.random.Generator) -> NewData:
@@ -68,7 +68,7 @@ def _whole(counts: np.ndarray) -> np.ndarray:
     """Numbers of choices that can be simulated, as integers."""
     if (counts != np.floor(counts)).any():
         raise DataError(
-            "sample_prior simulates as many choices as the data hold, which must be whole numbers; these are "
+            "Simulated data have as many choices as those given, which must be whole numbers; these are "
             "weighted. Give unweighted counts."
         )
     return counts.astype(np.int64)

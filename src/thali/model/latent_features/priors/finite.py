@@ -82,6 +82,30 @@ class FiniteFeatures:
         matrix = np.asarray(matrix, bool)
         return float(sum(log_column(alpha / self.n_features, matrix.shape[0], m) for m in matrix.sum(0)))
 
+    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+        """`log_prob` of every draw, whose columns without an owner are those that are not recorded.
+
+        Parameters
+        ----------
+        columns : Columns
+            The columns of all draws.
+        alpha : array (draws,)
+
+        Returns
+        -------
+        array (draws,)
+        """
+        from scipy.special import gammaln
+
+        a, n = alpha / self.n_features, columns.n_options
+
+        def log_p(a: np.ndarray, m: Any) -> np.ndarray:
+            return np.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)
+
+        return columns.summed(log_p(a[columns.draw], columns.sizes)) + (self.n_features - columns.n_features) * log_p(
+            a, 0
+        )
+
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         r"""Log probability of the columns with two owners or more as a multiset, whatever the others are.
 

@@ -64,6 +64,10 @@ class Given:
         """0 for the given matrix, minus infinity for any other."""
         return 0.0 if np.array_equal(np.asarray(matrix, bool), self.matrix) else -np.inf
 
+    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+        """`log_prob` of every draw, array (draws,): 0, for all draws have the given matrix."""
+        return np.zeros(columns.n_draws)
+
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """0 for the columns with two owners or more of the given matrix, in any order; minus infinity for any others.
 

@@ -91,6 +91,23 @@ class IndianBuffet:
         table = self.compiled(n).log_rate
         return float(np.sum(np.log(alpha) + table[matrix.sum(0)]) - alpha * np.sum(1.0 / np.arange(1, n + 1)))
 
+    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+        """`log_prob` of every draw.
+
+        Parameters
+        ----------
+        columns : Columns
+            The columns of all draws.
+        alpha : array (draws,)
+
+        Returns
+        -------
+        array (draws,)
+        """
+        prior = self.compiled(columns.n_options)
+        rates = np.log(alpha)[columns.draw] + prior.log_rate[columns.sizes]
+        return columns.summed(rates) - alpha * prior.harmonic[-1]
+
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Log probability of the columns with two owners or more as a multiset, whatever the others are: sum over
         them of log(alpha lambda_h), minus alpha (H_N - 1), minus log K_h! of the K_h columns with the same owners.

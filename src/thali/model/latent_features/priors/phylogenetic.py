@@ -198,6 +198,34 @@ class PhylogeneticBuffet:
         total = digamma(1.0 + kinship.total) - digamma(1.0)
         return float(np.sum(np.log(alpha) + rates) - alpha * total)
 
+    def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
+        """`log_prob` of every draw.
+
+        Parameters
+        ----------
+        columns : Columns
+            The columns of all draws.
+        alpha : array (draws,)
+
+        Returns
+        -------
+        array (draws,)
+        """
+        from scipy.special import digamma
+
+        single, ends, known = np.log(self._single_rates()), columns.first_owner, {}
+        rates = np.empty(len(columns.sizes))
+        for k in range(len(rates)):
+            owners = columns.owners[ends[k] : ends[k + 1]]
+            key = owners.tobytes()
+            if key not in known:
+                column = np.zeros(columns.n_options, bool)
+                column[owners] = True
+                known[key] = single[owners[0]] if len(owners) == 1 else self._log_rate_of(column)
+            rates[k] = known[key]
+        total = digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
+        return columns.summed(np.log(alpha)[columns.draw] + rates) - alpha * total
+
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Log probability of the columns with two owners or more as a multiset, whatever the others are: sum over
         them of log(alpha lambda_h), minus alpha times the total of their rates, minus log K_h! of the K_h columns with

@@ -15,6 +15,7 @@ from .new_respondents import draw_new_row, room_for_new
 if TYPE_CHECKING:
     from thali.data.experiment_scheme import Encoded
 
+    from ..design import Design
     from ..particles import Particles
 
 MIN_REPEATS, MIN_OCCASIONS = 3, 5_000  # occasions of a draw, of all draws together
@@ -88,6 +89,34 @@ def add_new(
                 matter = separating(inside, n, first, last, chosen)
                 draw_values(rng, log_theta, shape, chosen, matter, log_value)
                 add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
+
+
+def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator) -> np.ndarray:
+    """A choice of the people of the data in each of their tasks at every draw, shape (draws, tasks)."""
+    room, people = room_for_known(draws), draws.n_respondents
+    chosen = np.empty((draws.n_draws, len(design.chosen)), np.int64)
+    for d in range(draws.n_draws):
+        one = slice(d, d + 1)
+        draw = draws._replace(
+            group=draws.group[one],
+            a=draws.a[one],
+            sigma=draws.sigma[one],
+            alpha=draws.alpha[one],
+            log_likelihood=draws.log_likelihood[one],
+            first_class=draws.first_class[d : d + 2],
+            first_owned=draws.first_owned[d * people : (d + 1) * people + 1],
+        )
+        shares = np.zeros(len(design.row_product))
+        for person in range(people):
+            starts = design.first_row[design.first_task[person] : design.first_task[person + 1] + 1]
+            rows = slice(starts[0], starts[-1])
+            places = design.row_product[rows]
+            add_known(rng, draw, person, design.products, places, starts - starts[0], 1, room, shares[rows])
+        alternatives = np.diff(design.first_row)
+        p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
+        noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
+        chosen[d] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
+    return chosen
 
 
 def tasks_proba(

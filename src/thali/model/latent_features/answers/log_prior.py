@@ -1,0 +1,46 @@
+"""The log prior density of recorded draws, part by part."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .columns import Columns
+
+if TYPE_CHECKING:
+    from ..samplers.chains import Task
+
+NOTES = {
+    "alpha": "the concentration",
+    "features": "the owners of all columns: an unordered Poisson process under an infinite prior, else the matrix",
+    "weights": "the weights of all columns",
+    "unique_weights": "the weights of the unique aspects",
+    "constant": "the additive constant",
+    "sigma": "sigma",
+}
+
+
+def log_prior_of(
+    task: "Task", likelihood: Any, data: Any, columns: Columns, alpha: np.ndarray, own: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    r"""Log prior densities of what was drawn, arrays (draws,) by the names of the variables of the posterior.
+
+    .. math:: \log p(\alpha) + \log p(Z \mid \alpha) + \sum_k \log p(w_k) + \dots
+
+    A fixed alpha has none; that of a given matrix is 0.
+    """
+    shape, rate = task.model.shape, task.model.rate
+    found = {}
+    if task.model.learn_alpha:
+        found["alpha"] = -alpha  # Gamma(1, 1)
+    found["features"] = task.prior.log_prob_of_draws(columns, alpha)
+    found["weights"] = columns.summed(log_gamma(columns.weights, shape, rate))
+    if likelihood.unique:
+        found["unique_weights"] = log_gamma(columns.unique_weights, shape, rate).sum(axis=1)
+    return found | likelihood.log_prior_of_parameters(own, data, shape, rate)
+
+
+def log_gamma(values: np.ndarray, shape: float, rate: float) -> np.ndarray:
+    """Log density of Gamma(shape, rate) variables."""
+    from scipy.special import gammaln, xlogy
+
+    return shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, values) - rate * values

@@ -1,0 +1,46 @@
+"""ArviZ as pip installs it, on each Python at hand, in an environment of its own: its functions work on every model."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from places import PROJECT
+
+pytestmark = pytest.mark.long
+
+# What needs densities that the draws of a model do not give.
+WITHOUT = {"product-classes": {"loo", "plot_loo_pit", "psense_summary"}}
+# On ArviZ's own example these want groups that it lacks.
+LACKS = {"psense_summary"}
+
+
+def interpreter(version):
+    """The path of a Python of this version; None if there is none that runs."""
+    if sys.version_info[:2] == tuple(map(int, version.split("."))):
+        return sys.executable
+    found = shutil.which(f"python{version}")
+    asked = found and subprocess.run([found, "-c", "import sys; print(sys.executable)"], capture_output=True, text=True)
+    return asked.stdout.strip() if asked and asked.returncode == 0 else None
+
+
+@pytest.mark.parametrize(("version", "arviz"), [("3.11", "0."), ("3.13", "1.")])
+def test_the_functions_of_arviz_work_on_every_model(version, arviz, tmp_path):
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"there is no Python {version}")
+    subprocess.run([python, "-m", "venv", tmp_path / "env"], check=True)
+    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", PROJECT, "arviz", "pytest"], check=True)
+    script = PROJECT / "tests" / "helpers" / "arviz_functions.py"
+    done = subprocess.run([python, script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert result["version"].startswith(arviz)
+    example = result["found"].pop("example")
+    assert {name for name, error in example.items() if error} <= LACKS
+    for model, outcomes in result["found"].items():
+        failed = {name: error for name, error in outcomes.items() if error}
+        assert set(failed) == WITHOUT.get(model, set()) & set(outcomes), (model, failed)

@@ -1,0 +1,165 @@
+"""What ArviZ looks for in the tree of every model that draws: groups, dimensions, and data that the draws predict."""
+
+import arviz_stats
+import numpy as np
+import pytest
+import xarray as xr
+from tiny_models import TINY
+
+import thali as th
+from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.posterior import densities
+from thali.posterior.inference_data import to_inference_data
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
+
+DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains]
+WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]  # its draws lack the passing part of the values
+_FITTED = {}
+
+
+def of_models(names):
+    """A check of each of these models."""
+    return pytest.mark.parametrize("name", names)
+
+
+def fitted(name):
+    """The model after a fit that the checks share."""
+    if name not in _FITTED:
+        longer = {"sweeps": 60} if name == "product-classes" else {"draws": 200, "tune": 50}
+        _FITTED[name] = TINY[name].fitted(**longer)
+    return _FITTED[name]
+
+
+@of_models(WITH_DENSITIES)
+def test_densities_of_the_draws(name):
+    tree = fitted(name).posterior_
+    posterior, pointwise = tree["posterior"].dataset, tree["log_likelihood"].dataset
+    (variable,) = pointwise.data_vars  # ArviZ's loo needs no name where there is one
+    terms = pointwise[variable]
+    assert terms.dims == ("chain", "draw", *tree["observed_data"].dataset[variable].dims)
+    np.testing.assert_allclose(terms.sum(terms.dims[2:]), posterior["log_likelihood"], rtol=1e-8, atol=1e-8)
+    log_prior, lp = tree["log_prior"].dataset, tree["sample_stats"].dataset["lp"]
+    assert set(log_prior.data_vars) <= set(posterior.data_vars)
+    np.testing.assert_allclose(lp, posterior["log_likelihood"] + sum(log_prior.values()), rtol=1e-12)
+    assert "cannot be compared" in lp.attrs["description"]
+
+
+@of_models(WITH_DENSITIES)
+def test_the_statistics_of_arviz(name):
+    tree = fitted(name).posterior_
+    (variable,) = tree["log_likelihood"].data_vars
+    pytest.importorskip("xarray_einstats", reason="ArviZ's statistics need arviz-stats[xarray]")
+    assert np.isfinite(arviz_stats.loo(tree).elpd)
+    sensitivity = arviz_stats.psense_summary(tree, var_names=["log_likelihood"])
+    assert np.isfinite(sensitivity[["prior", "likelihood"]].to_numpy(float)).all()
+
+
+@of_models(DRAWN)
+def test_posterior_predictive_adds_a_group(name):
+    model, design = fitted(name), TINY[name].data()
+    before = model.posterior_.copy(deep=True)
+    tree, again = (model.posterior_predictive(*design, random_seed=5) for _ in range(2))
+    assert set(tree.children) == {*before.children, "posterior_predictive"}
+    assert model.posterior_.identical(before)
+    observed, drawn = tree["observed_data"].dataset, tree["posterior_predictive"].dataset
+    assert set(drawn.data_vars) == set(observed.data_vars)
+    sizes = [tree["posterior"].sizes[dim] for dim in ("chain", "draw")]
+    for variable, values in observed.items():
+        assert drawn[variable].dims == ("chain", "draw", *values.dims) and drawn[variable].dtype == values.dtype
+        assert [*drawn[variable].shape[:2]] == sizes
+    xr.testing.assert_identical(drawn.load(), again["posterior_predictive"].dataset.load())
+    other = model.posterior_predictive(*design, random_seed=6)["posterior_predictive"].dataset
+    assert not other.identical(drawn)
+
+
+@of_models(DRAWN)
+def test_sample_prior_has_the_variables_of_the_posterior(name):
+    tree = TINY[name].model().sample_prior(*TINY[name].data(), draws=3, random_seed=1)
+    fit = fitted(name).posterior_
+    assert set(tree["prior_predictive"].data_vars) == set(fit["observed_data"].data_vars)
+    assert set(tree["prior"].data_vars) == set(fit["posterior"].data_vars)
+    xr.testing.assert_identical(tree["observed_data"].to_dataset(), fit["observed_data"].to_dataset())
+
+
+@of_models(["product-classes", "hierarchical-logit", "plackett-luce", "sparse-logit"])
+def test_predicted_data_are_as_frequent_as_predicted_probabilities(name):
+    """Of each alternative or class within 5 standard errors; draws of a chain are correlated, hence the effective n."""
+    model, design = fitted(name), TINY[name].data()
+    group = model.posterior_predictive(*design, random_seed=7)["posterior_predictive"].dataset
+    drawn = next(iter(group.values())).values
+    drawn = drawn.reshape(-1, drawn.shape[2])
+    probability = model.predict_proba(*design[:1])
+    probability = probability.reshape(drawn.shape[1], -1)
+    shares = np.stack([(drawn == k).mean(axis=0) for k in range(probability.shape[1])], axis=1)
+    error = np.sqrt(probability * (1 - probability) / len(drawn)) + 0.5 / len(drawn)
+    assert np.abs(shares - probability).max() > 0
+    assert (np.abs(shares - probability) / error).max() < 5
+
+
+def test_predicted_counts_are_binomial():
+    model, (data,) = fitted("elimination-by-aspects"), TINY["elimination-by-aspects"].data()
+    tree = model.posterior_predictive(data, random_seed=7)
+    p = tree["posterior"]["choice_probability"].values.reshape(-1, 3)
+    wins, n = tree["posterior_predictive"]["wins"].values.reshape(-1, 3), data.wins + data.losses
+    assert (wins <= n).all()
+    score = ((wins - n * p) / np.sqrt(n * p * (1 - p))).mean(axis=0) * np.sqrt(len(p))
+    assert np.abs(score).max() < 5
+    losses = tree["constant_data"]["losses"].values
+    np.testing.assert_array_equal(tree["observed_data"]["wins"].values + losses, n)
+
+
+def test_other_data_are_refused():
+    model = fitted("elimination-by-aspects")
+    other = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 3, 0]], labels=list("abc"))
+    renamed = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abd"))
+    for data in (other, renamed):
+        with pytest.raises(DataError, match="needs the data that the model was fitted to"):
+            model.posterior_predictive(data)
+    X, y = TINY["sparse-logit"].data()
+    with pytest.raises(DataError, match="needs the data that the model was fitted to"):
+        fitted("sparse-logit").posterior_predictive(X, y[::-1])
+    with pytest.raises(NotFittedError):
+        th.EliminationByAspects().posterior_predictive(other)
+    with pytest.raises(ArgumentError, match="posterior_predictive"):
+        th.PlackettLuceRegression(method="map", a=1.1).fit(X, y).posterior_predictive(X, y)
+
+
+def test_large_groups_are_left_out(monkeypatch):
+    monkeypatch.setattr(densities, "MAX_POINTWISE", 100)
+    X, y = TINY["sparse-logit"].data()
+    for name in ("sparse-logit", "plackett-luce", "hierarchical-logit"):
+        assert "log_likelihood" not in TINY[name].fitted().posterior_.children
+    with pytest.raises(DataError, match="more than|the limit is 100"):
+        fitted("sparse-logit").posterior_predictive(X, y)
+
+
+def test_without_the_old_arviz_there_is_no_inference_data(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "arviz", None)
+    with pytest.raises(ArgumentError, match="needs ArviZ before 1.0"):
+        fitted("sparse-logit").to_inference_data()
+    monkeypatch.setitem(sys.modules, "arviz", type(sys)("arviz"))
+    sys.modules["arviz"].__version__ = "1.3.0"
+    with pytest.raises(ArgumentError, match="has no InferenceData; pass the tree itself"):
+        to_inference_data(fitted("sparse-logit").posterior_)
+
+
+def test_ranks_of_a_calibration_are_a_group():
+    design = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
+    run = {"draws": 20, "tune": 10, "chains": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+    found = th.testing.calibrate(th.EliminationByAspects("unique"), design, 5, **run)
+    group = found.to_datatree()["prior_sbc"].dataset
+    assert list(group.data_vars) == list(found.table.index)
+    for name, values in group.items():
+        assert values.dims == ("chain", "draw")
+        np.testing.assert_array_equal(values.values[0], found.ranks[name])
+
+
+def test_one_name_for_rows():
+    for name in ("sparse-logit", "plackett-luce"):
+        tree = fitted(name).posterior_
+        assert tree["observed_data"]["label"].dims == ("row",)
+        assert tree["constant_data"]["classes"].values.tolist() == ["no", "yes"]
+    assert fitted("plackett-luce").posterior_["posterior"]["logit"].dims == ("chain", "draw", "row")
