@@ -82,7 +82,7 @@ def test_estimates_at_infinity_are_refused():
             th.paired.thurstone(data)
 
 
-@pytest.mark.parametrize("aspects", ["unique", DRUGS])
+@pytest.mark.parametrize("aspects", ["unique", pytest.param(DRUGS, marks=pytest.mark.long)])
 def test_group_test_of_drugrisk(aspects):
     names = ["drugrisk_female30", "drugrisk_male30", "drugrisk_male31"]
     groups = {name: shared(name) for name in names}
