@@ -71,6 +71,7 @@ class TogetherScheduling(LoadFileScheduling):
         return next((name for name, files in TOGETHER.items() if re.search(files, file)), file)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     return TogetherScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
