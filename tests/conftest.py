@@ -11,6 +11,7 @@ import real_data
 from filelock import FileLock
 from numba.core.dispatcher import Dispatcher
 from places import TESTS
+from xdist.scheduler import LoadFileScheduling
 
 from thali import _jit
 from thali.cli import app
@@ -42,9 +43,37 @@ def pytest_collection_modifyitems(items):
             item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
 
 
+def pytest_collection():
+    """What is loaded from now on stays."""
+    gc.disable()
+
+
 def pytest_collection_finish():
     """What is loaded by now stays: the garbage collector need not look through it again and again."""
+    gc.enable()
     gc.freeze()
+
+
+# Files whose kernels have parts in common: a worker that has compiled one of these kernels needs half the time for the
+# next. All other files go to workers one by one.
+TOGETHER = {
+    "product classes": r"product_class|test_conformance",
+    "similarities": r"(statistics|latent_features)/test_additive",
+    "elimination": r"statistics/|latent_features/test_(chains|deltas|cache_drift|scan)",
+}
+
+
+class TogetherScheduling(LoadFileScheduling):
+    """Files to workers, those of `TOGETHER` to the same one."""
+
+    def _split_scope(self, nodeid):
+        file = super()._split_scope(nodeid)
+        return next((name for name, files in TOGETHER.items() if re.search(files, file)), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return TogetherScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +88,20 @@ def nothing_compiled_by_a_unit_test(request):
 def uncompiled(monkeypatch):
     """Kernels run as Python: for a rare combination of which a few sweeps tell enough."""
     monkeypatch.setattr(_jit, "_is_disabled", lambda: True)
+
+
+@pytest.fixture
+def in_plain_python(monkeypatch):
+    """A function of names of a prior and a likelihood, whose kernels then run as Python: all others are compiled."""
+    rare, call = [], _jit.kernel.__call__
+
+    def run(kernel, rng, model, *rest):
+        if tuple(type(part).__name__ for part in (model.prior, model.likelihood)) in rare:
+            return kernel.python(rng, model, *rest)
+        return call(kernel, rng, model, *rest)
+
+    monkeypatch.setattr(_jit.kernel, "__call__", run)
+    return lambda *names: rare.append(names)
 
 
 @contextmanager

@@ -49,7 +49,8 @@ def test_classifiers_by_name(run):
 
 
 @pytest.mark.fit
-def test_what_is_written_of_each_kind(run):
+def test_what_is_written_of_each_kind(run, in_plain_python):
+    in_plain_python("Columns", "Judgements")
     result = run("compare", "similar.csv", "--models", "ADCLUS,1,two=2", "--out", "s", *SHORT)
     assert result.code == 0 and "(3 similarities)" in result.out
     assert sorted(os.listdir("s")) == ["comparison.csv", "predictions.csv"]

@@ -216,8 +216,8 @@ def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
 
     monkeypatch.setattr(th.AdditiveClustering, "fit", watch)
     models = {
-        "m": th.AdditiveClustering(1, tempering=False),
-        "open": th.LatentFeatureModel(th.priors.FiniteFeatures(1), th.likelihoods.Additive()),
+        "m": th.AdditiveClustering(tempering=False),
+        "open": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive()),
     }
     table = compare(models, data, folds=9, **SHORT)
     assert [each.n_pairs for each in seen] == [40] * 9 and (table["pairs"] == 45).all()

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import warnings
+from functools import partialmethod
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from places import PROJECT
 
 import thali
 from thali.errors import ThaliWarning
+from thali.model.latent_features.base import LatentFeatures
 
 PACKAGE = Path(thali.__file__).parent
 HEAVY = ["numba", "scipy", "sklearn", "xarray", "arviz_base", "arviz_stats", "matplotlib", "pandas", "rich"]
@@ -93,10 +95,13 @@ def test_the_readme_installs_and_runs_in_two_lines():
     assert "\npython3 -m venv .venv && .venv/bin/pip install '.[test]' && .venv/bin/python -m pytest\n" in readme()
 
 
-def test_the_readme_runs(monkeypatch, tmp_path):
-    """All of it, but for the length of the fits of a comparison."""
+def test_the_readme_runs(monkeypatch, tmp_path, in_plain_python):
+    """All of it, but for the length of the fits."""
     run, short = thali.compare, {"draws": 40, "tune": 20, "thin": 1, "chains": 2, "cores": 1}
     monkeypatch.setattr(thali, "compare", lambda *models, **settings: run(*models, **(settings | short)))
+    fit = LatentFeatures.fit
+    monkeypatch.setattr(LatentFeatures, "fit", partialmethod(fit, draws=300, tune=200))
+    in_plain_python("GivenColumns", "Sets")  # sixty sweeps a fit
     monkeypatch.chdir(tmp_path)  # it writes a checkpoint
     blocks = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
     assert blocks

@@ -90,7 +90,8 @@ SLOW = ("tree", "sets", "fixed sigma", "own", "classes")  # to compile
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in CASES])
-def test_prior_and_posterior_hold_the_same_variables(name):
+def test_prior_and_posterior_hold_the_same_variables(name, in_plain_python):
+    in_plain_python("GivenColumns", "PairsWithoutUnique")
     model, design = CASES[name]
     prior = model.sample_prior(*design, draws=3, random_seed=1)["prior"].to_dataset()
     if name == "classes":

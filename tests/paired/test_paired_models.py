@@ -36,6 +36,7 @@ def test_thurstone_of_celebrities():
     assert "G² 81.4188 on 28 degrees of freedom (p = 4.1e-07)" in str(found)
 
 
+@pytest.mark.fit
 def test_thurstone_of_every_data_set():
     for name, data in everything().items():
         found = th.paired.thurstone(data)
@@ -82,7 +83,8 @@ def test_estimates_at_infinity_are_refused():
             th.paired.thurstone(data)
 
 
-@pytest.mark.parametrize("aspects", ["unique", DRUGS])
+@pytest.mark.parametrize("aspects", ["unique", pytest.param(DRUGS, marks=pytest.mark.long)])
+@pytest.mark.fit
 def test_group_test_of_drugrisk(aspects):
     names = ["drugrisk_female30", "drugrisk_male30", "drugrisk_male31"]
     groups = {name: shared(name) for name in names}
@@ -120,6 +122,7 @@ def test_group_test_of_drugrisk(aspects):
     np.testing.assert_allclose(found.weights["drugrisk_male30"], each["drugrisk_male30"].weights_, atol=1e-9)
 
 
+@pytest.mark.fit
 def test_group_test_of_one_group_and_of_pork():
     found = th.paired.group_test(th.datasets.celebrities(), TREE)
     assert found.table.loc["model", "deviance"] == pytest.approx(30.1663, abs=5e-5)
@@ -203,6 +206,7 @@ def test_order_effect_of_heaviness():
     assert found.table.loc["effect", "deviance"] == pytest.approx(2 * (value - null), abs=1e-5)
 
 
+@pytest.mark.fit
 def test_order_effect_turns_with_the_orders_and_refuses():
     forward, backward = (shared(name) for name in HEAVINESS)
     found, turned = th.paired.order_effect(forward, backward), th.paired.order_effect(backward, forward)
@@ -289,6 +293,7 @@ def test_wald_test():
         th.paired.wald_test(zero, {"a": 1, "c": -1}, scale="weights")
 
 
+@pytest.mark.fit
 def test_davidson_against_a_search():
     decisions = rng(5)
     for _ in range(3):
@@ -400,6 +405,7 @@ def test_simulation():
         th.paired.parametric_bootstrap(table)
 
 
+@pytest.mark.fit
 def test_weights_without_a_maximum_are_warned_of_in_groups_and_orders():
     always = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins
     with pytest.warns(EstimateWarning, match="no maximum"):

@@ -1,6 +1,7 @@
 """The pictures of any latent-feature model, of similarities: what they leave out, mark and add."""
 
 import warnings
+from functools import cache
 
 import matplotlib
 import numpy as np
@@ -27,6 +28,11 @@ CASES = {
 }
 
 
+@cache
+def case_of(name):
+    return CASES[name]()
+
+
 @pytest.fixture(autouse=True)
 def no_figure_stays_open():
     yield
@@ -38,7 +44,7 @@ def no_figure_stays_open():
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = np.ravel(getattr(plots, picture)(CASES[case]()))[0].figure
+        figure = np.ravel(getattr(plots, picture)(case_of(case)))[0].figure
         boxes = list(drawn_texts(figure, monkeypatch))
     assert len(boxes) >= 3
     width, height = figure.bbox.size

@@ -1,6 +1,7 @@
 """The pictures: what they show, that nothing overlaps, and that they leave matplotlib as it was."""
 
 import dataclasses
+import functools
 import subprocess
 import sys
 import types
@@ -67,6 +68,11 @@ CASES = {
 }
 
 
+@functools.cache
+def case_of(name):
+    return CASES[name]()
+
+
 @pytest.fixture(autouse=True)
 def no_figure_stays_open():
     yield
@@ -78,7 +84,7 @@ def no_figure_stays_open():
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        axes = np.ravel(getattr(plots, picture)(CASES[case]()))
+        axes = np.ravel(getattr(plots, picture)(case_of(case)))
         figure = axes[0].figure
         boxes = list(drawn_texts(figure, monkeypatch))
     assert len(boxes) >= 3

@@ -76,7 +76,7 @@ def test_paris_rome():
     check(model, PARIS_ROME, PARIS_ROME_COPIES, -constant)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
 def test_the_default_budget_converges_and_is_honest(seed):
     model = th.EliminationByAspects().fit(th.datasets.celebrities(), random_seed=seed, progressbar=False)
     summary = model.summary()

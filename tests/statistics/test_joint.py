@@ -32,8 +32,8 @@ def check(*arguments, **settings):
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
-        (4, 0.0, 40_000),
-        (14, 0.5, 40_000),
+        (4, 0.0, 20_000),
+        (14, 0.5, 20_000),
         pytest.param(4, 0.0, 800_000, marks=pytest.mark.long),
         pytest.param(14, 0.5, 800_000, marks=pytest.mark.long),
     ],
@@ -53,8 +53,8 @@ TREES = {
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
-        (4, 0.0, 40_000),
-        (18, 0.6, 25_000),  # whose rates are computed pattern by pattern
+        (4, 0.0, 20_000),
+        (18, 0.6, 15_000),  # whose rates are computed pattern by pattern
         pytest.param(4, 0.0, 800_000, marks=pytest.mark.long),
     ],
 )
@@ -130,7 +130,7 @@ def test_finite_prior(unique):
     }
     if unique:
         expected |= {"unique weight": float(n), "light unique": -np.expm1(-0.5)}
-    check(FiniteFeatures(columns), n, expected, 40_000, unique=unique)
+    check(FiniteFeatures(columns), n, expected, 20_000, unique=unique)
 
 
 def test_given_aspects():
@@ -141,7 +141,7 @@ def test_given_aspects():
         "unique weight": 4.0,
         "light unique": -np.expm1(-0.5),
     }
-    check(Given(matrix), 4, expected, 40_000)
+    check(Given(matrix), 4, expected, 20_000)
 
 
 def test_weights_of_the_published_sampler():

@@ -32,8 +32,17 @@ def chains(problem, target, sampler, n_chains, iterations, people, seed):
     return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(n_chains)
 
 
-@pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
-@pytest.mark.parametrize("name", list(PROBLEMS))
+@pytest.mark.parametrize(
+    "name, sampler",
+    [
+        ("TP1", RECOMMENDED),
+        ("TP1", PAPER),
+        ("TP2", RECOMMENDED),
+        pytest.param("TP2", PAPER, marks=pytest.mark.long),
+        ("TP3", RECOMMENDED),
+        pytest.param("TP3", PAPER, marks=pytest.mark.long),
+    ],
+)
 def test_posterior_means_are_those_of_brute_force(name, sampler):
     compare_with_brute_force(name, sampler, 40, 5000)
 
@@ -135,11 +144,11 @@ def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence
 @pytest.mark.parametrize(
     "arguments",
     [
-        (5, 3, 2, 2.0, 1.0, 0.0, ()),
+        pytest.param((5, 3, 2, 2.0, 1.0, 0.0, ()), marks=pytest.mark.long),
         (5, 3, 2, 2.0, 1.0, 0.0, (0,)),
         (5, 3, 3, 2.0, 1.0, 0.0, (1,)),
         (5, 3, 2, 2.0, 1.0, 0.1, (0,)),
-        (20, 8, 2, 1.5, 2.0, 0.0, (0,)),
+        pytest.param((20, 8, 2, 1.5, 2.0, 0.0, (0,)), marks=pytest.mark.long),
         (50, 8, 2, 3.0, 1.0, 0.0, ()),
     ],
 )

@@ -45,6 +45,7 @@ def test_chi_square_where_pairs_were_compared_often(aspects):
     assert "degrees of freedom (p = " in str(found)
 
 
+@pytest.mark.exact
 def test_a_bootstrap_is_the_distribution_of_g2(monkeypatch):
     """Three options compared twice each: 27 tables, whose G² and probabilities are found one by one."""
     monkeypatch.setattr(goodness, "FEWEST", 2.0)

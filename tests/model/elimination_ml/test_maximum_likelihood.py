@@ -87,6 +87,7 @@ def test_the_lapse_is_that_of_the_method(btl):
     assert drawn.lapse is None and drawn.lapse_ == 0.01
 
 
+@pytest.mark.fit
 def test_leaving_pairs_out(btl, tree):
     assert btl.leave_one_out().attrs["nll"] == pytest.approx(4.6720, abs=5e-5)
     left_out = tree.leave_one_out()
@@ -96,6 +97,7 @@ def test_leaving_pairs_out(btl, tree):
     assert row["predicted"] == pytest.approx(one.predict_proba([("JU", "SL")])[0], abs=1e-12)
 
 
+@pytest.mark.fit
 def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
     # The bootstrap's own error is 1/sqrt(2 * 2000) = 1.6 %.
     for model, samples in ((btl, 2000), (tree, 2000)):
@@ -109,6 +111,7 @@ def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
 
 
 @pytest.mark.parametrize("name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")])
+@pytest.mark.fit
 def test_no_other_optimiser_finds_more(name, aspects):
     data = shared(name)
     model = maximised(aspects, data)
@@ -353,6 +356,7 @@ def test_summary_and_residuals(tree):
         tree.residuals("raw")
 
 
+@pytest.mark.fit
 def test_it_is_an_estimator_of_its_own(tree, tmp_path):
     assert not {"features", "ranks", "check", "posterior_", "interrupted_"} & set(dir(tree))
     assert not {"weights_", "fit_test", "residuals"} & set(dir(th.EliminationByAspects()))

@@ -147,6 +147,7 @@ def test_the_naive_log_likelihood_counts_every_measured_pair_once():
 
 
 @pytest.mark.parametrize("name", ["given features, Gamma(1, 1)", "given features, Gamma(2, 4)"])
+@pytest.mark.exact
 def test_exact_draws_of_each_weight_find_the_weights_of_given_features(name):
     case = case_named(name)
     sigma, (shape, rate) = case["model"]["sigma"], case["model"]["weight_prior"]

@@ -96,6 +96,7 @@ def tabled(request, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.exact
 def test_rates_of_random_trees(seed, tabled):
     tree = random_tree(7, seed)
     prior = PhylogeneticBuffet(tree).compiled(7)
@@ -188,6 +189,7 @@ def test_deep_and_wide_trees():
 
 
 @pytest.mark.parametrize("lo, hi", [(1, 5), (2, 4), (1, 4), (2, 5)])
+@pytest.mark.exact
 def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
     n, rng = 5, np.random.default_rng(8)
     prior, state = PhylogeneticBuffet(random_tree(n, 1)).compiled(n), empty_state(n, 4)
@@ -204,6 +206,7 @@ def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
 @pytest.mark.parametrize(
     "leaf_length, columns, within", [(0.1, 3.9813, 1.8749), (0.5, 4.9000, 1.4393), (1.0, 5.6579, 1.0)]
 )
+@pytest.mark.exact
 def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
     """Three groups of three, alpha = 2: features in all, shared within a group, shared across groups."""
     tree, rng, draws = three_groups(leaf_length), np.random.default_rng(6), 6_000

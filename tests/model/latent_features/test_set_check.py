@@ -103,7 +103,8 @@ def test_pictures():
     matplotlib.pyplot.close("all")
 
 
-def test_sets_with_long_names_are_cut_in_pictures():
+def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
+    in_plain_python("GivenColumns", "Sets")
     names = [f"drink number {k}" for k in (1, 2, 3, 4, 6, 7, 5, 1, 2, 3, 6, 4, 7, 5)]
     occasion = np.repeat([1, 2], 7)
     available = [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1]
@@ -111,7 +112,7 @@ def test_sets_with_long_names_are_cut_in_pictures():
     model = th.EliminationByAspects("unique")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", th.errors.ThaliWarning)
-        model.fit(th.Choices(pd.DataFrame(table)), draws=50, tune=50, random_seed=1, progressbar=False)
+        model.fit(th.Choices(pd.DataFrame(table)), draws=10, tune=2, chains=2, random_seed=1, progressbar=False)
     names = [text.get_text() for text in th.plots.check(model).get_yticklabels()]
     assert all(name.endswith(" out of drink number 1, drink number 2…") for name in names)
     legend = th.plots.choice_probabilities(model).get_legend()

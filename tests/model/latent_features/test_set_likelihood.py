@@ -163,6 +163,7 @@ def test_a_pass_of_flips_leaves_the_posterior_invariant(prior, lo):
 
 
 @pytest.mark.parametrize("unique", [FIXED_UNIQUE, TOTAL_UNIQUE])
+@pytest.mark.exact
 def test_compensated_flips_leave_it_invariant(unique):
     model, make = build(FOUR, unique=unique, lo=1 + (unique == TOTAL_UNIQUE), hi=3)
     start = make_state(model, make, PLACED, [0.3, 0.4], [0.5, 1.0, 0.8, 0.9])

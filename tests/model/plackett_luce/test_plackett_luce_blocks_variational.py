@@ -33,6 +33,7 @@ def test_blocks_give_the_variational_fit_in_memory(a):
         check_same(one, other, X)
 
 
+@pytest.mark.long  # that of expectation maximisation runs
 def test_cluster_of_two_workers_gives_the_variational_fit_in_memory(tmp_path):
     distributed = pytest.importorskip("distributed")
     X, y = problem()

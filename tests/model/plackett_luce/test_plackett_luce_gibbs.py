@@ -16,7 +16,7 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataError, Interrupt
 from thali.model.plackett_luce.design import Design
 from thali.model.plackett_luce.draws import mean_probabilities, quantities_of, to_datatree
 
-SEEDS = [1, 2, 3, 4, 5]
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
 
 
 def predicted(draws, W):
@@ -106,13 +106,13 @@ def test_a6_learned_shape(name, seed):
     "name, a, expected",
     [
         ("iris", 1.0, -95.008),
-        ("iris", 0.1, -78.268),
+        pytest.param("iris", 0.1, -78.268, marks=pytest.mark.long),
         ("iris", 0.01, -76.156),
-        ("iris", 0.001, -75.939),
-        ("wine", 1.0, -126.647),
+        pytest.param("iris", 0.001, -75.939, marks=pytest.mark.long),
+        pytest.param("wine", 1.0, -126.647, marks=pytest.mark.long),
         ("wine", 0.1, -80.823),
-        ("wine", 0.01, -74.483),
-        ("wine", 0.001, -73.875),
+        pytest.param("wine", 0.01, -74.483, marks=pytest.mark.long),
+        pytest.param("wine", 0.001, -73.875, marks=pytest.mark.long),
     ],
 )
 def test_a6_fixed_shape(name, a, expected):

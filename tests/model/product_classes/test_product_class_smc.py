@@ -1,6 +1,7 @@
 """Sequential Monte Carlo of product classes: against known answers for all schedules and paths, and its parts."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -39,9 +40,18 @@ def held_against(name, path="lapse", *, seed=3, given=None, **stamp):
     return fit
 
 
-@pytest.mark.parametrize("name", ANSWERS)
-@pytest.mark.parametrize("path", ["lapse", "logit"])
-@pytest.mark.parametrize("schedule", SCHEDULES)
+# Every problem, path and schedule, but not every combination.
+BRIEF = {("TP1", path, schedule) for path in ("lapse", "logit") for schedule in SCHEDULES}
+BRIEF |= {(name, path, "individual") for name in ANSWERS for path in ("lapse", "logit")}
+
+
+@pytest.mark.parametrize(
+    "schedule, path, name",
+    [
+        pytest.param(*each, marks=[] if each[::-1] in BRIEF else pytest.mark.long)
+        for each in product(SCHEDULES, ("lapse", "logit"), ANSWERS)
+    ],
+)
 def test_evidence_and_means_of_tiny_problems(name, path, schedule):
     """The table of brute force, within four combined standard errors."""
     held_against(name, path, schedule=schedule)
