@@ -334,7 +334,7 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
     assert result.code == 0, result.err
     out = folder / "out"
-    assert sorted(os.listdir(out)) == EVERYTHING
+    assert sorted(set(os.listdir(out)) - {"job"}) == EVERYTHING
     estimate = pd.read_csv(out / "estimate.csv")
     assert list(estimate["term"].unique()) == ["feature", "constant"] and "tea; coffee" in set(estimate["members"])
     last = estimate.iloc[-1]
@@ -360,9 +360,9 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     fake.interrupted_ = True
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
     assert result.code == 130
-    assert "thali: stopped by Ctrl-C; kept 4 chains of 50 draws." in result.err
+    assert "thali: stopped early; kept 4 chains of 50 draws; thali resume out goes on." in result.err
     assert "variance accounted for" in result.out
-    assert sorted(os.listdir(folder / "out")) == EVERYTHING
+    assert sorted(set(os.listdir(folder / "out")) - {"job"}) == EVERYTHING
 
 
 def test_the_published_sampler_comes_with_a_remark(run, fake):
@@ -382,7 +382,7 @@ def test_the_program_fits_and_writes(run, folder):
     words = "numbers --alpha 0.5 --draws 40 --tune 40 --chains 2 --seed 1 --out out".split()
     result = run("fit", *words)
     assert result.code == 0, result.err
-    assert sorted(os.listdir(folder / "out")) == EVERYTHING
+    assert sorted(set(os.listdir(folder / "out")) - {"job"}) == EVERYTHING
     model = thali.load(folder / "out" / "posterior.nc")
     explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
     assert explained > 0.9 and f"variance accounted for: {100 * explained:.1f} %" in result.out
@@ -416,6 +416,6 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
         finally:
             process.kill()  # or leaving this block would wait for it
     assert process.returncode == 130, err
-    assert "stopped by Ctrl-C; kept 2 chains of " in err and "Traceback" not in err
+    assert "stopped early; kept 2 chains of " in err and "Traceback" not in err
     assert "Number of features with two owners or more" in out
-    assert sorted(os.listdir(folder / "out")) == EVERYTHING
+    assert sorted(set(os.listdir(folder / "out")) - {"job"}) == EVERYTHING

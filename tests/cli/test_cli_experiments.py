@@ -99,15 +99,6 @@ def test_settings_reach_the_model(run, fake):
     assert settings == wanted
 
 
-def test_a_checkpoint_is_taken_up_again(run, fake, folder):
-    words = ["fit", "camera.csv", "--respondent", "id", "--none", "none", "--checkpoint", "state.npz"]
-    run(*words)
-    (folder / "state.npz").write_text("")
-    run(*words)
-    assert [str(call[2]["checkpoint"]) for call in fake] == ["state.npz"] * 2
-    assert ["resume" in call[2] for call in fake] == [False, True]
-
-
 def test_the_report(run, fake):
     result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE)
     model = fake[0][0]

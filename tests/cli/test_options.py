@@ -46,7 +46,7 @@ def test_options_of_one_word_are_typed_alike(word):
 def test_every_option_of_the_registry_is_offered():
     fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
     offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
-    assert offered - {"data", "model", "out", "help"} == set(by_word())
+    assert offered - {"data", "model", "out", "overwrite", "help"} == set(by_word())
 
 
 def test_the_methods_of_a_model_are_those_of_its_argument():
@@ -110,4 +110,4 @@ def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
     assert result.code == 0, result.err
     assert "6 respondents, 24 tasks" in result.out and "price" in result.out
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert written == (["summary.csv"] if model == "MNL" else ["posterior.nc", "summary.csv", "trace.png"])
+    assert written == (["summary.csv"] if model == "MNL" else ["job", "posterior.nc", "summary.csv", "trace.png"])

@@ -1,7 +1,7 @@
 """Ctrl-C at any moment: what comes back is whole sweeps, and nothing runs on behind it."""
 
 import contextlib
-import io
+import hashlib
 import os
 import signal
 import threading
@@ -14,12 +14,12 @@ from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
 
 from thali.errors import DataError
+from thali.inference import jobs
 from thali.inference import threads as _threads
-from thali.inference.files import seal
+from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.interrupts import held_back
 from thali.inference.pieces import in_threads
 from thali.inference.threads import Sliced, run_in_threads
-from thali.model.product_classes.engines import checkpoint
 from thali.model.product_classes.state import (
     FREE,
     HOLES,
@@ -230,15 +230,15 @@ def test_stopped_at_fifty_random_moments(kind, slices, monkeypatch):
     assert stop_at(kind, moments, slices, monkeypatch) > 5
 
 
-# product classes, which go on from a checkpoint -----------------------------------------------------------
+# product classes, which go on from a job ------------------------------------------------------------------
 
 RESUMED = ["annealed product classes", "particles"]
 
 
 def resumed_after(kind, moments, slices, monkeypatch, folder):
-    """Stop fits at those moments and resume them; returns how many had left a checkpoint on the way."""
+    """Stop fits at those moments and resume them; returns how many had left a snapshot on the way."""
     monkeypatch.setattr(_threads, "SLICE", 0.01)
-    monkeypatch.setattr(checkpoint, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "LEAST", 0.0)
     begin = time.monotonic()
     whole = draws_of(fitted(kind, cores=2))  # may have compiled, so that a longer time is measured
     lasts = time.monotonic() - begin
@@ -247,14 +247,14 @@ def resumed_after(kind, moments, slices, monkeypatch, folder):
     lasts = min(lasts, time.monotonic() - begin)
     resumed = 0
     for number, moment in enumerate(moments):
-        file = folder / f"{number}.npz"
-        model = stopped_fit(slices, moment * lasts, kind, checkpoint=file)
+        job = folder / str(number)
+        model = stopped_fit(slices, moment * lasts, kind, job=job)
         if model is not None and not any(
             messages.startswith("Stopped") for messages in model.messages_
         ):  # else: other lapse
             assert is_beginning(draws_of(model), whole)
-        if file.exists():
-            again = draws_of(fitted(kind, cores=2, resume=file))
+        if (job / jobs.INDEX).exists():
+            again = draws_of(fitted(kind, cores=2, job=job))
             assert all(np.array_equal(again[name], whole[name], equal_nan=True) for name in whole)
             resumed += 1
     return resumed
@@ -313,29 +313,32 @@ def used(arrays, first):
     return np.flatnonzero(arrays[f"{first}state_slots"][: arrays[f"{first}state_end_slots"][1], PERSON] >= 0)
 
 
-def write_sealed(path, arrays):
-    """As a fit would have written it, so that the hash is right and the state alone is wrong."""
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    path.write_bytes(content.getvalue() + seal(content.getvalue()))
+def write_state(job, arrays):
+    """As a fit would have written it, so that all hashes are right and the state alone is wrong."""
+    index = jobs.read_index(job)
+    content = to_bytes(arrays)
+    (job / index["state"]["file"]).write_bytes(content)
+    index["state"]["sha256"] = hashlib.sha256(content).hexdigest()
+    (job / jobs.INDEX).write_bytes(jobs.sealed(index))
 
 
 @pytest.mark.parametrize("kind", RESUMED)
-def test_a_torn_checkpoint_is_refused(kind, tmp_path):
-    file, torn = tmp_path / "run.npz", tmp_path / "torn.npz"
+def test_a_torn_state_is_refused(kind, tmp_path):
+    job = tmp_path / "job"
     size = 40 if kind != "particles" else 3
-    fitted(kind, size, checkpoint=file)
-    whole = dict(np.load(file))
-    groups = [""] if kind == "particles" else ["0/", "1/", "2/"]
+    fitted(kind, size, job=job)
+    whole = from_bytes((job / jobs.read_index(job)["state"]["file"]).read_bytes())
+    groups = ["0/"] if kind == "particles" else ["0/", "1/", "2/"]
     first = next(group for group in groups if used(whole, group).size)
     for tear in (visited, pending, holes, free_list, owners, circle, nowhere, muted, not_a_number):
         arrays = {name: array.copy() for name, array in whole.items()}
         tear(arrays, first)
-        write_sealed(torn, arrays)
-        with pytest.raises(DataError, match="torn.npz' cannot be resumed: .*; delete the file and fit from"):
-            fitted(kind, size, resume=torn)
-    fitted(kind, size, resume=file)
-    if first:
-        write_sealed(torn, (whole | {f"{first}trace": whole[f"{first}trace"][:-1]}))
+        write_state(job, arrays)
+        with pytest.raises(DataError, match="job' cannot be resumed: .*; remove the folder, and fit from"):
+            fitted(kind, size, job=job)
+    write_state(job, whole)
+    fitted(kind, size, job=job)
+    if kind != "particles":
+        write_state(job, whole | {f"{first}trace": whole[f"{first}trace"][:-1]})
         with pytest.raises(DataError, match="does not hold the draws that belong to its 120 sweeps"):
-            fitted(kind, size, resume=torn)
+            fitted(kind, size, job=job)

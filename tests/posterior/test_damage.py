@@ -41,13 +41,18 @@ elif kind == "fits":
             raise DataError("said")
         assert len(found) == len(records)
 else:
-    from product_class_cases import TP1
-    from thali.model.product_classes.engines.checkpoint import Checkpoint
-    from thali.model.product_classes.problem import problem_of
-    problem = problem_of(TP1)
-    rng = np.random.default_rng(1)
-    Checkpoint(path, None, problem, {}).write({"draws": rng.normal(size=500), "ends": np.arange(300)})
-    read = lambda: Checkpoint(None, path, problem, {}).found
+    from thali.inference.jobs import INDEX, JobFolder
+    draws = np.random.default_rng(1).normal(size=500)
+    stamp = {"model": "m", "parameters": {}, "settings": {}, "data": "", "seed": 1}
+    folder = path.with_suffix("")
+    with JobFolder(folder, stamp) as job:
+        job.write([{"ends": np.arange(300)}], [{"draws": draws}], [500], {"draws": 500}, True)
+    path = folder / {"index": INDEX, "state": "state-00001.npz", "draws": "draws-00001.npz"}[kind]
+
+    def read():
+        with JobFolder(folder, stamp) as job:
+            (state,), (drawn,) = job.found.states, job.found.draws
+        assert (drawn["draws"] == draws).all() and (state["ends"] == np.arange(300)).all()
 
 whole, rng = path.read_bytes(), random.Random(seed)
 read()
@@ -89,12 +94,12 @@ def reads(kind, flips, blocks):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("kind", ["posterior", "fits", "classes"])
+@pytest.mark.parametrize("kind", ["posterior", "fits", "index", "state", "draws"])
 def test_damage_is_noticed(kind):
     reads(kind, 60, 20)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["posterior", "fits", "classes"])
+@pytest.mark.parametrize("kind", ["posterior", "fits", "index", "state", "draws"])
 def test_damage_is_noticed_at_length(kind):
     reads(kind, 1000, 200)

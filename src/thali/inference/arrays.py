@@ -25,7 +25,7 @@ def filled(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
         parts = [filled(each, arrays, f"{name}/{place}") for place, each in enumerate(template)]
         return type(template)(*parts) if hasattr(template, "_fields") else tuple(parts)
     found = _loaded(arrays, name).astype(np.asarray(template).dtype, copy=False)
-    return found if isinstance(template, np.ndarray) else found[()]
+    return found if isinstance(template, np.ndarray) else found.item()
 
 
 def _stored(array: np.ndarray, name: str) -> Arrays:

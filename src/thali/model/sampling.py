@@ -116,7 +116,8 @@ class _Work:
     ) -> tuple["xarray.DataTree", dict[str, Any], Sequence[Chain]]:
         """Run to `target` draws a chain, and further if the run has no fixed length; `earlier` has the draws before."""
         chains = self._begun(target, start)
-        was_done = all(chain.is_done for chain in chains)
+        was_ended = self.folder is not None and self.folder.found is not None and self.folder.found.has_ended
+        was_ended = was_ended and all(chain.is_done for chain in chains)
         with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
             if chains[0].in_pilot:
                 self._run(chains, Watch(chains, progress, self.folder, self.deadline, {"draws": target}))
@@ -134,7 +135,7 @@ class _Work:
                 }
                 ends = interrupted or self.run.draws is not None or self._is_settled(attributes, progress)
                 ends = ends or not self._may_double(chains, target)
-                if not was_done or not ends:
+                if not was_ended or not ends:
                     watch.finish(ends and not interrupted)
                 if ends:
                     return tree, attributes, chains

@@ -72,7 +72,7 @@ def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(watch, "update", interrupt)
         with pytest.warns((InterruptedWarning, ConvergenceWarning)) as said:
-            model = fitted(data[0], method, cores=None, checkpoint=tmp_path / "run", **settings)
+            model = fitted(data[0], method, cores=None, job=tmp_path / "run", **settings)
     assert any("Stopped early; 4 chains" in str(w.message) for w in said)
     assert model.interrupted_ and np.isfinite(model.predict_proba(data[1])).all()
 

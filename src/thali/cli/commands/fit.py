@@ -97,7 +97,7 @@ def run_fit(
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)
-    if interrupted or answer.interrupted:
+    if (interrupted and "max-time" not in asked.values) or answer.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
@@ -171,13 +171,12 @@ def _job_in(asked: _Asked, out: Path | None, overwrite: bool, command: dict[str,
     try:
         with command_noted(as_json(command | {"out": out})):
             yield {"job": job}
-    except BaseException:
+    finally:
         if not (job / INDEX).exists():  # nothing was drawn that could be kept
             remove_job(job)
             for folder in new:
                 with contextlib.suppress(OSError):
                     folder.rmdir()
-        raise
 
 
 def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:

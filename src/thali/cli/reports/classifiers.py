@@ -180,7 +180,7 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
     if hasattr(model, "posterior_"):
         values = model.posterior_["posterior"]["weights" if hasattr(model, "weights_") else "coef"]
         draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
-        return draws, values["class"].to_numpy().tolist(), values["column"].to_numpy().tolist()
+        return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
     weights = model.weights_
     draws = np.empty((0, weights.size))
     if model.method == "variational":

@@ -1,0 +1,117 @@
+"""A fit at the command line goes on where it was: the same command, `thali resume`, `thali status`."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.fit
+
+QUICK = ["--draws", "60", "--tune", "50", "--chains", "2", "--seed", "1"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "tea.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_same_command_goes_on(run, folder):
+    first = run("fit", "tea.csv", *QUICK, "--out", "results")
+    assert first.code == 0 and sorted(os.listdir("results/job")) == [
+        *("draws-00001.npz", "job.json", "lock", "state-00001.npz")
+    ]
+    again = run("fit", "tea.csv", *QUICK, "--out", "results")
+    assert again.code == 0 and again.out == first.out
+    whole = pd.read_csv("results/summary.csv")
+    longer = run("fit", "tea.csv", "--draws", "90", *QUICK[2:], "--out", "results")
+    assert longer.code == 0 and not whole.equals(pd.read_csv("results/summary.csv"))
+    once = run("fit", "tea.csv", "--draws", "90", *QUICK[2:], "--out", "once")
+    assert once.out == longer.out
+
+
+def test_another_fit_is_refused_unless_it_may_overwrite(run, folder):
+    run("fit", "tea.csv", *QUICK, "--out", "results")
+    before = {
+        name: (folder / "results" / name).read_bytes() for name in ("posterior.nc", "summary.csv", "job/job.json")
+    }
+    words = ["fit", "tea.csv", *QUICK, "--lapse", "0.1", "--out", "results"]
+    other = run(*words)
+    assert other.code == 2 and before == {name: (folder / "results" / name).read_bytes() for name in before}
+    line = other.err.splitlines()[-1]
+    assert "was begun with no --lapse" in line and "this fit has --lapse 0.1" in line
+    assert line.endswith("choose another folder, or give --overwrite.")
+    assert run(*words, "--overwrite").code == 0
+    assert before["summary.csv"] != (folder / "results" / "summary.csv").read_bytes()
+
+
+def test_status_and_resume(run, folder, monkeypatch):
+    from thali.inference import jobs
+
+    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
+    assert run("status", "whole").out.splitlines()[:2] == [
+        "EliminationByAspects: finished",
+        "5,500 of 5,500 sweeps (100%)",
+    ]
+    write, left = jobs.JobFolder.write, [1]
+
+    def stopping(self, *args):
+        write(self, *args)
+        left[0] -= 1
+        if left[0] == 0:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs.JobFolder, "write", stopping)
+        stopped = run("fit", "tea.csv", *QUICK, "--out", "results")
+    assert stopped.code == 130
+    said = run("status", "results").out
+    assert "EliminationByAspects: stopped" in said and "thali resume results goes on with it." in said
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    resumed = run("resume", "../results")
+    assert resumed.code == 0 and resumed.out == whole.out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_a_killed_command_is_resumed(run, folder):
+    words = ["fit", "tea.csv", "--draws", "40000", "--tune", "50", "--thin", "25", "--chains", "2", "--seed", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "thali", *words, "--out", "results"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 120
+    while not (folder / "results" / "job" / "job.json").exists() and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    if process.poll() is None:
+        assert "running" in run("status", "results").out
+        process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert run("resume", "results").code == 0
+    assert "finished" in run("status", "results").out
+    assert "40,000, 40,000; aimed at 40,000" in run("status", "results").out
+
+
+def test_what_is_no_job(run, folder):
+    (folder / "empty").mkdir()
+    for words in (["status", "empty"], ["resume", "empty"], ["resume", "absent"]):
+        result = run(*words)
+        assert result.code == 2 and "There is no job in" in result.err and "Traceback" not in result.err
+    run("fit", "tea.csv", *QUICK, "--out", "results")
+    (folder / "results" / "job" / "job.json").write_text("{}")
+    assert "is damaged" in run("resume", "results").err
+
+
+def test_time_is_up(run, folder):
+    words = ["fit", "tea.csv", "--draws", "1000000", "--tune", "50", "--chains", "2", "--max-time", "1.5"]
+    result = run(*words, "--out", "results")
+    assert result.code == 0 and "stopped early; kept 2 chains of" in result.err
+    assert "--max-time" in run("fit", "tea.csv", "--max-time", "0").err
