@@ -1,6 +1,5 @@
 """What holds of every model of thali, whatever it is a model of: one table of models, one of checks."""
 
-import copy
 import os
 import pickle
 import signal
@@ -105,15 +104,6 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert model.fitted_to_ == SIZE_OF[SPEC_OF[name].data[0]]
     assert ("thali-good" in page.classes) == model.verdict().agrees
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
-
-
-@of_models(NAMES)
-def test_a_model_saved_before_sizes_were_kept_prints_without_one(name, tmp_path):
-    model = copy.copy(fitted(name))
-    del model.fitted_to_
-    model.save(tmp_path / "model.nc")
-    shown = str(th.load(tmp_path / "model.nc"))
-    assert "data  " not in shown and str(model.verdict()) in shown
 
 
 @of_models(NAMES)

@@ -8,16 +8,20 @@ from thali.data.kinds import CHOICES, OWN, PAIRS, SIMILARITIES
 from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
+from .columns import columns_of
 from .features import features_table
 from .kind import kind_of
 from .pair_coordinates import pair_index
 from .presence import presence_of
+from .ranks import utility_draws
 
 if TYPE_CHECKING:
     import xarray
 
 # With more options than this the choice probabilities are not rows of the summary.
 MAX_OPTIONS = 60
+# With more options than this their worths and ranks are not, either.
+MAX_RANKED = 1_000
 # The presence of less probable features is not a row of the summary.
 MIN_PRESENT = 0.2
 
@@ -42,15 +46,28 @@ def of_all(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_pairs(tree: "xarray.DataTree") -> Quantities:
-    """`choice_probability[a, b]` of every compared pair, up to 60 options."""
+    """`choice_probability[a, b]` of every compared pair up to 60 options, `worth[a]` and `rank[a]` up to 1,000."""
     posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
     n_options = posterior.sizes["option"]
     if n_options > MAX_OPTIONS:
-        return {}
+        return of_options(tree) if n_options <= MAX_RANKED else {}
     pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
     compared = posterior["choice_probability"].values[..., pairs]
     named = zip(constant["option_a"].values, constant["option_b"].values, strict=True)
     return {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
+
+
+def of_options(tree: "xarray.DataTree") -> Quantities:
+    """`worth[a]`, the share of an option in the sum of all utilities, and `rank[a]` by utility, 1 the highest."""
+    from scipy.stats import rankdata
+
+    posterior = tree["posterior"].dataset
+    shape = posterior.sizes["chain"], posterior.sizes["draw"], -1
+    utility = utility_draws(columns_of(tree)).reshape(shape)
+    worth, rank = utility / utility.sum(axis=2, keepdims=True), rankdata(-utility, axis=2)
+    labels = posterior["option"].values
+    found = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
+    return found | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
 
 
 def of_sets(tree: "xarray.DataTree") -> Quantities:
