@@ -109,7 +109,7 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
             if done > 4 * 2 * (10 + 20):
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.inference.progress.Progress", Impatient)
+    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
     monkeypatch.setattr(_threads, "SLICE", 1e-4)
     stopped = th.EliminationByAspects()
     with pytest.warns(InterruptedWarning, match="of 20000 draws a chain were kept"):

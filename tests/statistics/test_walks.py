@@ -1,0 +1,78 @@
+"""Random walks of weights are accepted with the ratio of the posterior: the very code, run as Python, step by step."""
+
+import numpy as np
+import pytest
+from elimination_moves import own_log_likelihood, target
+from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, make_state, random_comparisons
+
+from thali.model.latent_features.moves import weights
+from thali.model.latent_features.priors.finite import FiniteFeatures
+from thali.model.latent_features.priors.ibp import IndianBuffet
+from thali.model.latent_features.samplers.tuning import SHARED, initial_tuning
+from thali.model.latent_features.state import BETA
+
+MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
+PRIORS = {
+    "buffet": (IndianBuffet(), FIXED_UNIQUE, 1),
+    "sums of unique weights": (IndianBuffet(), TOTAL_UNIQUE, 2),
+    "without unique weights": (IndianBuffet(), NO_UNIQUE, 1),
+    "finite": (FiniteFeatures(3), FIXED_UNIQUE, 0),
+}
+
+
+class Steps:
+    """A stream whose normal numbers are kept."""
+
+    def __init__(self):
+        self.rng, self.moves = np.random.default_rng(3), []
+
+    def standard_normal(self):
+        self.moves.append(self.rng.normal())
+        return self.moves[-1]
+
+    def __getattr__(self, name):
+        return getattr(self.rng, name)
+
+
+def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
+    """Of every acceptance ratio of a pass against a difference of the posterior, plus that of the logarithmic scale."""
+    prior, unique, lo = PRIORS[name]
+    data = random_comparisons(4, seed=3)
+    model, make = build(data, prior, unique=unique, lo=lo, hi=3)
+    state, cache = make_state(model, make, MATRIX, [0.3, 0.9, 1.7], [0.5, 1.0, 0.8, 0.9] if unique else [0.0] * 4)
+    state.real[BETA] = beta
+    log_target, rng, tuning = target(model, data, prior), Steps(), initial_tuning(4)
+    ratios, levels, outcomes = [], [], []
+
+    def level():
+        return log_target((state, cache)) + (beta - 1.0) * own_log_likelihood(model, state)
+
+    def noted(rng, ratio):
+        levels.append(level())
+        ratios.append(ratio)
+        outcomes.append(accepted)
+        return accepted
+
+    monkeypatch.setattr(weights, "accept", noted)
+    walk(rng, model, cache, state, tuning)
+    assert len(ratios) == len(rng.moves) > 0
+    differences = np.diff([*levels, level()])
+    if not accepted:
+        return np.abs(differences)
+    return np.abs(ratios - differences - step_of(tuning) * np.array(rng.moves))
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.4])
+@pytest.mark.parametrize("name", PRIORS)
+def test_weights_of_columns(name, beta, monkeypatch):
+    errors = errors_of(weights.walk_shared, name, beta, True, monkeypatch, lambda tuning: tuning.step[SHARED])
+    assert len(errors) == 3 and errors.max() < 1e-6
+    assert not errors_of(weights.walk_shared, name, beta, False, monkeypatch, None).any()
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.4])
+@pytest.mark.parametrize("name", [name for name in PRIORS if PRIORS[name][1] != NO_UNIQUE])
+def test_unique_weights(name, beta, monkeypatch):
+    errors = errors_of(weights.walk_unique, name, beta, True, monkeypatch, lambda tuning: tuning.unique_step)
+    assert len(errors) == 4 and errors.max() < 1e-6
+    assert not errors_of(weights.walk_unique, name, beta, False, monkeypatch, None).any()
