@@ -1,6 +1,6 @@
 """Effective draws of worths a CPU second, for leaderboards of battles between models.
 
-    python benchmarks/leaderboard.py [--options 200] [--battles 69000] [--thin N ...]
+    python benchmarks/leaderboard.py [--small] [--options 200] [--battles 69000] [--thin N ...]
 
 Battles are simulated: worths with a standard deviation of 1 on the log scale, opponents drawn by a skewed popularity.
 `--thin` compares fixed numbers of sweeps for each draw with the one that is chosen while tuning.
@@ -8,6 +8,7 @@ Battles are simulated: worths with a standard deviation of 1 on the log scale, o
 
 import argparse
 import time
+import warnings
 
 import numpy as np
 
@@ -38,16 +39,25 @@ def measured(data: th.PairedComparisons, thin: int | None) -> tuple[float, float
     return seconds, float(ess.min()), model.posterior_.attrs["thin"], float(r_hat.max())
 
 
+def main(small: bool = False, options: int = 200, battles: int = 69_000, thin: tuple[int, ...] = ()) -> None:
+    """Print a line for the thinning that is chosen and for each that was asked for."""
+    data = simulated(20, 2_000) if small else simulated(options, battles)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        th.EliminationByAspects("unique").fit(data, draws=1, tune=1, random_seed=1, progressbar=False)  # compiles
+        print(f"{data!r}")
+        for each in (None, *thin):
+            seconds, ess, used, r_hat = measured(data, each)
+            how = "chosen" if each is None else "fixed"
+            figures = f"{seconds:.1f} CPU s, worst ESS {ess:,.0f}, {ess / seconds:,.0f} a CPU s, R-hat {r_hat:.3f}"
+            print(f"thin {used:2d} ({how}): {figures}")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true")
     parser.add_argument("--options", type=int, default=200)
     parser.add_argument("--battles", type=int, default=69_000)
-    parser.add_argument("--thin", type=int, nargs="*", default=[])
+    parser.add_argument("--thin", type=int, nargs="*", default=())
     asked = parser.parse_args()
-    data = simulated(asked.options, asked.battles)
-    th.EliminationByAspects("unique").fit(data, draws=1, tune=1, random_seed=1, progressbar=False)  # compiles
-    print(f"{data!r}")
-    for thin in (None, *asked.thin):
-        seconds, ess, used, r_hat = measured(data, thin)
-        chosen = "chosen" if thin is None else "fixed"
-        print(f"thin {used:2d} ({chosen}): {seconds:5.1f} CPU s, worst ESS {ess:5.0f}, {ess / seconds:4.0f} a CPU s, R-hat {r_hat:.3f}")
+    main(asked.small, asked.options, asked.battles, tuple(asked.thin))

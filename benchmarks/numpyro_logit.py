@@ -109,8 +109,8 @@ def run_thali(X, codes, classes, chains, tune, draws, thin):
         begin = time.process_time()
         chain.run_to(chain.total)
         spent += time.process_time() - begin
-        coefs = chain.coefs[:, :-1, : problem.penalised].reshape(draws, -1)
-        found.append((chain.likelihoods, np.log(chain.etas), coefs))
+        coefs = chain.record.coef[:, :-1, : problem.penalised].reshape(draws, -1)
+        found.append((chain.record.log_likelihood, np.log(chain.record.eta), coefs))
     return quantities(found), spent
 
 

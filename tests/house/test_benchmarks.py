@@ -29,6 +29,7 @@ def benchmark(monkeypatch):
         pytest.param("calibration", "not calibrated: 0", marks=pytest.mark.long),  # compiles the samplers of all models
         pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),  # compiles four samplers
         ("chi_square_size", "Cochran"),
+        ("leaderboard", "(chosen)"),
         ("numpyro_finite", "thali / NumPyro"),
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),

@@ -407,7 +407,7 @@ def test_chains_are_those_of_the_classifiers():
     chain = logit_chain(X, y, "polya-gamma", draws=5, tune=5, seed=np.random.SeedSequence(5).spawn(1)[0])
     chain.run_to(10)
     likelihoods = logit.posterior_["posterior"].dataset["log_likelihood"].values[0]
-    np.testing.assert_allclose(chain.likelihoods, likelihoods, rtol=1e-12)
+    np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)
 
 
 def test_ratios_of_table_3():

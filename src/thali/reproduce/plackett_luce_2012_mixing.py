@@ -155,10 +155,10 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
 
         chain.run_to(chain.total)
         free = np.arange(chain.problem.classes) != chain.problem.reference
-        coefs = chain.coefs[:, free]
+        coefs = chain.record.coef[:, free]
         z = standard_of(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
-        return coefs[..., :-1].reshape(len(coefs), -1), odds.reshape(len(coefs), -1), chain.likelihoods
+        return coefs[..., :-1].reshape(len(coefs), -1), odds.reshape(len(coefs), -1), chain.record.log_likelihood
     from thali.model.plackett_luce.design import Design
     from thali.model.plackett_luce.state import LOG_MASS
 

@@ -14,7 +14,7 @@ from real_data import needs_data
 import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
 from thali.model.plackett_luce.design import Design
-from thali.model.plackett_luce.draws import mean_probabilities, quantities_of, to_datatree
+from thali.model.plackett_luce.draws import draws_group, mean_probabilities
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
 
@@ -163,8 +163,9 @@ def test_dead_columns_and_large_scales():
 def judged(draws, name):
     """ln a, log-likelihood and the logits of 40 rows, (quantity, chain, draw)."""
     W, codes, K = problem(name)
-    found = quantities_of(to_datatree(draws, W, codes, np.arange(K), [str(j) for j in range(W.shape[1])]))
-    return np.stack([np.log(draws.a), *(v for key, v in found.items() if key != "a")])
+    columns = [str(j) for j in range(W.shape[1])]
+    group = draws_group(draws.a, draws.log_likelihood, draws.weights, W, codes, np.arange(K), columns)
+    return np.stack([np.log(draws.a), draws.log_likelihood, *np.moveaxis(group["logit"].values, 2, 0)])
 
 
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))

@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
             if done > 2 * 200:
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.inference.progress.Progress", Impatient)
+    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
     monkeypatch.setattr(_threads, "SLICE", 1e-3)
     model = th.SparseMultinomialLogit(**(SHORT | {"draws": 100_000}))
     with warnings.catch_warnings(record=True) as said:
@@ -128,7 +128,7 @@ def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
         def update(self, done):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("thali.inference.progress.Progress", Impatient)
+    monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
     model = fitted()
     with pytest.raises(KeyboardInterrupt):
         model.set_params(tune=10**7).fit(X, Y)
