@@ -289,7 +289,8 @@ class RunByChains(Sampled):
     ) -> Self:
         """Draw further from the posterior, from where the last fit ended or was stopped.
 
-        The result is that of one longer fit, to the bit; on another machine or after `thali.load` likewise.
+        The result is that of one longer fit, to the bit, on the same machine with the same versions; also after
+        `thali.load`.
 
         Parameters
         ----------
@@ -326,7 +327,10 @@ class RunByChains(Sampled):
         self._require_fitted()
         run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
         refuse_changed(self)
-        work = lambda: self._fitted_attributes() | continued(self, run)  # noqa: E731
+
+        def work() -> dict[str, Any]:
+            return self._fitted_attributes() | continued(self, run)
+
         return self._carry_out(Job(work, draws=self._state_.draws + draws, data=self.fitted_to_))
 
     def _attributes_for_file(self) -> dict[str, Any]:

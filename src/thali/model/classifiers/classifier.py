@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import plural
+from thali._late import carried_out_by
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 from thali.inference.chains import Run, checked_run
 from thali.inference.warn import warn
@@ -305,6 +306,28 @@ class Classifier(HasPrior):
         if labels.shape[:1] != predicted.shape:
             raise DataError(f"X has {len(predicted)} rows and y has shape {labels.shape}; each row needs one label.")
         return float(np.average(predicted == labels.reshape(len(predicted)), weights=sample_weight))
+
+    def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
+        """Draw which class is the most probable one where, for a model of two covariates.
+
+        Parameters
+        ----------
+        X : array or data frame (n, 2)
+            Rows that the picture should hold.
+        y : sequence (n,), optional
+            Their classes; without them no points are drawn.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.decision`.
+        """
+        return carried_out_by("plot_decision")(self, X, y, ax=ax)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()

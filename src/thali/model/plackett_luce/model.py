@@ -439,25 +439,3 @@ class PlackettLuceRegression(Classifier, RunByChains):
             As `thali.plots.path`.
         """
         return carried_out_by("plot_path")(self, X, y, a, method=method, ax=ax)
-
-    def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
-        """Draw which class is the most probable one where, for a model of two covariates.
-
-        Parameters
-        ----------
-        X : array or data frame (n, 2)
-            Rows that the picture should hold.
-        y : sequence (n,), optional
-            Their classes; without them no points are drawn.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `thali.plots.decision`.
-        """
-        return carried_out_by("plot_decision")(self, X, y, ax=ax)

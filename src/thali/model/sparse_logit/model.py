@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of, positive
-from thali._late import carried_out_by
 from thali.errors import ArgumentError, Clause, DataError, DataWarning, Setting
 from thali.inference.chains import Run
 from thali.inference.warn import warn
@@ -315,28 +314,6 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         from .draws import MAX_COEFFICIENTS, quantities_of
 
         return verdict_of(summary_table(quantities_of(self._fitted(), MAX_COEFFICIENTS)), self._advice())
-
-    def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
-        """Draw which class is the most probable one where, for a model of two covariates.
-
-        Parameters
-        ----------
-        X : array or data frame (n, 2)
-            Rows that the picture should hold.
-        y : sequence (n,), optional
-            Their classes; without them no points are drawn.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `thali.plots.decision`.
-        """
-        return carried_out_by("plot_decision")(self, X, y, ax=ax)
 
 
 def _capital(text: str) -> str:
