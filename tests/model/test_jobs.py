@@ -201,6 +201,38 @@ def test_a_stopped_fit_goes_on(kind, monkeypatch):
     assert not model.interrupted_
 
 
+@pytest.mark.parametrize("kind", CHAINS)
+def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
+    """Its earlier draws are in the posterior, the later ones of each chain are not all."""
+    run_slice = Sliced.run_slice
+    monkeypatch.setattr(threads, "SLICE", 1e-9)
+
+    def stopped_after(slices, model, draws):
+        left = [slices]
+
+        def counted(chain):
+            run_slice(chain)
+            left[0] -= 1
+            if not left[0]:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Sliced, "run_slice", counted)
+            model.continue_fit(draws, cores=1, progressbar=False)
+        assert model.interrupted_
+        return model
+
+    model = fitted(kind, 13)
+    had = 13
+    for slices in (1, 20, 21):
+        stopped_after(slices, model, size_of(kind) - had)
+        now = model.posterior_["posterior"].sizes["draw"]
+        assert had <= now < size_of(kind)
+        had = now
+    assert had > 13
+    same(model.continue_fit(size_of(kind) - had, progressbar=False), kind)
+
+
 QUICK = {"tune": 50, "chains": 2, "random_seed": 1, "progressbar": False}
 
 

@@ -81,7 +81,7 @@ class Chain(Sliced):
         raise NotImplementedError
 
     def adopt(self, draws: Arrays) -> None:
-        """Fill the record with draws that `drawn(0, recorded)` gave; to be called after `restore`."""
+        """Fill the record with draws that `drawn(first, recorded)` gave; to be called after `restore` and `skip`."""
         raise NotImplementedError
 
     def skip(self, draws: int) -> None:
@@ -135,14 +135,16 @@ class FixedChain(Chain):
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.record._asdict().items():
-            array[: self.recorded] = draws[name]
+            array[self.first : self.recorded] = draws[name]
 
 
-def rectangle_of(chains: Sequence[Chain]) -> list[Arrays]:
-    """The draws in the records of chains that may have been interrupted, cut so that the most draws remain."""
-    first = chains[0].first
-    numbers, draws = rectangle([max(0, chain.recorded - first) for chain in chains])
-    return [chains[number].drawn(first, first + draws) for number in numbers]
+def kept_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
+    """Which chains to keep and how many draws of their records, so that the most draws are kept.
+
+    Where earlier draws are elsewhere, all chains are kept, as they are there.
+    """
+    lengths = [max(0, chain.recorded - chain.first) for chain in chains]
+    return (list(range(len(chains))), min(lengths)) if chains[0].first else rectangle(lengths)
 
 
 class TimeIsUp(Exception):

@@ -12,11 +12,11 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from thali.inference.chains import Chain, Run, TimeIsUp, Watch, run_chains
+from thali.inference.chains import Chain, Run, TimeIsUp, Watch, kept_of, run_chains
 from thali.inference.jobs import JobFolder
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
-from thali.posterior.append import appended
+from thali.posterior.append import appended, first_draws
 
 from .saved import decoded, describe, digest_of, encoded
 
@@ -54,6 +54,7 @@ class Continuation(NamedTuple):
     parameters: dict[str, Any]  # of the model at the time of the fit
     run: Run
     draws: int  # of each chain in the posterior
+    first: int  # draws of the posterior after which those in `states` begin, if there are any
     states: np.ndarray  # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
 
 
@@ -61,8 +62,8 @@ class _Start(NamedTuple):
     """Where chains go on from."""
 
     states: list[Arrays]
-    draws: list[Arrays] | None  # of each chain; None: the posterior has them all
-    first: int  # draws of the posterior
+    draws: list[Arrays] | None  # of each chain from number `first` on; None: there are none
+    first: int  # earlier draws, which are in the posterior
 
 
 def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
@@ -94,13 +95,13 @@ def refuse_changed(model: "RunByChains") -> None:
 
 def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
     """Go on with a fit; returns the fitted attributes of the longer one."""
-    was, earlier = model._state_, model.posterior_
+    was = model._state_
     assert how.draws is not None
     draws = was.draws + how.draws
     run = was.run._replace(draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time)
     start = _stored(was)
     work = _Work(model, model._sampling(was.source, run), run, None)
-    tree, attributes, chains = work.carry_out(draws, start, None if start.draws else earlier)
+    tree, attributes, chains = work.carry_out(draws, start, first_draws(model.posterior_, start.first))
     return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
 
 
@@ -126,8 +127,11 @@ class _Work:
             while True:
                 watch = Watch(chains, progress, self.folder, self.deadline, {"draws": target})
                 interrupted = self._run(chains, watch)
-                tree = self.sampling.tree(chains)
-                tree = tree if earlier is None else appended(earlier, tree)
+                if earlier is not None and kept_of(chains)[1] == 0:  # stopped before another draw
+                    tree = earlier
+                else:
+                    tree = self.sampling.tree(chains)
+                    tree = tree if earlier is None else appended(earlier, tree)
                 attributes = {
                     "posterior_": tree,
                     "interrupted_": interrupted,
@@ -166,9 +170,10 @@ class _Work:
         for k, chain in enumerate(chains):
             arrays |= prefixed(f"{k}/state/", chain.packed())
             if not whole:
-                arrays |= prefixed(f"{k}/draws/", chain.drawn(0, chain.recorded))
+                arrays |= prefixed(f"{k}/draws/", chain.drawn(chain.first, chain.recorded))
         states = np.frombuffer(to_bytes(arrays), np.uint8)
-        return Continuation(self.sampling.source, digest, parameters, self.run._replace(job=None), draws, states)
+        run, first = self.run._replace(job=None), draws if whole else chains[0].first
+        return Continuation(self.sampling.source, digest, parameters, run, draws, first, states)
 
     def _begun(self, target: int, start: _Start | None) -> Sequence[Chain]:
         """The chains, with room for so many draws, where they start."""
@@ -177,9 +182,9 @@ class _Work:
             return chains
         for k, chain in enumerate(chains):
             chain.restore(start.states[k])
-            if start.draws is None:
+            if start.first:
                 chain.skip(start.first)
-            elif start.draws[k]:
+            if start.draws and start.draws[k]:
                 chain.adopt(start.draws[k])
         return chains
 
@@ -214,7 +219,7 @@ def _stored(was: Continuation) -> _Start:
     arrays = from_bytes(was.states.tobytes())
     of_chains = [without_prefix(f"{k}/", arrays) for k in range(was.run.chains)]
     draws = [without_prefix("draws/", each) for each in of_chains]
-    return _Start([without_prefix("state/", each) for each in of_chains], draws if any(draws) else None, was.draws)
+    return _Start([without_prefix("state/", each) for each in of_chains], draws if any(draws) else None, was.first)
 
 
 @contextmanager

@@ -22,6 +22,13 @@ def appended(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarray.Da
     return tree_of(groups, later.attrs)
 
 
+def first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
+    """The first so many draws of a tree; None if that is none."""
+    groups = {name: node.to_dataset() for name, node in tree.children.items()}
+    cut = {name: each.isel(draw=slice(0, count)) if "draw" in each.dims else each for name, each in groups.items()}
+    return tree_of(cut, tree.attrs) if count else None
+
+
 def _joined(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
     ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
     sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.inference.chains import kept_of
 from thali.inference.seeds import root
-from thali.inference.threads import rectangle
 
 from .logit import probabilities
 
@@ -49,7 +49,7 @@ def to_datatree(
     from thali.posterior.store import origin, tree_of
 
     first = chains[0].first
-    numbers, draws = rectangle([chain.recorded - first for chain in chains])
+    numbers, draws = kept_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + draws) for chain in kept]
     drawn = {name: np.stack([part[name] for part in parts]) for name in _DESCRIPTIONS}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ConvergenceWarning, DataError, DataWarning, ThaliWarning
-from thali.inference.chains import Run, checked_run
+from thali.inference.chains import Run, checked_run, kept_of
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, RunByChains
@@ -135,7 +135,8 @@ class LatentFeatures(RunByChains, HasPriorOfData):
             from .answers.tree import to_datatree
 
             learned, attrs = task.model.learn_alpha, {"thin": chains[0].thin, "tuning_steps": task.tune}
-            draws = [chain.draws for chain in chains]
+            numbers, count = kept_of(chains)
+            draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
             return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
 
         return Sampling(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import DataWarning
+from thali.inference.chains import kept_of
 from thali.inference.quiet import is_quiet
-from thali.inference.threads import rectangle
 from thali.inference.warn import warn
 from thali.posterior.interval import TAILS
 
@@ -49,7 +49,7 @@ def to_datatree(
     from ..classifiers.rows import add_log_likelihood, observed_groups
 
     first = chains[0].first
-    numbers, length = rectangle([chain.recorded - first for chain in chains])
+    numbers, length = kept_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + length) for chain in kept]
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}

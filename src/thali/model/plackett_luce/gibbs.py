@@ -70,7 +70,7 @@ class Chain(AnyChain):
 
     def adopt(self, draws: Arrays) -> None:
         for name, array in self.kept._asdict().items():
-            array[: self.recorded] = draws[name]
+            array[self.first : self.recorded] = draws[name]
 
     @property
     def stats(self) -> dict[str, float]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.inference.threads import rectangle
+from thali.inference.chains import kept_of
 
 from .sweep import INTERCEPT_VARIANCE
 
@@ -39,7 +39,7 @@ def to_datatree(
     from ..classifiers.rows import add_log_likelihood, observed_groups
 
     first = chains[0].first
-    numbers, draws = rectangle([chain.recorded - first for chain in chains])
+    numbers, draws = kept_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + draws) for chain in kept]
     problem = kept[0].problem

@@ -102,7 +102,7 @@ class Chain(AnyChain):
         return draws_between(self.record, first, last, self.first)
 
     def adopt(self, draws: Arrays) -> None:
-        self.record = adopted(self.record, draws)
+        self.record = adopted(self.record, draws, self.first)
 
     def skip(self, draws: int) -> None:
         super().skip(draws)
@@ -110,11 +110,15 @@ class Chain(AnyChain):
 
     @property
     def draws(self) -> ChainDraws:
-        """The draws of the record, and acceptance rates of random walks and swaps after tuning."""
+        """All draws of the record."""
+        return self.draws_before(self.recorded)
+
+    def draws_before(self, last: int) -> ChainDraws:
+        """The draws of the record before number `last`, and acceptance rates of walks and swaps after tuning."""
         stats: dict[str, Any] = acceptance_rates(tuning_at(self.tunings, 0))
         if self.ladder.beta.size > 1:
             stats |= {"temperature": 1.0 / self.ladder.beta, "swap_rate": swap_rates(self.ladder)}
-        return chain_draws(self.drawn(self.first, self.recorded), self.task.parameters, stats)
+        return chain_draws(self.drawn(self.first, last), self.task.parameters, stats)
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps of every replica are done and recorded."""

@@ -68,12 +68,13 @@ def draws_between(record: Record, first: int, last: int, skipped: int) -> Arrays
     return found | {"weights": record.weights[features], "sizes": sizes, "owners": owners}
 
 
-def adopted(record: Record, draws: Arrays) -> Record:
-    """A record that begins with these draws."""
+def adopted(record: Record, draws: Arrays, first: int) -> Record:
+    """A record that begins with these draws, of which the first has that number."""
+    last = first + len(draws["alpha"])
     for name in _BY_DRAW:
-        getattr(record, name)[: len(draws["alpha"])] = draws[name]
+        getattr(record, name)[first:last] = draws[name]
     longer = {name: np.concatenate([draws[name], getattr(record, name)]) for name in ("weights", "sizes", "owners")}
-    used = np.array([len(draws["alpha"]), len(draws["weights"]), len(draws["owners"])])
+    used = np.array([last, len(draws["weights"]), len(draws["owners"])])
     return record._replace(used=used, **longer)
 
 
