@@ -14,9 +14,9 @@ from ..base import Job, RunByChains
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
-from .engine import PreparedChains, build_task, chains_of
+from .engine import PreparedChains, build_task
 from .likelihoods.elimination import Elimination
-from .samplers.chains import end_pilot
+from .samplers.chains import chains_of, end_pilot
 from .samplers.pilot import SWEEPS
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import numpy as np
 from thali._arguments import one_of, positive, refuse_endless, whole
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 from thali.inference.chains import Run
-from thali.inference.seeds import streams
 
 from ..prepared import Prepared
 from .operations import draw_weights, sees_full, sees_single
@@ -234,11 +233,6 @@ class PreparedChains(Prepared):
 
     def compile(self, progress: Any) -> None:
         compile_ahead(self.task, progress)
-
-
-def chains_of(task: Task, chains: int, random_seed: Any) -> list[Chain]:
-    """The chains of a task, each at its start."""
-    return [Chain(task, rng) for rng in streams(random_seed, chains)]
 
 
 def run(task: Task, how: Run) -> tuple[list["ChainDraws"], bool]:
