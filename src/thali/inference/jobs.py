@@ -33,7 +33,7 @@ from .files import atomic_write, cannot_write
 from .locks import lock
 from .warn import warn
 
-SCHEMA = 1
+SCHEMA = 2
 INDEX, LOCK = "job.json", "lock"
 LEAST = 3.0  # seconds between two snapshots
 SHARE = 0.05  # of the running time that snapshots may take
@@ -87,6 +87,7 @@ class JobFolder:
         self.path = Path(path)
         self._stamp = json.loads(json.dumps({**stamp, "versions": versions()}))
         self._segments: list[dict[str, Any]] = []
+        self._outdated: list[dict[str, Any]] = []  # segments that the next snapshot replaces
         self._state = ""
         self._number = 0
         self._next = time.monotonic() + LEAST
@@ -118,6 +119,10 @@ class JobFolder:
     def begin(self, seed: Any) -> None:
         """Say with which seed a new job runs."""
         self._stamp["seed"] = json.loads(json.dumps(seed))
+
+    def start_anew(self) -> None:
+        """Take the next snapshot for that of another run, which replaces what was written so far."""
+        self._outdated, self._segments, self.recorded = self._outdated + self._segments, [], ()
 
     def is_due(self) -> bool:
         """Whether enough time has passed since the last snapshot."""
@@ -159,8 +164,9 @@ class JobFolder:
             warn(IncompleteWarning(error, " The fit goes on without its job."))
             self._is_full = True
             return
-        if self._state:
-            (self.path / self._state).unlink(missing_ok=True)
+        for name in [entry["file"] for entry in self._outdated] + [self._state] * bool(self._state):
+            (self.path / name).unlink(missing_ok=True)
+        self._outdated = []
         self._segments, self._state, self.recorded = segments, state, list(recorded)
         now = time.monotonic()
         self._next = now + max(LEAST, (now - began) / SHARE)

@@ -39,6 +39,7 @@ class Task:
     lengthens: bool = False  # whether temperatures are added to the ladder during tuning
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
+    may_temper: bool = False  # whether a run that gets stuck at its one temperature may start anew with more
 
 
 class Chain(AnyChain):
