@@ -30,7 +30,9 @@ from thali.model import sampling
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 SIZE = {"annealed product classes": 40, "particles": 6, "tempered": 50}
-CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "particles")]
+COMPILED_EACH_TIME = "own likelihood"  # which takes half a minute
+EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind == COMPILED_EACH_TIME)) for kind in KINDS]
+CHAINS = [kind for kind in EVERY if kind.values[0] not in ("annealed product classes", "particles")]
 
 
 def size_of(kind):
@@ -78,7 +80,7 @@ def writes(monkeypatch):
     return written, written_and_then
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
     """When it is written has no influence on the draws, on any number of cores; a finished one runs no more."""
     written, hook = writes
@@ -172,7 +174,7 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     model = fitted(kind, 23)
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
-    if kind == "own likelihood":
+    if kind == COMPILED_EACH_TIME:
         with pytest.raises(DataError, match="could not hold your own data and functions"):
             again.continue_fit(5)
         return
