@@ -27,6 +27,7 @@ class Pairs(Splitter):
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     def __init__(self, data: PairedComparisons) -> None:
+        data.refuse_ties()
         self.data = data
 
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[int]:
