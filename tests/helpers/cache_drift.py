@@ -9,8 +9,10 @@ from thali.model.latent_features.likelihoods.pair_blocks import (
     OTHER_COLUMNS,
     OWN,
     OWN_COLUMNS,
+    TIE,
     WIDTH,
     Pairs,
+    has_ties,
     may_be_empty,
 )
 from thali.model.latent_features.likelihoods.residuals import Judgements
@@ -83,6 +85,9 @@ def compare_sides(pairs, cache, state):
     share = np.divide(a, a + b, out=np.full(a.size, 0.5), where=a + b > 0.0)
     term = pairs.wins[real] * np.log(pairs.scale * share + pairs.base + 1e-300)
     term += pairs.losses[real] * np.log(pairs.scale * (1.0 - share) + pairs.base + 1e-300)
+    if has_ties(pairs):
+        p = pairs.scale * share + pairs.base
+        term -= (pairs.wins + pairs.losses)[real] * np.log1p(cache.real[TIE] * np.sqrt(p * (1.0 - p)))
     sharp = 1.0 + (pairs.wins + pairs.losses)[real] / (pairs.base + 1e-3)
     assert np.abs(vectorised(LOGLIK) - term).max() <= (REACH * sharp).max()
 

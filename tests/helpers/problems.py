@@ -25,10 +25,17 @@ def random_comparisons(n: int, seed: int, most: int = 6, missing: float = 0.0) -
     return PairedComparisons(counts)
 
 
+def with_ties(data: PairedComparisons, seed: int, most: int = 4) -> PairedComparisons:
+    """The same with random numbers of ties."""
+    ties = np.triu(np.random.default_rng(seed).integers(0, most + 1, (data.n_options, data.n_options)), 1)
+    return PairedComparisons(data.counts, ties=ties)
+
+
 def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shape=1.0, rate=1.0, learn=False):
     """A model of elimination as the samplers read it, and a function that makes a cache."""
     prior = prior or IndianBuffet()
-    likelihood, make_cache = Elimination(lapse, unique=unique != NO_UNIQUE).compiled(data, shape, rate)
+    elimination = Elimination(lapse, unique != NO_UNIQUE, data.n_ties > 0)
+    likelihood, make_cache = elimination.compiled(data, shape, rate)
     n = data.n_options
     model = Model(prior.compiled(n), likelihood, shape, rate, lo, n - 1 if hi is None else hi, unique, learn)
     return model, make_cache
@@ -104,4 +111,5 @@ __all__ = [
     "make_state",
     "three_options",
     "unequal",
+    "with_ties",
 ]

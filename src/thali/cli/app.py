@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thali.model.options import TIES
+from thali.model.options import COUNTED_TIES
 
 from .boundary import plain_messages
 from .messages import OptionWords
@@ -196,10 +196,10 @@ def test(
             show_default=False,
         ),
     ],
-    ties: Annotated[str | None, typer.Option(metavar="half|drop", help=TIES.help, show_default=False)] = None,
+    ties: Annotated[str | None, typer.Option(metavar="half|drop", help=COUNTED_TIES.help, show_default=False)] = None,
 ) -> None:
     """Print a classical test of paired comparisons."""
-    with plain_messages(OptionWords([TIES])):
+    with plain_messages(OptionWords([COUNTED_TIES])):
         from .commands.test import run_test
 
         run_test(name, data, ties)

@@ -102,7 +102,7 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
         return data, recognised
     recognised += f"; e.g. {data.example()}"
     ties = wanted.get("ties")
-    if data.n_ties and ties is not None:
+    if data.n_ties and ties in _TIES:
         recognised += f"; {plural(data.n_ties, 'tie')} {_TIES[ties]}"
         data = data.without_ties(ties)
     return data, recognised

@@ -246,9 +246,10 @@ class PairedComparisons(FromRows):
         tied = np.concatenate([self.tied[kept], 0.0 * self.tied[kept]])
         return PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts, tied)
 
-    def with_counts(self, wins: np.ndarray, losses: np.ndarray) -> "PairedComparisons":
-        """The same options and compared pairs with other counts and no ties, in the order of `first` and `second`."""
-        return self._made_of(self.labels, self.first, self.second, wins, losses, np.zeros(self.n_pairs))
+    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None) -> "PairedComparisons":
+        """The same options and compared pairs with other counts, in the order of `first` and `second`; None: no tie."""
+        tied = np.zeros(self.n_pairs) if tied is None else tied
+        return self._made_of(self.labels, self.first, self.second, wins, losses, tied)
 
     def without_ties(self, how: str) -> "PairedComparisons":
         """The same comparisons for whatever knows choices alone.

@@ -92,6 +92,14 @@ ALTERNATIVE = _COLUMN.but(name="alternative", help="The column of the alternativ
 CHOSEN = _COLUMN.but(name="chosen", help="The column of 1 for the chosen alternative and 0 for others.")
 TIES = Option(
     "ties",
+    "What a tie counts. davidson: a third outcome, whose odds are learned; half: half a choice of either option; drop:"
+    " nothing.",
+    to=DATA,
+    default="davidson; an error where a model or a test knows choices alone",
+    words={"davidson": "davidson", "half": "half", "drop": "drop"},
+)
+COUNTED_TIES = Option(  # where choices alone are known
+    "ties",
     "What a tie counts. half: half a choice of either option; drop: nothing.",
     to=DATA,
     default="an error",

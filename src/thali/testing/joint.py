@@ -105,6 +105,7 @@ def joint_distribution_test(
 
 
 def _quantities(chain: Any) -> dict[str, float]:
+    from thali.model.latent_features.likelihoods.pair_blocks import TIE, PairsWithTies
     from thali.model.latent_features.likelihoods.residuals import Judgements
     from thali.model.latent_features.state import ALPHA, COLUMNS, FULL
 
@@ -124,6 +125,9 @@ def _quantities(chain: Any) -> dict[str, float]:
         "unique weight": float(unique.sum()),
         "light unique": float((unique < 0.5).mean()),
     }
+    if isinstance(chain.task.model.likelihood, PairsWithTies):
+        tie = float(chain.cache.real[TIE])
+        found |= {"tie": tie, "tie^2": tie**2, "small tie": float(tie < 0.5)}
     if isinstance(chain.task.model.likelihood, Judgements):
         found |= _quantities_of_similarities(chain.task.model.likelihood, state, chain.cache, chain.ladder.beta[0])
     return found
@@ -236,7 +240,17 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     cache : thali.model.latent_features.likelihoods.pair_blocks.PairCache
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.
     """
-    from thali.model.latent_features.likelihoods.pair_blocks import LEAST, LOSSES, OTHER, OWN, WIDTH, WINS
+    from thali.model.latent_features.likelihoods.pair_blocks import (
+        LEAST,
+        LOSSES,
+        OTHER,
+        OWN,
+        TIE,
+        TIED,
+        WIDTH,
+        WINS,
+        has_ties,
+    )
 
     n = pairs.start.size - 1
     owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)
@@ -245,7 +259,14 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     own = np.maximum(cache.block[:, OWN : OWN + WIDTH], LEAST).ravel()[first]
     other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], LEAST).ravel()[first]
     counts = (pairs.wins + pairs.losses).ravel()[first].astype(np.int64)
-    wins = rng.binomial(counts, pairs.scale * own / (own + other) + pairs.base)
+    p = pairs.scale * own / (own + other) + pairs.base
+    if has_ties(pairs):
+        r = cache.real[TIE] * np.sqrt(p * (1.0 - p))
+        ties = rng.binomial(counts, r / (1.0 + r))
+        wins = rng.binomial(counts - ties, p) + ties / 2.0
+        cache.real[TIED] = ties.sum()
+    else:
+        wins = rng.binomial(counts, p)
     transposed = pairs.transposed.ravel()[first].astype(np.int64)
     for field, mine, theirs in ((WINS, wins, counts - wins), (LOSSES, counts - wins, wins)):
         vectorised = cache.block[:, field : field + WIDTH]

@@ -10,6 +10,7 @@ __all__ = [
     "additive_similarity",
     "log_joint",
     "log_likelihood",
+    "outcome_probabilities",
     "pair_probability",
     "set_probabilities",
 ]
@@ -79,14 +80,48 @@ def set_probabilities(members: Any, features: Any, weights: Any, unique: Any, la
     return [(1.0 - lapse) * chosen(x, set(members)) + lapse / len(members) for x in members]
 
 
-def log_likelihood(data: Any, features: Any, weights: Any, unique: Any, lapse: float) -> float:
-    """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as `pair_probability`)."""
+def outcome_probabilities(
+    i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float, tie: float
+) -> list[float]:
+    """Probabilities that option i is chosen, that neither is, and that option j is (Davidson 1970, eq. 2.2 to 2.4).
+
+    Parameters
+    ----------
+    i, j, features, weights, unique, lapse
+        As in `pair_probability`.
+    tie : float above 0
+        The parameter nu.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> outcome_probabilities(0, 1, features=[[], []], weights=[], unique=[1.0, 1.0], lapse=0.0, tie=2.0)
+    [0.25, 0.5, 0.25]
+    """
+    p = pair_probability(i, j, features, weights, unique, lapse)
+    parts = [p, tie * math.sqrt(p * (1.0 - p)), 1.0 - p]
+    return [part / sum(parts) for part in parts]
+
+
+def log_likelihood(
+    data: Any, features: Any, weights: Any, unique: Any, lapse: float, tie: float | None = None
+) -> float:
+    """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as `outcome_probabilities`;
+    tie=None: there are no ties)."""
     total = 0.0
     if hasattr(data, "sizes"):
         for v in range(data.n_sets):
             places = slice(data.start[v], data.start[v + 1])
             probabilities = set_probabilities(data.members[places].tolist(), features, weights, unique, lapse)
             total += sum(x * math.log(p) for x, p in zip(data.counts[places], probabilities, strict=True) if x)
+        return total
+    if tie is not None:
+        for i, j, *counts in zip(data.first, data.second, data.wins, data.tied, data.losses, strict=True):
+            probabilities = outcome_probabilities(i, j, features, weights, unique, lapse, tie)
+            total += sum(x * math.log(p) for x, p in zip(counts, probabilities, strict=True) if x)
         return total
     for i, j, x, y in zip(data.first, data.second, data.wins, data.losses, strict=True):
         p = pair_probability(i, j, features, weights, unique, lapse)

@@ -33,6 +33,12 @@ def test_pairs(case):
     watch(elimination(case), th.PairedComparisons(case["counts"]))
 
 
+@pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_ties(unique):
+    data = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], ties=[[0, 3, 0], [3, 0, 9], [0, 9, 0]])
+    watch(th.EliminationByAspects(unique=unique, tempering=False, ties="davidson"), data, draws=200)
+
+
 BARE = {
     "two options 20:0": ([[0, 20], [0, 0]], {"alpha": 1.0}),
     "two options 1:5": ([[0, 1], [5, 0]], {"alpha": 1.0}),

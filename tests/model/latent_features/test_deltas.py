@@ -13,13 +13,13 @@ from elimination_changes import (
     changed,
     write_back,
 )
-from problems import FIXED_UNIQUE, NO_UNIQUE, build, contents, make_state, random_comparisons
+from problems import FIXED_UNIQUE, NO_UNIQUE, build, contents, make_state, random_comparisons, with_ties
 from scipy.special import i0e
 
 from thali._jit import kernel
 from thali.inference.numerics.logarithm import fast_log
 from thali.model.latent_features import operations
-from thali.model.latent_features.likelihoods.pair_blocks import LOGLIK
+from thali.model.latent_features.likelihoods.pair_blocks import LOGLIK, TIE
 from thali.model.latent_features.likelihoods.pair_blocks import OTHER as OTHER_SIDE
 from thali.model.latent_features.likelihoods.pair_blocks import OWN as OWN_SIDE
 from thali.model.latent_features.moves.unique_weights import log_i0
@@ -69,6 +69,28 @@ def test_changes_of_elimination(call, n, missing, lapse):
         assert kept == pytest.approx(fresh.block[:, field : field + 8].ravel()[real], rel=1e-9, abs=1e-9)
     total = operations.log_likelihood(model.likelihood, cache, state)
     assert total == pytest.approx(naive.log_likelihood(data, *contents(state), lapse), rel=1e-10)
+
+
+@pytest.mark.parametrize("unique", [FIXED_UNIQUE, NO_UNIQUE])
+def test_changes_of_elimination_with_ties(unique):
+    rng, lapse, n, columns = np.random.default_rng(3), 0.02, 5, 4
+    data = with_ties(random_comparisons(n, n), 7)
+    model, make = build(data, lapse=lapse, unique=unique)
+    own = np.zeros(n) if unique == NO_UNIQUE else 3.0 + rng.random(n)
+    state, cache = make_state(model, make, rng.random((n, columns)) < 0.5, rng.gamma(2.0, size=columns), own)
+    cache.real[TIE] = tie = 0.7
+    operations.rebuild(model.likelihood, cache, state)
+    for _ in range(40):
+        which, i, k = int(rng.choice([MEMBER, WEIGHT, SCALE])), int(rng.integers(n)), int(rng.integers(columns))
+        before = contents(state)
+        move = (rng.random() - 0.5) * state.w[k]
+        d = {MEMBER: -state.w[k] if state.Z[k, i] else state.w[k], WEIGHT: move, SCALE: 0.8 + 0.4 * rng.random()}[which]
+        after = changed(which, *before, i, k, d)
+        expected = naive.log_likelihood(data, *after, lapse, tie) - naive.log_likelihood(data, *before, lapse, tie)
+        assert change(None, model, cache, state, which, i, k, d, True) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        write_back(state, *after)
+    total = operations.log_likelihood(model.likelihood, cache, state)
+    assert total == pytest.approx(naive.log_likelihood(data, *contents(state), lapse, tie), rel=1e-10)
 
 
 def test_without_unique_aspects_two_empty_sides_are_chosen_equally_often():

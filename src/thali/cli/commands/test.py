@@ -3,7 +3,7 @@
 from thali._labels import suggest
 from thali.data.kinds import PAIRS
 from thali.errors import ArgumentError
-from thali.model.options import TIES
+from thali.model.options import COUNTED_TIES
 
 from ..boundary import notify
 
@@ -35,7 +35,7 @@ def run_test(name: str, data_name: str, ties: str | None = None) -> None:
     from ..models import model_for
     from ..values import value_of
 
-    wanted = {} if ties is None else {"ties": value_of(TIES, ties)}
+    wanted = {} if ties is None else {"ties": value_of(COUNTED_TIES, ties)}
     data, recognised = load(find_data(data_name), model_for(PAIRS), wanted)
     notify(f"{data_name}: {recognised}")
     print(getattr(paired, TESTS[name])(data))

@@ -132,6 +132,11 @@ def _ranks(table) -> str:
 
 def _scalars(model, summary) -> str:
     lines = [f"Concentration α: {estimate_in(summary, 'alpha')}"] if "alpha" in summary.index else []
+    if "tie" in summary.index:
+        lines.append(
+            f"Ties: nu is {estimate_in(summary, 'tie')}; between equal options a comparison ends in a tie with "
+            "probability nu / (2 + nu)"
+        )
     likelihood = estimate_in(summary, "log_likelihood")
     lines.append(f"Log-likelihood of all the data, no constant left out: {likelihood}")
     lines.append(f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}")

@@ -11,6 +11,7 @@ from thali._labels import plural
 from thali.errors import ArgumentError, ThaliWarning
 
 from ..base import Job, Model
+from ..counted_ties import CONVERSIONS, counted
 from ..latent_features.base import data_of_thali
 from ..prepared import Prepared
 from .fit import checked_aspects, estimate, vanishing
@@ -38,6 +39,9 @@ class MaximumLikelihoodElimination(Model):
         Whether every option also has one aspect of its own.
     lapse : float in [0, 1), optional
         Probability epsilon of choosing at random; None: 0.
+    ties : {None, "half", "drop"}
+        Whether a pair of which neither option was chosen counts half a choice of either, or nothing. None refuses such
+        data; `thali.paired.davidson` has a third outcome.
 
     Attributes
     ----------
@@ -64,10 +68,13 @@ class MaximumLikelihoodElimination(Model):
 
     estimates_: "Estimates"
 
-    def __init__(self, aspects: Any = "unique", unique: bool = True, lapse: float | None = None) -> None:
+    def __init__(
+        self, aspects: Any = "unique", unique: bool = True, lapse: float | None = None, ties: str | None = None
+    ) -> None:
         self.aspects = aspects
         self.unique = unique
         self.lapse = lapse
+        self.ties = ties
 
     def fit(self, data: Any, random_seed: Any = None) -> Any:
         """Find the maximum of the likelihood.
@@ -96,7 +103,7 @@ class MaximumLikelihoodElimination(Model):
         """
         seed = 0 if random_seed is None else random_seed
         settings = self.aspects, self.unique, self._lapse()
-        data = data_of_thali(data)
+        data = counted(data_of_thali(data), self.ties, CONVERSIONS)
         work = partial(estimate, data, *settings, random_seed=seed)
         return self._carry_out(Job(lambda: {"estimates_": work()}, data=str(data)))
 
@@ -104,7 +111,7 @@ class MaximumLikelihoodElimination(Model):
         """What `fit` would run, after the checks of the aspects that it makes."""
         from ..latent_features.likelihoods.elimination import as_pairs
 
-        pairs: Any = as_pairs(data)
+        pairs: Any = as_pairs(counted(data, self.ties, CONVERSIONS))
         checked_aspects(pairs, self.aspects, self.unique, self._lapse())
         return Prepared(self._lapse())
 

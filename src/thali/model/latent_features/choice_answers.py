@@ -68,8 +68,9 @@ class ChoiceAnswers(LatentFeatures):
         Returns
         -------
         ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b. Of larger sets, or `Choices`: for each set the
-            probabilities of its members, in their order.
+            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
+            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the probabilities of its members, in
+            their order.
 
         Raises
         ------
@@ -83,6 +84,31 @@ class ChoiceAnswers(LatentFeatures):
         tree = of_choices(self._fitted(), "predict_proba")
         labels = [str(x) for x in tree["posterior"].dataset["option"].values]
         return predicted(columns_of(tree), labels, sets, float(tree["constant_data"].dataset["lapse"]))
+
+    def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":
+        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
+
+        Parameters
+        ----------
+        pairs : list of (a, b)
+            Labels of two different options each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, an entry is not two different options, or the model knows no ties.
+        """
+        from .answers.kind import of_choices
+        from .answers.predict import outcomes_table
+
+        return outcomes_table(of_choices(self._fitted(), "predict_outcomes"), pairs)
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
@@ -100,7 +126,8 @@ class ChoiceAnswers(LatentFeatures):
         pandas.DataFrame
             One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
             (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
-            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval of the replicated proportion), if there are ties two rows a pair, with the column tied: of the
+            choices of a, and of the ties, p_value (two-sided) and missed (whether observed lies outside the
             interval). ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
             2 on average, of which the check says nothing). Where the model is true it is conservative: below .05
             in .5 to 1.5 % of simulated data sets.

@@ -6,6 +6,7 @@ from thali._arguments import one_of
 from thali.errors import Argument, ArgumentError, Setting
 from thali.trees.tree import Tree
 
+from ..counted_ties import CONVERSIONS, counted, has_ties
 from .choice_answers import ChoiceAnswers
 from .feature_argument import UNIQUE_ALONE, names_of, prior_of
 from .likelihoods.elimination import Elimination
@@ -56,6 +57,11 @@ class EliminationByAspects(ChoiceAnswers):
         chains get stuck there; one otherwise.
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+    ties : {None, "davidson", "half", "drop"}
+        What is made of pairs of which neither option was chosen (`PairedComparisons.ties`). "davidson": a third outcome
+        with the probability r / (1 + r), where r is nu times the square root of p̃ (1 - p̃) and nu is learned under a
+        Gamma(1, 1) prior; p̃ is then the probability of the first option where one of the two is chosen. "half": half
+        a choice of either option. "drop": nothing. None: "davidson" if there are ties.
 
     Attributes
     ----------
@@ -69,7 +75,7 @@ class EliminationByAspects(ChoiceAnswers):
     References
     ----------
     Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Wickelmaier & Schmid (2004) for the estimates
-    by maximum likelihood.
+    by maximum likelihood; Davidson (1970) for ties.
 
     Examples
     --------
@@ -94,6 +100,7 @@ class EliminationByAspects(ChoiceAnswers):
         method: Literal["maximum-likelihood"],
         sampler: None = None,
         tempering: None = None,
+        ties: Literal["half", "drop"] | None = ...,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -106,6 +113,7 @@ class EliminationByAspects(ChoiceAnswers):
         method: Literal["mcmc"] = ...,
         sampler: Literal["recommended", "paper"] | None = ...,
         tempering: Any = ...,
+        ties: Literal["davidson", "half", "drop"] | None = ...,
     ) -> "EliminationByAspects": ...
 
     def __new__(
@@ -117,6 +125,7 @@ class EliminationByAspects(ChoiceAnswers):
         method: str = "mcmc",
         sampler: Any = None,
         tempering: Any = None,
+        ties: Any = None,
     ) -> Any:
         if method != "maximum-likelihood":
             return super().__new__(cls)
@@ -126,7 +135,7 @@ class EliminationByAspects(ChoiceAnswers):
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
-        return MaximumLikelihoodElimination(aspects, unique, lapse)
+        return MaximumLikelihoodElimination(aspects, unique, lapse, ties)
 
     def __init__(
         self,
@@ -137,6 +146,7 @@ class EliminationByAspects(ChoiceAnswers):
         method: str = "mcmc",
         sampler: Any = None,
         tempering: Any = None,
+        ties: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -145,6 +155,7 @@ class EliminationByAspects(ChoiceAnswers):
         self.method = method
         self.sampler = sampler
         self.tempering = tempering
+        self.ties = ties
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. `method` stays: another one is another estimator.
@@ -158,11 +169,16 @@ class EliminationByAspects(ChoiceAnswers):
             raise ArgumentError(Argument("method"), " cannot be changed; make a new model.")
         return super().set_params(**params)
 
+    def _as_data(self, data: Any) -> Any:
+        return counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "maximum-likelihood"))
         one_of("unique", self.unique, (True, False))
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", *UNIQUE_ALONE))
-        likelihood = Elimination(Elimination.lapse if self.lapse is None else self.lapse, unique=bool(self.unique))
+        lapse = Elimination.lapse if self.lapse is None else self.lapse
+        ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
+        likelihood = Elimination(lapse, bool(self.unique), ties)
         return {
             "prior": prior,
             "likelihood": likelihood,

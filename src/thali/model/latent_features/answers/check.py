@@ -50,13 +50,13 @@ def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
     constant = tree["constant_data"].to_dataset()
     labels = constant["option"].values
     first, second, lapse = constant["first"].values, constant["second"].values, float(constant["lapse"])
-    wins, losses = _whole_counts(tree, labels[first], labels[second])
+    wins, losses = whole_counts(tree, labels[first], labels[second])
     columns = spaced(columns_of(tree), len(wins))
     rng = streams(random_seed, 1)[0]
 
     rows, discrepancy = [], np.zeros((2, columns.n_draws))
     for pairs in blocks(len(wins), columns.n_draws):
-        p = _probabilities(columns, first[pairs], second[pairs], lapse)
+        p = probabilities_of(columns, first[pairs], second[pairs], lapse)
         x, n = wins[pairs, None], (wins + losses)[pairs, None]
         replicates = rng.binomial(n, p)
         rows.append(replicated_rows(x, n, p, replicates))
@@ -125,6 +125,8 @@ def what_was_chosen(row: Any, shown: "dict[str, str] | None" = None) -> str:
     """The words for a row of the table, with other names for the options if they are given."""
     names = shown or {}
     if hasattr(row, "b"):
+        if getattr(row, "tied", False):
+            return f"{names.get(row.a, row.a)} and {names.get(row.b, row.b)} tied"
         return f"{names.get(row.a, row.a)} over {names.get(row.b, row.b)}"
     return f"{names.get(row.alternative, row.alternative)} out of {row.offered}"
 
@@ -137,7 +139,7 @@ def _p(p_value: float, resolution: float) -> str:
     return f"p > {largest:.2g}" if p_value > largest else f"p = {p_value:.{3 if p_value < 0.1 else 2}f}"
 
 
-def _whole_counts(tree: "xarray.DataTree", a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def whole_counts(tree: "xarray.DataTree", a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Times that each option of a pair was chosen, as integers."""
     observed = tree["observed_data"].to_dataset()
     wins, losses = observed["wins"].values, tree["constant_data"].dataset["losses"].values
@@ -151,12 +153,17 @@ def _whole_counts(tree: "xarray.DataTree", a: np.ndarray, b: np.ndarray) -> tupl
     return wins.astype(np.int64), losses.astype(np.int64)
 
 
+def spaced_draws(n_draws: int, n_counts: int) -> np.ndarray:
+    """The numbers of the draws that are replicated."""
+    wanted = min(max(MIN_DRAWS, MAX_REPLICATES // n_counts), n_draws)
+    return np.arange(wanted) * n_draws // wanted
+
+
 def spaced(columns: Columns, n_counts: int) -> Columns:
     """All draws, or evenly spaced ones if there would be too many replicates."""
-    wanted = max(MIN_DRAWS, MAX_REPLICATES // n_counts)
-    if wanted >= columns.n_draws:
+    draws = spaced_draws(columns.n_draws, n_counts)
+    if len(draws) == columns.n_draws:
         return columns
-    draws = np.arange(wanted) * columns.n_draws // wanted
     kept = np.isin(columns.draw, draws)
     owners = columns.owners[np.repeat(kept, columns.sizes)]
     return Columns(
@@ -171,7 +178,7 @@ def blocks(count: int, n_draws: int) -> Iterator[slice]:
         yield slice(start, min(start + step, count))
 
 
-def _probabilities(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
+def probabilities_of(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
     """p̃, array (pairs, draws): with the draws last, blocks of pairs read one random stream in one order."""
     p = np.empty((len(first), columns.n_draws))
     for draws, ij, ji in advantage_blocks(columns, first, second):

@@ -48,7 +48,7 @@ def set_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas
         replicates, p = np.concatenate(drawn, axis=1).T, p.T
         x, n = counts[places, None], np.repeat(totals[sets], sizes[sets])[:, None]
         rows.append(replicated_rows(x, n, p, replicates))
-        discrepancy += [_discrepancy(x, n, p), _discrepancy(replicates, n, p)]
+        discrepancy += [discrepancy_of(x, n, p), discrepancy_of(replicates, n, p)]
     return finished_table(pd.DataFrame(named), rows, discrepancy)
 
 
@@ -63,7 +63,7 @@ def _whole_counts(counts: np.ndarray, named: dict[Any, Any]) -> np.ndarray:
     return counts.astype(np.int64)
 
 
-def _discrepancy(x: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
+def discrepancy_of(x: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
     """sum (x - n p)² / (n p) over the members of sets, draw by draw."""
     residual, expected = x - n * p, n * p
     # Where the model says never, data that agree add nothing, and data that do not are infinitely far.

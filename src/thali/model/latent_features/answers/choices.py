@@ -6,10 +6,10 @@ import numpy as np
 
 from thali.data.kinds import PAIRS
 
-from .binomial import log_coefficient
 from .columns import Columns
 from .pair_coordinates import pair_coordinates, pair_index, pair_names
 from .probabilities import advantage_blocks, lapsing
+from .ties import log_outcome_coefficient, outcomes
 from .tree import DataPart
 
 if TYPE_CHECKING:
@@ -17,16 +17,23 @@ if TYPE_CHECKING:
 
 
 def choices_part(
-    columns: Columns, data: "PairedComparisons", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
+    columns: Columns,
+    data: "PairedComparisons",
+    shape: tuple[int, int],
+    dense: bool,
+    *,
+    lapse: float,
+    unique: bool,
+    tie: np.ndarray | None,
 ) -> DataPart:
-    """The part of a posterior that knows of choices."""
+    """The part of a posterior that knows of choices; `tie`: the parameter of ties, draw by draw, if there are any."""
     labels = np.asarray(data.labels, dtype=str)
-    coefficients = log_coefficient(data.wins, data.losses)
+    coefficients = log_outcome_coefficient(data.wins, data.tied, data.losses)
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     coordinates, pointwise = {}, {}
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability, terms = _pair_draws(columns, i, j, data, lapse)
+        probability, terms = _pair_draws(columns, i, j, data, lapse, tie)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
         coordinates = pair_names(labels)
         terms = (terms + coefficients).reshape(*shape, -1)
@@ -34,10 +41,14 @@ def choices_part(
     return DataPart(
         kind=PAIRS,
         log_constant=float(coefficients.sum()),
-        descriptions={"choice_probability": "probability that the first of a pair is chosen, lapse included"},
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, if one is; lapse included",
+            "tie": "nu, the parameter of ties",
+        },
         variables=variables,
         coordinates=coordinates,
-        observed={"wins": ("compared_pair", as_counts(data.wins))},
+        observed={"wins": ("compared_pair", as_counts(data.wins))}
+        | ({} if tie is None else {"ties": ("compared_pair", as_counts(data.tied))}),
         constants={
             "first": ("compared_pair", data.first),
             "second": ("compared_pair", data.second),
@@ -45,6 +56,7 @@ def choices_part(
             "log_binomial_coefficient": ("compared_pair", coefficients),
             "lapse": float(lapse),
             "unique": bool(unique),
+            "has_ties": tie is not None,
         },
         pointwise=pointwise,
         observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second),
@@ -58,7 +70,7 @@ def as_counts(values: np.ndarray) -> np.ndarray:
 
 
 def _pair_draws(
-    columns: Columns, i: np.ndarray, j: np.ndarray, data: Any, lapse: float
+    columns: Columns, i: np.ndarray, j: np.ndarray, data: Any, lapse: float, tie: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """p̃ of all pairs i < j, and the log-likelihood of the compared ones without coefficient, draw by draw."""
     from scipy.special import xlogy
@@ -70,5 +82,11 @@ def _pair_draws(
         probability[draws] = lapsing(ij, ji, lapse)
         # The reverse probability from its own advantage: 1 - p would lose the digits of a small one.
         reverse = lapsing(ji[:, compared], ij[:, compared], lapse)
-        pointwise[draws] = xlogy(data.wins, probability[draws][:, compared]) + xlogy(data.losses, reverse)
+        forward = probability[draws][:, compared]
+        if tie is None:
+            pointwise[draws] = xlogy(data.wins, forward) + xlogy(data.losses, reverse)
+        else:
+            of_outcome = np.moveaxis(outcomes(forward, reverse, tie[draws, None]), -1, 0)
+            counts = data.wins, data.tied, data.losses
+            pointwise[draws] = sum(xlogy(n, p) for n, p in zip(counts, of_outcome, strict=True))
     return probability, pointwise

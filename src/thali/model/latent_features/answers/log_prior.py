@@ -16,6 +16,7 @@ NOTES = {
     "unique_weights": "the weights of the unique aspects",
     "constant": "the additive constant",
     "sigma": "sigma",
+    "tie": "the parameter of ties",
 }
 
 

@@ -6,6 +6,7 @@ from thali.data.kinds import CHOICES
 
 from .check import pair_check_table
 from .check_sets import set_check_table
+from .check_ties import tied_check_table
 from .kind import kind_of
 
 if TYPE_CHECKING:
@@ -15,5 +16,7 @@ if TYPE_CHECKING:
 
 def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
     """Observed proportions against replicates of the model: a row a compared pair, or a member of a set."""
-    of_kind = set_check_table if kind_of(tree) == CHOICES else pair_check_table
-    return of_kind(tree, random_seed)
+    if kind_of(tree) == CHOICES:
+        return set_check_table(tree, random_seed)
+    of_pairs = tied_check_table if tree["constant_data"].dataset["has_ties"] else pair_check_table
+    return of_pairs(tree, random_seed)

@@ -11,9 +11,11 @@ from thali.errors import ArgumentError
 
 from .columns import Columns, columns_of
 from .kind import of_choices
-from .probabilities import mean_probabilities, probability_draws
+from .probabilities import advantage_blocks, lapsing, mean_probabilities, probability_draws
+from .ties import outcomes
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 
@@ -37,6 +39,29 @@ def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:
     first, second = (np.array([labels.index(label)]) for label in pair)
     draws = probability_draws(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
     return draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"])
+
+
+def outcomes_table(tree: "xarray.DataTree", pairs: Any) -> "pandas.DataFrame":
+    """A row a pair: a, b, p_a, p_tie, p_b."""
+    import pandas as pd
+
+    constant, posterior = tree["constant_data"].dataset, tree["posterior"].dataset
+    if not constant["has_ties"]:
+        raise ArgumentError(
+            "The model knows no ties: there were none in the data, or they were not modelled; predict_proba has the "
+            "probabilities of either option."
+        )
+    labels = [str(x) for x in posterior["option"].values]
+    places, paired = places_of(pairs, labels)
+    if not paired:
+        raise ArgumentError("Give pairs of labels, [(a, b), ...]; there are no ties out of larger sets.")
+    first, second = np.array(places, np.int64).reshape(-1, 2).T
+    total, tie = np.zeros((len(first), 3)), posterior["tie"].values.ravel()
+    columns, lapse = columns_of(tree), float(constant["lapse"])
+    for draws, ij, ji in advantage_blocks(columns, first, second):
+        total += outcomes(lapsing(ij, ji, lapse), lapsing(ji, ij, lapse), tie[draws, None]).sum(axis=0)
+    named = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
+    return pd.DataFrame(named | dict(zip(("p_a", "p_tie", "p_b"), (total / columns.n_draws).T, strict=True)))
 
 
 def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:

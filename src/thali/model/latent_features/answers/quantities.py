@@ -49,15 +49,17 @@ def of_all(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_pairs(tree: "xarray.DataTree") -> Quantities:
-    """`choice_probability[a, b]` of every compared pair up to 60 options, `worth[a]` and `rank[a]` up to 1,000."""
+    """`tie` if there are ties, and `choice_probability[a, b]` of every compared pair up to 60 options, `worth[a]` and
+    `rank[a]` up to 1,000."""
     posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
     n_options = posterior.sizes["option"]
+    ties = {"tie": posterior["tie"].values} if constant["has_ties"] else {}
     if n_options > MAX_OPTIONS:
-        return of_options(tree) if n_options <= MAX_RANKED else {}
+        return ties | (of_options(tree) if n_options <= MAX_RANKED else {})
     pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
     compared = posterior["choice_probability"].values[..., pairs]
     named = zip(constant["option_a"].values, constant["option_b"].values, strict=True)
-    return {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
+    return ties | {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
 
 
 def of_options(tree: "xarray.DataTree") -> Quantities:

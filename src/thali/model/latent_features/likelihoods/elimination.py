@@ -9,25 +9,9 @@ from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .. import operations
 from ..priors.given import Given
-from ..state import COLUMNS, columns_born, scratch, sum_of_weights
 from .elimination_sets import check_sets, compiled_sets
-from .pair_blocks import (
-    PairCache,
-    Pairs,
-    PairsWithoutUnique,
-    empty_cache,
-    fill,
-    lay_out,
-    may_be_empty,
-    row_apply,
-    row_columns,
-    row_delta,
-    scale_sides,
-    total,
-    update_transposed,
-)
+from .pair_operations import compiled_pairs
 
 # Below this shape of the weight prior some weights are so much smaller than others that a difference of sums loses
 # them: pairs are then evaluated as sets of two, without sums that are kept.
@@ -47,12 +31,23 @@ class Elimination:
     aspect distinguishes are chosen equally often. Out of a larger set one aspect after the other eliminates options,
     until one is left: see `thali.likelihoods.elimination_probabilities`.
 
+    With ties (Davidson 1970) neither option of a pair may be chosen:
+
+    .. math::
+        r = \nu \sqrt{\tilde p_{ij} \tilde p_{ji}}, \qquad
+        P(i) = \frac{\tilde p_{ij}}{1 + r}, \quad P(\text{tie}) = \frac{r}{1 + r}, \quad
+        P(j) = \frac{\tilde p_{ji}}{1 + r}, \qquad \nu \sim \mathrm{Gamma}(1, 1)
+
+    so that p̃ is the probability of i where one of the two is chosen.
+
     Parameters
     ----------
     lapse : float in [0, 1)
         The probability epsilon of choosing at random.
     unique : bool
         Whether every option also owns one fixed aspect alone, which is not among the columns of f.
+    ties : bool
+        Whether there are ties, for pairs only.
 
     Raises
     ------
@@ -61,20 +56,21 @@ class Elimination:
 
     References
     ----------
-    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1 and 2.
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1 and 2. Davidson (1970), On extending the Bradley-Terry model
+    to accommodate ties in paired comparison experiments.
 
     Examples
     --------
     >>> from thali.likelihoods import Elimination
     >>> Elimination(lapse=0.02)
-    Elimination(lapse=0.02, unique=True)
+    Elimination(lapse=0.02, unique=True, ties=False)
     """
 
     lapse: float = 0.01
     unique: bool = True
+    ties: bool = False
 
     least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
-    parameters = ()  # stored with the draws in addition to features and weights
 
     def __post_init__(self) -> None:
         if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):
@@ -84,14 +80,19 @@ class Elimination:
             )
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """Stored with the draws in addition to features and weights: nu, the parameter of ties."""
+        return ("tie",) if self.ties else ()
+
+    @property
     def tempers(self) -> bool:
         """Whether chains need it: without unique aspects, choices between some families of aspects are nearly
         impossible."""
         return not self.unique
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind or with ties, and ArgumentError for aspects that leave nothing to
-        learn, or make a choice impossible without lapses."""
+        """Raise DataError for data of another kind or with ties that are not expected, and ArgumentError for aspects
+        that leave nothing to learn, or make a choice impossible without lapses."""
         data = as_pairs(data)
         if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
@@ -99,8 +100,10 @@ class Elimination:
                 + (" Use AdditiveClustering for similarities." if hasattr(data, "values") else "")
             )
         if isinstance(data, Choices):
+            if self.ties:
+                raise DataError("Ties are for paired comparisons; out of larger sets one option is chosen.")
             check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
-        else:
+        elif not self.ties:
             data.refuse_ties()
         if self.unique:
             return
@@ -118,7 +121,10 @@ class Elimination:
             raise ArgumentError("No option has any aspect; name some aspects, or set ", Setting("unique", True), ".")
         if self.lapse > 0.0 or isinstance(data, Choices):
             return
-        for chosen, rejected, counts in ((data.first, data.second, data.wins), (data.second, data.first, data.losses)):
+        for chosen, rejected, counts in (
+            (data.first, data.second, data.wins + data.tied),
+            (data.second, data.first, data.losses + data.tied),
+        ):
             favours = (owns[chosen] & ~owns[rejected]).any(1)
             undecided = ~(owns[chosen] ^ owns[rejected]).any(1)
             for p in np.flatnonzero((counts > 0) & ~favours & ~undecided):
@@ -140,23 +146,26 @@ class Elimination:
         """
         data = as_pairs(data)
         if shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
+            if self.ties:
+                raise ArgumentError(
+                    Argument("weight_prior"), f" needs a shape of {SHAPE_OF_SUMS:g} or more for data with ties."
+                )
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse)
-        counts = data.first, data.second, data.wins, data.losses
-        return lay_out(data.n_options, *counts, float(self.lapse), self.unique), empty_cache
+        return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
 
     def held_to(self, data: Any) -> "Elimination":
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
     def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
-        """Parameters other than features and weights, from their prior: none."""
-        return {}
+        """Parameters other than features and weights, from their prior: that of ties."""
+        return {"tie": rng.standard_exponential()} if self.ties else {}
 
     def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
-        """Log prior densities of the parameters other than features and weights, draw by draw: there are none."""
-        return {}
+        """Log prior densities of the parameters other than features and weights, draw by draw: that of ties."""
+        return {"tie": -own["tie"]} if self.ties else {}
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Choices of the same design, drawn at one draw's aspects."""
@@ -165,7 +174,7 @@ class Elimination:
         data = as_pairs(data)
         if isinstance(data, Choices):
             return new_choices(columns, data, self.lapse, rng)
-        return new_pairs(columns, data, self.lapse, rng)
+        return new_pairs(columns, data, self.lapse, parameters.get("tie"), rng)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
@@ -176,166 +185,9 @@ class Elimination:
             from ..answers.choice_sets import sets_part
 
             return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
-        return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
+        return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, tie=extra.get("tie"))
 
 
 def as_pairs(data: Any) -> Any:
     """Choices out of pairs only become paired comparisons: the same likelihood, much faster."""
     return data.to_comparisons() if isinstance(data, Choices) and data.is_paired else data
-
-
-# How the changes that moves make look to a pair (i, j): i joins h with weight w, own += w - w z[j], other -= w z[j];
-# the weight of h grows by d, own += d - d z[j] for the rows in h, or other += d z[j] for the rows outside, whichever
-# are fewer; compensated changes, both sides -= d z[j]. The numbers of columns on the sides change likewise, but not by
-# the unique weights that compensate, and not by a change of a weight alone.
-SAME = (0.0, 0.0, 0.0, 0.0)
-
-
-@operations.sees_full.register(Pairs)
-@operations.sees_full.register(PairsWithoutUnique)
-def _sees_full(pairs: Any) -> Any:
-    return False
-
-
-@operations.cache_at.register(Pairs)
-@operations.cache_at.register(PairsWithoutUnique)
-def _cache_at(pairs: Any, caches: Any, t: Any) -> Any:
-    return PairCache(caches.block[t], caches.real[t])
-
-
-@operations.is_scale_free.register(Pairs)
-@operations.is_scale_free.register(PairsWithoutUnique)
-def _is_scale_free(pairs: Any) -> Any:
-    return True
-
-
-@operations.delta_own.register(Pairs)
-@operations.delta_own.register(PairsWithoutUnique)
-def _delta_own(pairs: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
-    return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
-
-
-@operations.apply_own.register(Pairs)
-@operations.apply_own.register(PairsWithoutUnique)
-def _apply_own(pairs: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
-    row_apply(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
-    update_transposed(pairs, c, i)
-
-
-@operations.delta_member.register(Pairs)
-@operations.delta_member.register(PairsWithoutUnique)
-def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    g = 1.0 if d > 0.0 else -1.0
-    return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
-
-
-@operations.apply_member.register(Pairs)
-@operations.apply_member.register(PairsWithoutUnique)
-def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    g = 1.0 if d > 0.0 else -1.0
-    row_apply(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
-    update_transposed(pairs, c, i)
-
-
-@operations.delta_weight.register(Pairs)
-@operations.delta_weight.register(PairsWithoutUnique)
-def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    n = b.Z.shape[1] - 1
-    side = 1.0 if 2 * m <= n else 0.0
-    x, y = d * side, d * (1.0 - side)
-    g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
-    change = 0.0
-    for i in range(n):
-        if b.Z[k, i] == side:
-            change += row_delta(pairs, c, b, k, i, (x, -x, 0.0, y), (g, -g, 0.0, h))
-    return change
-
-
-@operations.apply_weight.register(Pairs)
-@operations.apply_weight.register(PairsWithoutUnique)
-def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    n = b.Z.shape[1] - 1
-    side = 1.0 if 2 * m <= n else 0.0
-    x, y = d * side, d * (1.0 - side)
-    g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
-    for i in range(n):
-        if b.Z[k, i] == side:
-            row_apply(pairs, c, b, k, i, (x, -x, 0.0, y), (g, -g, 0.0, h))
-            update_transposed(pairs, c, i)
-
-
-@operations.delta_compensated_member.register(Pairs)
-@operations.delta_compensated_member.register(PairsWithoutUnique)
-def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    g = 1.0 if d > 0.0 else -1.0
-    return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
-
-
-@operations.apply_compensated_member.register(Pairs)
-@operations.apply_compensated_member.register(PairsWithoutUnique)
-def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
-    g = 1.0 if d > 0.0 else -1.0
-    row_apply(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
-    update_transposed(pairs, c, i)
-
-
-@operations.delta_compensated_weight.register(Pairs)
-@operations.delta_compensated_weight.register(PairsWithoutUnique)
-def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    change = 0.0
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
-            change += row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), SAME)
-    return 0.5 * change  # every pair of owners was met from both sides
-
-
-@operations.apply_compensated_weight.register(Pairs)
-@operations.apply_compensated_weight.register(PairsWithoutUnique)
-def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
-            row_apply(pairs, c, b, k, i, (0.0, -d, 0.0, -d), SAME)
-
-
-@operations.apply_transfer.register(Pairs)
-@operations.apply_transfer.register(PairsWithoutUnique)
-def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
-    # as by default; in addition column k is added to, or removed from, the side of `other` against owners of neither
-    rest = k if d > 0.0 else scratch(b)
-    g = 1.0 if d > 0.0 else -1.0
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[other, i] != 0.0:
-            row_apply(pairs, c, b, rest, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
-            if may_be_empty(pairs):
-                row_columns(pairs, c, b, rest, i, g, -g)
-                row_columns(pairs, c, b, other, i, 0.0, -g)
-            update_transposed(pairs, c, i)
-
-
-@operations.apply_copies.register(Pairs)
-@operations.apply_copies.register(PairsWithoutUnique)
-def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
-    if may_be_empty(pairs):
-        for i in range(b.Z.shape[1] - 1):
-            if b.Z[k, i] != 0.0:
-                row_columns(pairs, c, b, k, i, extra, -extra)
-                update_transposed(pairs, c, i)
-
-
-@operations.apply_scale.register(Pairs)
-@operations.apply_scale.register(PairsWithoutUnique)
-def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
-    if scale_sides(pairs, c, factor, sum_of_weights(b)):
-        fill(pairs, c, b, b.whole[COLUMNS])
-
-
-@operations.rebuild.register(Pairs)
-@operations.rebuild.register(PairsWithoutUnique)
-def _rebuild(pairs: Any, c: Any, b: Any) -> None:
-    fill(pairs, c, b, b.whole[COLUMNS])
-
-
-@operations.log_likelihood.register(Pairs)
-@operations.log_likelihood.register(PairsWithoutUnique)
-def _log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
-    return total(pairs, c)

@@ -22,13 +22,22 @@ class NewData(NamedTuple):
     log_likelihood: float  # of the new data, no constant left out
 
 
-def new_pairs(columns: "Columns", data: "PairedComparisons", lapse: float, rng: np.random.Generator) -> NewData:
-    """Every pair is compared as often as in the data: Binomial(n, p̃)."""
+def new_pairs(
+    columns: "Columns", data: "PairedComparisons", lapse: float, tie: float | None, rng: np.random.Generator
+) -> NewData:
+    """Every pair is compared as often as in the data: Binomial(n, p̃), or Multinomial(n, ...) with ties."""
     from ..answers.binomial import log_binomial
     from ..answers.probabilities import probability_draws
 
     p = probability_draws(columns, data.first, data.second, lapse)[0]
-    n = _whole(data.wins + data.losses)
+    n = _whole(data.wins + data.losses + data.tied)
+    if tie is not None:
+        from ..answers.ties import log_multinomial, outcomes
+
+        found = outcomes(p, 1.0 - p, tie)
+        wins, tied, losses = rng.multinomial(n, found).T.astype(float)
+        new = data.with_counts(wins, losses, tied)
+        return NewData(new, {"wins": wins, "ties": tied}, float(log_multinomial(wins, tied, losses, found).sum()))
     wins = rng.binomial(n, p).astype(float)
     losses = n - wins
     found = float(log_binomial(wins, losses, p).sum())

@@ -6,6 +6,9 @@ counts. One row kernel with four numbers serves every change that a move can mak
 of its own side grows by a0 + a1 z[j] and that of the other by b0 + b1 z[j], where z is a row of Z and j the neighbour.
 Where options have no unique aspects, four more numbers give in the same way the change of the number of columns on
 each side: a side without columns is empty, whatever rounding leaves of its weights.
+
+With ties (Davidson 1970) r = nu sqrt(p q), and P(i), P(tie), P(j) are p, r, q over 1 + r: half of the ties count as
+choices of either option, and every comparison subtracts log (1 + r).
 """
 
 import math
@@ -22,7 +25,7 @@ WIDTH = 8
 # distances in one array let the compiler see that the fields do not overlap.
 FIELDS, FIELDS_WITHOUT_UNIQUE = 6, 8
 OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS = range(0, FIELDS_WITHOUT_UNIQUE * WIDTH, WIDTH)
-ERROR = 0  # position in PairCache.real
+ERROR, TIE, TIED = range(3)  # positions in PairCache.real
 LEAST = 1e-290  # weight of an empty side: two of them give probability 1/2
 ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may leave
 TRUSTED = 1e5  # times the errors since the cache was filled: the least weight of a side that is trusted
@@ -44,11 +47,21 @@ class PairsWithoutUnique(Pairs):
     """The same where options have no unique aspects, so that a side may be without columns."""
 
 
+class PairsWithTies(Pairs):
+    """Pairs of which neither may be chosen: wins and losses each include half of the ties."""
+
+
+class PairsWithTiesWithoutUnique(PairsWithTies):
+    """The same where options have no unique aspects."""
+
+
 class PairCache(NamedTuple):
     """What a chain stores of the pairs."""
 
     block: np.ndarray  # (blocks, fields * WIDTH)
-    real: np.ndarray  # (1,) ERROR: bound on the rounding error of a side's weight since the cache was filled
+    # ERROR: bound on the rounding error of a side's weight since the cache was filled; with ties also TIE, the
+    # parameter nu, and TIED, the number of ties
+    real: np.ndarray
 
 
 @vectorised
@@ -64,13 +77,48 @@ def may_be_empty(pairs: Any) -> None:
 
 
 @may_be_empty.register(Pairs)
+@may_be_empty.register(PairsWithTies)
 def _never_empty(pairs: Any) -> Any:
     return False
 
 
 @may_be_empty.register(PairsWithoutUnique)
+@may_be_empty.register(PairsWithTiesWithoutUnique)
 def _may_be_empty(pairs: Any) -> Any:
     return True
+
+
+@generic
+def has_ties(pairs: Any) -> None:
+    """Whether neither option of a pair may be chosen."""
+
+
+@has_ties.register(Pairs)
+@has_ties.register(PairsWithoutUnique)
+def _has_none(pairs: Any) -> Any:
+    return False
+
+
+@has_ties.register(PairsWithTies)
+@has_ties.register(PairsWithTiesWithoutUnique)
+def _has_ties(pairs: Any) -> Any:
+    return True
+
+
+@vectorised
+def balance(own: Any, other: Any, scale: Any, base: Any) -> Any:
+    """sqrt(p (1 - p)): what the odds of a tie are proportional to."""
+    share = scale / (own + other)
+    return math.sqrt((own * share + base) * (other * share + base))
+
+
+@vectorised
+def term_of(pairs: Any, c: Any, own: Any, other: Any, wins: Any, losses: Any) -> Any:
+    """The log-likelihood of a pair."""
+    if has_ties(pairs):
+        tie = 1.0 + c.real[TIE] * balance(own, other, pairs.scale, pairs.base)
+        return log_term(own, other, wins, losses, pairs.scale, pairs.base) - (wins + losses) * fast_log(tie)
+    return log_term(own, other, wins, losses, pairs.scale, pairs.base)
 
 
 @vectorised
@@ -94,7 +142,7 @@ def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns:
             other = on_side(pairs, c, v, OTHER_COLUMNS + t, c.block[v, OTHER + t] + b0 + b1 * z, f0 + f1 * z)
             own = max(own, LEAST)
             other = max(other, LEAST)
-            term = log_term(own, other, c.block[v, WINS + t], c.block[v, LOSSES + t], pairs.scale, pairs.base)
+            term = term_of(pairs, c, own, other, c.block[v, WINS + t], c.block[v, LOSSES + t])
             total += term - c.block[v, LOGLIK + t]
     return total
 
@@ -109,7 +157,7 @@ def store(pairs: Any, c: Any, v: Any, t: Any, own: Any, other: Any) -> None:
     own = max(own, LEAST)
     other = max(other, LEAST)
     wins, losses = c.block[v, WINS + t], c.block[v, LOSSES + t]
-    c.block[v, LOGLIK + t] = log_term(own, other, wins, losses, pairs.scale, pairs.base)
+    c.block[v, LOGLIK + t] = term_of(pairs, c, own, other, wins, losses)
 
 
 @scalar
@@ -218,10 +266,15 @@ def total(pairs: Any, c: Any) -> Any:
                         result += c.block[v, WINS + t] * math.log(p)
                     if c.block[v, LOSSES + t] > 0.0:
                         result += c.block[v, LOSSES + t] * math.log(q)
+                    if has_ties(pairs):
+                        times = c.block[v, WINS + t] + c.block[v, LOSSES + t]
+                        result -= times * math.log1p(c.real[TIE] * math.sqrt(p * q))
+    if has_ties(pairs):
+        result += c.real[TIED] * math.log(c.real[TIE])
     return result
 
 
-def lay_out(n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, unique: bool = True) -> Pairs:
+def lay_out(cls: type[Pairs], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float) -> Pairs:
     """Arrange pairs (first[p], second[p]) into blocks; vectorised, memory proportional to the pairs."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
@@ -245,7 +298,7 @@ def lay_out(n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: floa
     partner = np.concatenate([position[count:], position[:count]])
     transposed = np.arange(slots, dtype=np.uint64)  # a missing neighbour is its own copy
     transposed[position] = partner
-    return (Pairs if unique else PairsWithoutUnique)(
+    return cls(
         start=start,
         neighbour=spread(neighbour, n, np.uint64),
         transposed=transposed.reshape(-1, WIDTH),
@@ -256,10 +309,10 @@ def lay_out(n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: floa
     )
 
 
-def empty_cache(pairs: Pairs) -> PairCache:
-    """Counts in place; weights are filled in later."""
+def empty_cache(pairs: Pairs, ties: float = 0.0) -> PairCache:
+    """Counts in place, of so many ties; weights are filled in later."""
     fields = FIELDS_WITHOUT_UNIQUE if may_be_empty(pairs) else FIELDS
     block = np.zeros((pairs.neighbour.shape[0], fields * WIDTH))
     block[:, WINS : WINS + WIDTH] = pairs.wins
     block[:, LOSSES : LOSSES + WIDTH] = pairs.losses
-    return PairCache(block, np.zeros(1))
+    return PairCache(block, np.array([0.0, 1.0, ties]) if has_ties(pairs) else np.zeros(1))

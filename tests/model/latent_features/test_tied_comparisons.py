@@ -1,0 +1,100 @@
+"""What a model of paired comparisons with ties answers."""
+
+import numpy as np
+import pytest
+from problems import random_comparisons, with_ties
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+from thali.testing import naive
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+DATA = with_ties(random_comparisons(5, 5), 1)
+RUN = {"draws": 60, "tune": 40, "thin": 2, "chains": 2, "random_seed": 1, "progressbar": False}
+
+
+def fitted(**settings):
+    return th.EliminationByAspects(**settings).fit(DATA, **RUN)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted()
+
+
+def test_ties_are_modelled_where_there_are_some(model):
+    np.testing.assert_array_equal(
+        fitted(ties="davidson").posterior_["posterior"]["tie"], model.posterior_["posterior"]["tie"]
+    )
+    assert "tie" in model.summary().index
+    without = th.EliminationByAspects().fit(DATA.without_ties("drop"), **RUN)
+    assert "tie" not in without.posterior_["posterior"]
+    for how in ("half", "drop"):
+        one, other = fitted(ties=how), th.EliminationByAspects().fit(DATA.without_ties(how), **RUN)
+        np.testing.assert_array_equal(*(m.posterior_["posterior"]["choice_probability"] for m in (one, other)))
+
+
+def test_the_log_likelihood_is_that_of_three_outcomes(model):
+    posterior, constant = model.posterior_["posterior"].dataset, model.posterior_["constant_data"].dataset
+    pointwise = model.posterior_["log_likelihood"]["wins"].sum("compared_pair")
+    np.testing.assert_allclose(pointwise, posterior["log_likelihood"], rtol=1e-9)
+    one = posterior.isel(chain=1, draw=7)
+    columns = one["weights"].values > 0.0
+    known = (
+        one["features"].values[columns].T,
+        one["weights"].values[columns],
+        one["unique_weights"].values,
+        0.01,
+        float(one["tie"]),
+    )
+    coefficients = float(constant["log_binomial_coefficient"].sum())
+    expected = naive.log_likelihood(DATA, *known) + coefficients
+    assert float(one["log_likelihood"]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_outcomes_are_predicted(model):
+    table = model.predict_outcomes([("0", "1"), ("1", "0"), ("2", "4")])
+    assert list(table.columns) == ["a", "b", "p_a", "p_tie", "p_b"]
+    np.testing.assert_allclose(table[["p_a", "p_tie", "p_b"]].sum(axis=1), 1.0)
+    np.testing.assert_allclose(table.loc[0, ["p_a", "p_tie", "p_b"]], table.loc[1, ["p_b", "p_tie", "p_a"]])
+    with pytest.raises(ArgumentError, match="no ties out of larger sets"):
+        model.predict_outcomes([("0", "1", "2")])
+    with pytest.raises(ArgumentError, match="The model knows no ties"):
+        fitted(ties="half").predict_outcomes([("0", "1")])
+
+
+def test_choices_and_ties_are_checked(model):
+    table = model.check(random_seed=1)
+    assert sorted(table["tied"]) == [False] * DATA.n_pairs + [True] * DATA.n_pairs
+    tied = table[table["tied"]].set_index(["a", "b"])
+    first = DATA.labels[DATA.first[0]], DATA.labels[DATA.second[0]]
+    n = DATA.wins[0] + DATA.losses[0] + DATA.tied[0]
+    assert tied.loc[first, "n"] == n and tied.loc[first, "observed"] == pytest.approx(DATA.tied[0] / n)
+    labels = [label.get_text() for label in th.plots.check(table, max_pairs=20).get_yticklabels()]
+    assert f"{first[0]} and {first[1]} tied" in labels
+
+
+def test_they_are_kept_in_files_and_simulated(model, tmp_path):
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert again.predict_outcomes([("0", "3")]).equals(model.predict_outcomes([("0", "3")]))
+    new = model.posterior_predictive(DATA, random_seed=1)["posterior_predictive"].dataset
+    assert set(new.data_vars) == {"wins", "ties"}
+    assert (new["ties"].values + new["wins"].values <= DATA.wins + DATA.losses + DATA.tied).all()
+
+
+def test_ties_that_cannot_be_modelled_are_refused():
+    with pytest.raises(ArgumentError, match="ties must be one of None, 'davidson', 'half', 'drop'; got 'win'"):
+        fitted(ties="win")
+    with pytest.raises(ArgumentError, match="ties must be one of None, 'half', 'drop'; got 'davidson'"):
+        th.EliminationByAspects("unique", method="maximum-likelihood", ties="davidson").fit(DATA)
+    with pytest.raises(DataError, match="ties, and this is for choices alone"):
+        th.EliminationByAspects("unique", method="maximum-likelihood").fit(DATA)
+    half = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half").fit(DATA)
+    assert half.weights_.equals(half.fit(DATA.without_ties("half")).weights_)
+    likelihood = th.likelihoods.Elimination(ties=True)
+    with pytest.raises(ArgumentError, match="weight_prior needs a shape of 0.5 or more for data with ties"):
+        th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(0.3, 1.0)).fit(DATA, **RUN)
+    sets = th.Choices.from_comparisons(DATA.without_ties("drop"))
+    assert sets.is_paired

@@ -1,0 +1,62 @@
+"""Elimination by aspects with ties, against posteriors that are known by quadrature and against its own simulations."""
+
+import math
+
+import numpy as np
+import pytest
+from elimination_cases import mean_and_error
+from joint_means import LIMIT, buffet_means
+from problems import random_comparisons
+
+import thali as th
+from thali.testing.joint import joint_distribution_test
+
+# Two options, alpha 1, lapse .01: choices of either, ties; E p, E nu, E P(tie), E K.
+KNOWN = [
+    ((6, 2, 4), (0.69153520, 1.18268673, 0.31810944, 1.52317589)),
+    ((6, 2, 0), (0.71141156, 0.26833500, 0.09145813, 1.51437582)),
+    ((0, 0, 5), (0.5, 3.21660796, 0.55667841, 1.53256830)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@pytest.mark.parametrize(("counts", "expected"), KNOWN)
+def test_posterior_means(counts, expected):
+    first, second, ties = counts
+    data = th.PairedComparisons([[0, first], [second, 0]], ties=[[0, ties], [ties, 0]])
+    model = th.EliminationByAspects(alpha=1.0, ties="davidson")
+    model.fit(data, draws=10_000, tune=500, thin=5, random_seed=7, progressbar=False)
+    posterior = model.posterior_["posterior"].dataset
+    p, tie = posterior["choice_probability"].values[..., 0], posterior["tie"].values
+    r = tie * np.sqrt(p * (1.0 - p))
+    for draws, mean in zip((p, tie, r / (1.0 + r), posterior["n_features"].values), expected, strict=True):
+        found, error = mean_and_error(draws)
+        assert error < 0.03 * mean and abs(found - mean) < 4.5 * error
+
+
+@pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_joint_distribution(unique):
+    expected = buffet_means(4, 5.0 if unique else 0.0) | {"tie": 1.0, "tie^2": 2.0, "small tie": 1 - math.exp(-0.5)}
+    if not unique:
+        del expected["unique weight"]
+    likelihood = th.likelihoods.Elimination(0.05, unique=unique, ties=True)
+    data = random_comparisons(4, seed=4, most=2)
+    found = joint_distribution_test(th.priors.IndianBuffet(), likelihood, data, expected, 20_000)
+    assert max(abs(z) for z in found.values()) < LIMIT, found
+
+
+@pytest.mark.long
+def test_many_comparisons_agree_with_maximum_likelihood():
+    """A hundred thousand comparisons leave the prior no say (Davidson 1970)."""
+    rng, n = np.random.default_rng(8), 5
+    worth, counts, ties = rng.exponential(size=n), np.zeros((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(i):
+            p = worth[i] / (worth[i] + worth[j])
+            r = 0.6 * math.sqrt(p * (1 - p))
+            counts[i, j], counts[j, i], ties[i, j] = rng.multinomial(10_000, np.array([p, 1 - p, r]) / (1 + r))
+    data = th.PairedComparisons(counts, ties=ties)
+    model = th.EliminationByAspects("unique", lapse=0.0).fit(data, draws=2000, random_seed=1, progressbar=False)
+    found = th.paired.davidson(data)
+    np.testing.assert_allclose(model.unique_weights()["share"], found.weights, atol=0.01)
+    assert float(model.posterior_["posterior"]["tie"].mean()) == pytest.approx(found.tie, abs=0.01)
