@@ -345,7 +345,9 @@ def test_another_fit_is_refused(name, job_of_pairs, monkeypatch):
 
 def test_another_version_is_refused(job_of_pairs, monkeypatch):
     monkeypatch.setattr(jobs, "versions", lambda: {**_VERSIONS, "numba": "9.9"})
-    with pytest.raises(DataError, match="was begun with numba .*, and this fit has numba 9.9, which may draw otherwise"):
+    with pytest.raises(
+        DataError, match="was begun with numba .*, and this fit has numba 9.9, which may draw otherwise"
+    ):
         fit_there(job_of_pairs)
 
 
