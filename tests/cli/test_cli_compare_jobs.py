@@ -173,6 +173,8 @@ def test_another_command_is_refused_unless_it_may_overwrite(run, folder):
         assert result.code == 2 and result.out == "" and contents(folder / "results") == written
         line = result.err.splitlines()[-1]
         assert said in line and line.endswith("; choose another folder, or give --overwrite."), line
+    refused = run(*COMPARE, "--models", "unique,tree:3", "--out", "results", "--overwrite")
+    assert refused.code == 2 and contents(folder / "results") == written
     for words, _ in (OTHERS["draws"], OTHERS["a fit"]):
         assert run(*words, "--overwrite").code == 0
     assert run("status", "results").out.startswith("EliminationByAspects: finished")

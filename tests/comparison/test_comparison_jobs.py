@@ -433,6 +433,19 @@ def test_folds_are_part_of_a_job(tmp_path):
         compare(other, _rows(), folds=3, job=tmp_path / "other")
 
 
+def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
+    compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
+    before = contents(tmp_path)
+    with jobs.command_noted(None, True):
+        with pytest.raises(ArgumentError, match="folds must be 2 to 40"):
+            compare(CLASSIFIERS, _rows(), folds=41, job=tmp_path / "job")
+        with jobs.locked(tmp_path / "job"), pytest.raises(DataError, match="is running in another process"):
+            compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
+        assert contents(tmp_path) == before
+        compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
+    assert ran == [6, 4] and read_parts(tmp_path / "job").stamp["settings"]["folds"] == 2
+
+
 def test_another_version_is_refused(jobs_of_trio, monkeypatch):
     versions = {**jobs.versions(), "numpy": "9.9"}
     monkeypatch.setattr(jobs, "versions", lambda: versions)

@@ -384,9 +384,12 @@ def test_folders_that_are_no_job(tmp_path):
 def test_a_job_has_one_writer(tmp_path):
     with jobs.FitFolder(tmp_path / "job", STAMP, None):
         assert jobs.is_running(tmp_path / "job")
-        for use in (fit_there, jobs.remove_job):
-            with pytest.raises(DataError, match="is running in another process"):
-                use(tmp_path / "job")
+        for overwrite in (False, True):
+            with (
+                jobs.command_noted(None, overwrite),
+                pytest.raises(DataError, match="is running in another process"),
+            ):
+                fit_there(tmp_path / "job")
         assert jobs.is_running(tmp_path / "job")
     assert not (tmp_path / "job").exists()  # nothing was written
 

@@ -71,6 +71,7 @@ def run_comparison(
     lapses = {name: own.lapse for name, own in prepared.items() if own.lapse is not None}
     budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
     way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
+    splitter.parts(np.random.SeedSequence(0), hold_out, folds)  # raises errors before a job is touched
     determined_by = {name: encoded(value, None) for name, value in (way | budget).items()}
     with _opened_job(job, named, splitter, determined_by, random_seed, shard, lapses) as (folder, seed):
         parts = splitter.parts(seed, hold_out, folds)

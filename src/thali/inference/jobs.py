@@ -15,7 +15,6 @@ import hashlib
 import json
 import platform
 import re
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -52,16 +51,18 @@ class _OtherFolder(Fact):
 
 OTHER_FOLDER = _OtherFolder()
 _command: ContextVar[dict[str, Any] | None] = ContextVar("command", default=None)
+_overwrite: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 
 @contextmanager
-def command_noted(command: dict[str, Any] | None) -> Iterator[None]:
-    """Jobs that are opened within note this command, as JSON: the one that goes on with them."""
-    token = _command.set(command)
+def command_noted(command: dict[str, Any] | None, overwrite: bool) -> Iterator[None]:
+    """Jobs that are opened within note this command, as JSON, which goes on with them; others may have to give way."""
+    tokens = _command.set(command), _overwrite.set(overwrite)
     try:
         yield
     finally:
-        _command.reset(token)
+        _command.reset(tokens[0])
+        _overwrite.reset(tokens[1])
 
 
 class JobFolder:
@@ -93,9 +94,11 @@ class JobFolder:
         self._is_full = False  # whether the disk refused to hold more
         self._command = _command.get()
         _check_place(self.path)
-        self._is_new = not self.path.exists()
+        self._is_new = _overwrite.get() or not self.path.exists()
         self._lock = locked(self.path)
         try:
+            if _overwrite.get():
+                self._remove()
             index = read_index(self.path)
             if index is not None:
                 self._refuse_other(index["stamp"])
@@ -122,6 +125,12 @@ class JobFolder:
                 (self.path / LOCK).unlink()
                 self.path.rmdir()
         self._lock.close()
+
+    def _remove(self) -> None:
+        """Remove what is in the folder, the index first."""
+        for file in sorted(self.path.iterdir(), key=lambda file: file.name != INDEX):
+            if file.name != LOCK:
+                file.unlink()
 
     @property
     def kind(self) -> str:
@@ -315,14 +324,6 @@ def locked(path: Path) -> BinaryIO:
         file.close()
         raise DataError(f"The job '{path}' is running in another process; wait for its end, or choose another folder.")
     return file
-
-
-def remove_job(path: Path) -> None:
-    """Remove a job that does not run, so that another can begin there."""
-    if path.exists():
-        _check_place(path)
-        locked(path).close()
-        shutil.rmtree(path)
 
 
 def content_of(path: Path, entry: Mapping[str, str]) -> bytes:

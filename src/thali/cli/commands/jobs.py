@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from thali.errors import DataError
-from thali.inference.jobs import command_noted, is_running, read_index, remove_job, shard_name
+from thali.inference.jobs import command_noted, is_running, read_index, shard_name
 from thali.model.spec import Option
 
 JOB = "job"  # in the folder of the results
@@ -26,9 +26,7 @@ def job_in(out: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterat
     new = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
-        if overwrite:
-            remove_job(out / JOB)
-        with command_noted(command):
+        with command_noted(command, overwrite):
             yield out / JOB
     finally:
         for folder in new:

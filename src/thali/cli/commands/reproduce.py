@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from thali.inference.jobs import remove_job
+from thali.inference.jobs import command_noted
 
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..messages import OptionWords
@@ -79,11 +79,9 @@ def run_entry(
     if out is not None:
         check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
-    if jobs is not None and overwrite and jobs.is_dir():
-        for job in jobs.iterdir():
-            remove_job(job)
     notify(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes about {entry.takes[size]}.")
-    found = entry.run(settings)
+    with command_noted(None, overwrite):
+        found = entry.run(settings)
     text = report(entry, found)
     try:
         if out is not None:
