@@ -113,7 +113,7 @@ def run_compare(
     fits = table.attrs["fits"]
     done = f"{fits - int((table.attrs['missing']['why'] != ELSEWHERE).sum()):,} of {fits:,} fits are"
     if shard is None:
-        finish(table, out)
+        _finish(table, out)
     elif not table.attrs["interrupted"]:
         print(f"shard {own['shard']}: {done} finished, in {out}; thali merge joins the shards.")
     if table.attrs["interrupted"]:
@@ -142,10 +142,10 @@ def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
         command["arguments"].get("own", {})["shard"] = None
     with job_in(out, False, command) as job:
         table = thali.merge([folder / JOB for folder in folders], job)
-    finish(table, out)
+    _finish(table, out)
 
 
-def finish(table: "pandas.DataFrame", out: Path | None) -> None:
+def _finish(table: "pandas.DataFrame", out: Path | None) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     try:
         if out is not None:
