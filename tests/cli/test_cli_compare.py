@@ -15,6 +15,7 @@ from thali.errors import ThaliWarning
 from thali.inference import workers
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
+from thali.reproduce.finished import finished_parts
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
 QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
@@ -228,6 +229,27 @@ def test_reproduce_prints_and_writes(run, folder, monkeypatch):
     assert "They agree." in result.out
     assert sorted(os.listdir(folder / "results")) == ["made-up-1.csv", "made-up-figure-9.png", "made-up.txt"]
     assert (folder / "results" / "made-up.txt").read_text() == result.out
+
+
+def test_a_reproduction_goes_on_from_its_job(run, folder, monkeypatch):
+    computed = []
+
+    def parts(settings):
+        made = {name: lambda name=name: computed.append(name) or {"x": settings.random_seed} for name in "abc"}
+        records, interrupted = finished_parts(settings, "parts", {"draws": 5}, None, made, ("adding", "parts"))
+        return Reproduction({"Table 9": pd.DataFrame(records)}, ["They agree."], interrupted=interrupted)
+
+    entry = Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time", "full": "none"}, parts)
+    monkeypatch.setattr(reproduce, "find", lambda name: entry)
+    words = ["reproduce", "made-up", "--out", "results"]
+    first = run(*words, "--small")
+    assert first.code == 0 and run(*words, "--small").out == first.out and computed == list("abc")
+    assert run(*words, "--full").code == 0 and computed == 2 * list("abc")  # another job
+    other = run(*words, "--small", "--seed", 2)
+    assert other.code == 2 and other.out == "" and computed == 2 * list("abc")
+    assert other.err.endswith("was begun with another seed; choose another folder, or give --overwrite.\n")
+    again = run(*words, "--small", "--seed", 2, "--overwrite")
+    assert again.code == 0 and again.out != first.out and computed == 3 * list("abc")
 
 
 def test_reproduce_stopped_early(run, monkeypatch):

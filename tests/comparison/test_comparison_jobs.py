@@ -183,6 +183,27 @@ def test_what_decides_about_no_result_may_change(tmp_path, ran):
     assert ran == [3, 0]
 
 
+class Own:
+    """A model of somebody else that says nothing of itself."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.tile([self.share, 1.0 - self.share], (len(X), 1))
+
+
+def test_a_model_of_somebody_else_is_known_by_its_attributes(tmp_path, ran):
+    for share in (0.5, 0.5):
+        compare({"own": Own(share)}, _rows(), folds=3, job=tmp_path / "job")
+    with pytest.raises(DataError, match="was begun with share=0.5 of 'own', and this comparison has share=0.25; "):
+        compare({"own": Own(0.25)}, _rows(), folds=3, job=tmp_path / "job")
+    assert ran == [3, 0]
+
+
 def test_the_job_of_a_model_is_not_that_of_its_left_out_fits(tmp_path):
     X, y = np.random.default_rng(1).normal(size=(30, 2)), np.arange(30) % 2
     named = {"logit": th.SparseMultinomialLogit(job=tmp_path / "of the model")}
