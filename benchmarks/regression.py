@@ -203,7 +203,7 @@ def run_chains(W, codes, a, sampler: str, chains: int, draws: int, tune: int, th
         begin = time.process_time()
         chain.run_to(chain.total)
         spent += time.process_time() - begin
-        found.append(chain.kept)
+        found.append(chain.record)
     return found, spent
 
 

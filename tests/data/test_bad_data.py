@@ -319,9 +319,8 @@ FILES = [
         "'B' is compared with itself in row 3, column 'a'; remove the row or mend a label.",
     ),
     (
-        "a,b,wins_a,wins_b,tied\nA,B,1,2,0\nB,A,1,2,3\n",
-        "Column 'tied' holds ties, first in row 3; how they count is for you to decide: remove the column to leave "
-        "them out, or give each option half of them as weights.",
+        "a,b,wins_a,wins_b,tied,draws\nA,B,1,2,0,3\nB,A,1,2,3,0\n",
+        "Columns 'tied', 'draws' seem to hold ties, all of them; remove or rename all but one.",
     ),
     (
         "winner,loser,n,count\nA,B,1,2\n",

@@ -23,13 +23,16 @@ from thali.errors import (
     ThaliWarning,
 )
 from thali.inference import jobs, threads
+from thali.inference.chains import checked_run
 from thali.inference.threads import Sliced
 from thali.model import sampling
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 SIZE = {"annealed product classes": 40, "particles": 6, "tempered": 50}
-CHAINS = [kind for kind in KINDS if kind not in ("annealed product classes", "particles")]
+COMPILED_EACH_TIME = "own likelihood"  # which takes half a minute
+EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind == COMPILED_EACH_TIME)) for kind in KINDS]
+CHAINS = [kind for kind in EVERY if kind.values[0] not in ("annealed product classes", "particles")]
 
 
 def size_of(kind):
@@ -77,7 +80,7 @@ def writes(monkeypatch):
     return written, written_and_then
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
     """When it is written has no influence on the draws, on any number of cores; a finished one runs no more."""
     written, hook = writes
@@ -110,6 +113,7 @@ kind, size, times, seed = json.loads(sys.argv[2])
 import numpy as np
 from interrupted_fits import draws_of, fitted
 from thali.inference import jobs, threads
+from thali.inference.chains import checked_run
 
 rng = np.random.default_rng(seed)
 jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
@@ -170,7 +174,7 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     model = fitted(kind, 23)
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
-    if kind == "own likelihood":
+    if kind == COMPILED_EACH_TIME:
         with pytest.raises(DataError, match="could not hold your own data and functions"):
             again.continue_fit(5)
         return
@@ -278,6 +282,53 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
             th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
     again = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **how)
     np.testing.assert_array_equal(draws_of(found)["choice_probability"], draws_of(again)["choice_probability"])
+
+
+def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tmp_path):
+    """Of the draws before nothing is left, in the job neither; what goes on with the fit tempers, too."""
+    counts = [[0, 96, 1319, 35], [2904, 0, 2902, 33], [1681, 98, 0, 33], [2965, 2967, 2967, 0]]
+    data, how = th.PairedComparisons(counts), {"tune": 50, "thin": 5, "random_seed": 1, "progressbar": False}
+    assert not th.EliminationByAspects().fit(data, draws=1000, **how).verdict().agrees
+    model = th.EliminationByAspects().fit(data, **how)
+    draws = model.posterior_["posterior"].sizes["draw"]
+    assert model.verdict().agrees and model.posterior_["sample_stats"].sizes["level"] >= 8
+    assert str(model.verdict()).endswith("so they started anew with tempering.")
+    tempered = th.EliminationByAspects(tempering=8).fit(data, draws=draws, **how)
+    longer = th.EliminationByAspects(tempering=8).fit(data, draws=draws + 50, **how)
+
+    def same(one, other):
+        for name, values in draws_of(other).items():
+            np.testing.assert_array_equal(draws_of(one)[name], values, err_msg=name)
+
+    same(model, tempered)
+    job, start_anew = tmp_path / "job", jobs.FitFolder.start_anew
+    for moment in ("before", "after"):  # the first snapshot of the new run
+
+        def stop(folder, moment=moment):
+            if moment == "before":
+                raise MemoryError
+            start_anew(folder)
+            write = folder.write
+
+            def write_and_stop(*args, **more):
+                write(*args, **more)
+                raise MemoryError
+
+            folder.write = write_and_stop
+
+        with monkeypatch.context() as patch, pytest.raises(MemoryError):
+            patch.setattr(jobs.FitFolder, "start_anew", stop)
+            th.EliminationByAspects().fit(data, job=job, **how)
+    assert jobs.read_index(job)["place"]["tempered"]
+    segments = [entry["file"] for entry in jobs.read_index(job)["segments"]]
+    assert sorted(path.name for path in job.glob("draws-*")) == segments
+    again = th.EliminationByAspects().fit(data, job=job, **how)
+    same(again, tempered)
+    again.save(tmp_path / "model.nc")
+    same(th.load(tmp_path / "model.nc").continue_fit(50, progressbar=False), longer)
+    for refused in ({"tempering": False}, {"aspects": "unique"}):
+        model = th.EliminationByAspects(**refused)
+        assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered is None
 
 
 def test_a_run_ends_at_its_bounds(monkeypatch):

@@ -386,7 +386,7 @@ def test_followed_odds_give_the_log_likelihood(name):
     assert draws.shape == (6, 27 if name.startswith("PL") else 8)
     if name.startswith("PL"):
         sums = draws.sum(axis=1)
-        np.testing.assert_allclose(draws / sums[:, None], chain.kept.weights.reshape(6, -1), rtol=1e-12)
+        np.testing.assert_allclose(draws / sums[:, None], chain.record.weights.reshape(6, -1), rtol=1e-12)
         assert sums[-1] == pytest.approx(np.exp(chain.state.real[LOG_MASS])) and sums[-1] != pytest.approx(1)
     logs = np.concatenate([odds.reshape(6, 2, len(X)), np.zeros((6, 1, len(X)))], axis=1)
     logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
@@ -402,7 +402,7 @@ def test_chains_are_those_of_the_classifiers():
     likelihoods = fitted.posterior_["posterior"].dataset["log_likelihood"].values[0]
     chain = plackett_luce_chain(X, y, "recommended", draws=5, tune=5, seed=seed.spawn(1)[0])
     chain.run_to(10)
-    np.testing.assert_allclose(chain.kept.log_likelihood, likelihoods, rtol=1e-12)
+    np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)
     with pytest.warns(UserWarning):
         logit = SparseMultinomialLogit(reference="c", draws=5, tune=5, thin=1, chains=1, random_seed=5).fit(X, y)
     chain = logit_chain(X, y, "polya-gamma", draws=5, tune=5, seed=np.random.SeedSequence(5).spawn(1)[0])

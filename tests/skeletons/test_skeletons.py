@@ -9,6 +9,7 @@ import prior as prior_skeleton
 import pytest
 
 import thali as th
+from thali import _jit
 from thali.errors import DataError
 from thali.inference.quiet import without_warnings
 from thali.model.latent_features import operations
@@ -56,12 +57,24 @@ def test_samples_of_the_prior_have_its_probabilities():
     assert abs(share - 0.3) < 5 * math.sqrt(0.3 * 0.7 / 12_000)
 
 
-@pytest.mark.fit
-def test_a_model_of_both_is_fitted():
+def fit_of_both():
     model = th.LatentFeatureModel(prior_skeleton.CoinFlips(2), likelihood_skeleton.Ratings())
     with without_warnings():
-        model.fit(DATA, draws=20, tune=20, chains=1, random_seed=1, progressbar=False)
-    assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
+        model.fit(DATA, draws=20, tune=20, thin=2, chains=1, random_seed=1, progressbar=False)
+    return model.posterior_["posterior"]
+
+
+@pytest.mark.fit
+def test_a_model_of_both_is_fitted(uncompiled):
+    assert np.isfinite(fit_of_both()["log_likelihood"]).all()
+
+
+@pytest.mark.long
+def test_a_model_of_both_is_compiled():
+    compiled = fit_of_both()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_jit, "_is_disabled", lambda: True)
+        np.testing.assert_allclose(compiled["log_likelihood"], fit_of_both()["log_likelihood"], rtol=1e-9)
 
 
 @pytest.mark.parametrize("rating", [[1.0, 2.0], [1.0, np.nan, 2.0]])

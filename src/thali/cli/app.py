@@ -9,7 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from thali.model.options import TIES
+
 from .boundary import plain_messages
+from .messages import OptionWords
 from .models import TYPED
 from .options import COMPARED, SpreadCommand, takes_options_of_models
 
@@ -229,12 +232,13 @@ def test(
             show_default=False,
         ),
     ],
+    ties: Annotated[str | None, typer.Option(metavar="half|drop", help=TIES.help, show_default=False)] = None,
 ) -> None:
     """Print a classical test of paired comparisons."""
-    with plain_messages():
+    with plain_messages(OptionWords([TIES])):
         from .commands.test import run_test
 
-        run_test(name, data)
+        run_test(name, data, ties)
 
 
 @app.command()

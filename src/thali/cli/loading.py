@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._labels import plural
 from thali._source import Source, read_source, read_standard_input
 from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES
 from thali.errors import Argument, Clause, DataError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from thali.reading.table import Table
 
 _CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
+_TIES = {"half": "counted as half a choice of either option", "drop": "left out"}
 _SETS = (
     " If they say which alternative was chosen, one alternative a row, name their column: thali fit FILE"
     " --alternative COLUMN."
@@ -96,7 +98,14 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
         except DataError as error:
             raise DataError(error, *([f" I{other}."] if other else [])) from None
         recognised += f"; i{other}" if other else ""
-    return data, recognised + (f"; e.g. {data.example()}" if isinstance(data, PairedComparisons) else "")
+    if not isinstance(data, PairedComparisons):
+        return data, recognised
+    recognised += f"; e.g. {data.example()}"
+    ties = wanted.get("ties")
+    if data.n_ties and ties is not None:
+        recognised += f"; {plural(data.n_ties, 'tie')} {_TIES[ties]}"
+        data = data.without_ties(ties)
+    return data, recognised
 
 
 def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":

@@ -27,7 +27,19 @@ def by_word() -> dict[str, list[Owned]]:
 
 # The options of the models that `thali compare` has, too; its models have their defaults in all else.
 COMPARED = (
-    *("respondent", "task", "alternative", "chosen", "target", "attributes", "levels", "none", "bins", "monotone"),
+    *(
+        "respondent",
+        "task",
+        "alternative",
+        "chosen",
+        "target",
+        "attributes",
+        "levels",
+        "none",
+        "bins",
+        "monotone",
+        "ties",
+    ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
 )
 

@@ -26,6 +26,10 @@ class Pairs(Splitter):
     data: PairedComparisons
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
+    def __init__(self, data: PairedComparisons) -> None:
+        data.refuse_ties()
+        super().__init__(data)
+
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[int]:
         if hold_out is not None or folds is not None:
             raise ArgumentError(

@@ -192,6 +192,7 @@ class Choices(Frozen):
         """
         if not isinstance(data, PairedComparisons):
             raise DataError(f"from_comparisons needs PairedComparisons; got {type(data).__name__}.")
+        data.refuse_ties()
         counts = np.column_stack([data.wins, data.losses]).ravel()
         choice = np.flatnonzero(counts)
         members = np.column_stack([data.first, data.second]).ravel()
@@ -222,7 +223,7 @@ class Choices(Frozen):
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
-        return PairedComparisons._made_of(self.labels, *arrays)
+        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)))
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.

@@ -174,13 +174,16 @@ def _in_order(codes: np.ndarray, texts: list[str]) -> list[str]:
         return list(dict.fromkeys(texts[k] for k in np.argsort(appears, kind="stable")))
 
 
-def added_up(n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, ...]:
-    """First, second, wins and losses of every pair with a count above 0, row by row of the n x n table."""
-    compared = counts > 0
-    winner, loser, counts = winner[compared], loser[compared], counts[compared]
+def added_up(
+    n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray | None = None
+) -> tuple[np.ndarray, ...]:
+    """First, second, wins, losses and ties of every pair with any of them, row by row of the n x n table."""
+    tied = np.zeros(len(counts)) if tied is None else tied
+    compared = counts + tied > 0
+    winner, loser, counts, tied = winner[compared], loser[compared], counts[compared], tied[compared]
     key = np.minimum(winner, loser).astype(np.int64) * n + np.maximum(winner, loser)
     pairs, place = np.unique(key, return_inverse=True)
     won = winner < loser
     wins = np.bincount(place[won], weights=counts[won], minlength=len(pairs))
     losses = np.bincount(place[~won], weights=counts[~won], minlength=len(pairs))
-    return pairs // n, pairs % n, wins, losses
+    return pairs // n, pairs % n, wins, losses, np.bincount(place, weights=tied, minlength=len(pairs))

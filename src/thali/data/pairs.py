@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._arguments import one_of
 from thali._described import Facts
 from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
-from .columns import added_up, column, count_column, encode, square_cells
+from .columns import added_up, square_cells
 from .connectivity import disconnected, group_numbers
-from .frozen import Frozen
-from .suspicious import alike_labels, dropped_columns, percentages, warn_of
+from .pair_rows import FromRows
+from .suspicious import alike_labels, percentages, warn_of
+from .ties import tie_cells, ties_unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +23,12 @@ if TYPE_CHECKING:
 MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
 
-class PairedComparisons(Frozen):
+class PairedComparisons(FromRows):
     r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
 
-    .. math:: x_{ij} = \text{times } i \text{ was chosen over } j, \qquad n_{ij} = x_{ij} + x_{ji}
+    .. math::
+        x_{ij} = \text{times } i \text{ was chosen over } j, \qquad t_{ij} = t_{ji} = \text{times neither was}, \qquad
+        n_{ij} = x_{ij} + x_{ji} + t_{ij}
 
     Nothing can be changed after construction. A table in which the *column* was chosen over the row looks
     just like one in which the row was and cannot be recognised: transpose it first (``counts.T``).
@@ -37,6 +41,9 @@ class PairedComparisons(Frozen):
     labels : sequence of str, optional
         Names of the options, all different; "0", "1", ... if neither they nor a DataFrame name them.
         Numbers become text: 1 and 1.0 are "1".
+    ties : array, DataFrame or SciPy sparse matrix, shape (options, options), optional
+        Times neither of two options was chosen, in one triangle or the same in both: whole numbers, 0 or more, with an
+        empty diagonal. None: never.
     weights : bool
         Fractional counts are meant (weighted judgements, ties split in two); otherwise they are an error.
 
@@ -47,6 +54,8 @@ class PairedComparisons(Frozen):
         The pairs with at least one comparison: first < second, row by row.
     wins, losses : float64 arrays, shape (pairs,)
         Times the first of a pair was chosen over the second, and the reverse.
+    tied : float64 array, shape (pairs,)
+        Times neither was. A pair with ties alone is a compared pair.
 
     Raises
     ------
@@ -67,131 +76,43 @@ class PairedComparisons(Frozen):
     array([7., 9., 6.])
     """
 
-    _FIELDS = ("labels", "first", "second", "wins", "losses")
+    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied")
 
     labels: tuple[str, ...]
     first: np.ndarray
     second: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
+    tied: np.ndarray
 
-    def __init__(self, counts: Any, labels: Iterable[Any] | None = None, *, weights: bool = False) -> None:
+    def __init__(
+        self, counts: Any, labels: Iterable[Any] | None = None, ties: Any = None, *, weights: bool = False
+    ) -> None:
         names, cells = square_cells(counts, labels, weights)
-        self._fill(names, *cells)
+        if ties is None:
+            self._fill(names, *cells)
+        else:
+            first, second, tied = tie_cells(ties, names, weights)
+            winner, loser = np.append(cells[0], first), np.append(cells[1], second)
+            self._fill(names, winner, loser, np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied))
         table = hasattr(counts, "columns")  # that somebody made, not the array of a program
         warn_of(alike_labels(names), percentages(self.wins, self.losses) if table else None)
 
-    @classmethod
-    def from_frame(
-        cls,
-        frame: "pd.DataFrame",
-        chosen: str = "chosen",
-        rejected: str = "rejected",
-        count: str | None = None,
-        *,
-        labels: Iterable[Any] | None = None,
-        weights: bool = False,
-    ) -> "PairedComparisons":
-        """Comparisons from a long table: one row for each comparison, or for several alike with their count.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            Further columns are ignored, those of losses or ties with a warning. Rows for the same two options add up,
-            whichever was chosen.
-        chosen, rejected : str
-            Columns with the label of the option that was chosen, and of the one that was not.
-        count : str, optional
-            Column with the number of such comparisons. None: the column "count" if there is one, else each
-            row is one comparison.
-        labels : sequence of str, optional
-            All options in the order wanted, those never compared included. None: the categories of a
-            categorical column; else numbers in their order, names as they first appear.
-        weights : bool
-            Fractional counts are meant.
-
-        Returns
-        -------
-        PairedComparisons
-
-        Raises
-        ------
-        DataError
-            If a column is unknown, a label or count is missing, a count is not a whole number of 0 or more,
-            an option is compared with itself, or there is not a single comparison.
-
-        Example
-        -------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"chosen": ["tea", "tea", "milk"], "rejected": ["milk", "coffee", "tea"]})
-        >>> PairedComparisons.from_frame(frame)
-        PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
-        """
-        if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-            raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
-        winners, losers = column(frame, chosen), column(frame, rejected)
-        if count is None and "count" in frame.columns:
-            count = "count"
-        values = np.ones(len(frame)) if count is None else count_column(frame, count, weights)
-
-        def where(row: int, is_winner: bool) -> str:
-            return f"in row {frame.index[row]}, column {chosen if is_winner else rejected!r}"
-
-        data = cls.__new__(cls)._fill(*encode(winners, losers, values, labels, where))
-        warn_of(alike_labels(data.labels), dropped_columns(frame, {chosen, rejected, count}))
-        return data
-
-    @classmethod
-    def from_pairs(cls, pairs: Iterable[Any], *, labels: Iterable[Any] | None = None) -> "PairedComparisons":
-        """Comparisons from (winner, loser) tuples, one for each comparison.
-
-        Parameters
-        ----------
-        pairs : iterable of (winner, loser)
-        labels : sequence of str, optional
-            All options in the order wanted, those never compared included. None: numbers in their order,
-            names as they first appear.
-
-        Returns
-        -------
-        PairedComparisons
-
-        Raises
-        ------
-        DataError
-            If there is no pair, or one that is not two different options.
-
-        Example
-        -------
-        >>> PairedComparisons.from_pairs([("tea", "milk"), ("milk", "tea"), ("tea", "milk")]).wins
-        array([2.])
-        """
-        import pandas as pd
-
-        rows = list(pairs)
-        for k, row in enumerate(rows):
-            if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
-                raise DataError(f"`pairs` must hold (winner, loser) tuples; pairs[{k}] is {row!r}.")
-        winners = pd.Series([row[0] for row in rows], dtype=object)
-        losers = pd.Series([row[1] for row in rows], dtype=object)
-        ones = np.ones(len(rows))
-        data = cls.__new__(cls)._fill(*encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]"))
-        warn_of(alike_labels(data.labels))
-        return data
-
     def _fill(self, labels: tuple[str, ...], *cells: np.ndarray) -> "PairedComparisons":
-        """Add up winners, losers and counts, check that something was compared, and freeze."""
+        """Add up winners, losers, counts and ties, check that something was compared, and freeze."""
         if len(labels) < 2:
             raise DataError(f"At least two options are needed to compare; got {shorten(labels) or 'none'}.")
-        first, second, wins, losses = added_up(len(labels), *cells)
-        if not len(first):
+        found = added_up(len(labels), *cells)
+        if not len(found[0]):
             raise DataError(f"There is not a single comparison among the {len(labels):,} options; every count is 0.")
-        return self._freeze(labels, first, second, wins, losses)
+        return self._freeze(labels, *found)
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
         if isinstance(self.n_comparisons, float):
             total = f"a total weight of {self.n_comparisons:,g}"
+        if self.n_ties:
+            total += f" ({plural(self.n_ties, 'tie')})"
         return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}"
 
     def __repr__(self) -> str:
@@ -212,26 +133,40 @@ class PairedComparisons(Frozen):
 
     @property
     def n_comparisons(self) -> int | float:
-        """Number of comparisons; their total weight when counts are fractional."""
-        total = self.wins.sum() + self.losses.sum()
+        """Number of comparisons, ties included; their total weight when counts are fractional."""
+        total = self.wins.sum() + self.losses.sum() + self.tied.sum()
         return int(total) if self._whole else float(total)
 
     @property
+    def n_ties(self) -> int | float:
+        """Number of comparisons in which neither option was chosen; their total weight when counts are fractional."""
+        total = float(self.tied.sum())
+        return int(total) if self._whole else total
+
+    @property
     def _whole(self) -> bool:
-        return all(bool(np.all(array == np.floor(array))) for array in (self.wins, self.losses))
+        return all(bool(np.all(array == np.floor(array))) for array in (self.wins, self.losses, self.tied))
 
     @property
     def counts(self) -> np.ndarray:
         """The counts as a dense array, row over column, shape (options, options); up to 2,000 options."""
+        return self._dense("counts", self.wins, self.losses)
+
+    @property
+    def ties(self) -> np.ndarray | None:
+        """The ties as a dense array, the same in both triangles, shape (options, options); None if there are none."""
+        return self._dense("ties", self.tied, self.tied) if self.tied.any() else None
+
+    def _dense(self, name: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
         if self.n_options > MAX_DENSE:
             raise DataError(
-                f"`counts` is dense and stops at {MAX_DENSE:,} options; these are {self.n_options:,}. "
-                "Use `to_frame()`, or `first`, `second`, `wins` and `losses`."
+                f"`{name}` is dense and stops at {MAX_DENSE:,} options; these are {self.n_options:,}. "
+                "Use `to_frame()`, or `first`, `second`, `wins`, `losses` and `tied`."
             )
-        counts = np.zeros((self.n_options, self.n_options))
-        counts[self.first, self.second] = self.wins
-        counts[self.second, self.first] = self.losses
-        return counts.astype(np.int64) if self._whole else counts
+        table = np.zeros((self.n_options, self.n_options))
+        table[self.first, self.second] = above
+        table[self.second, self.first] = below
+        return table.astype(np.int64) if self._whole else table
 
     @property
     def never_compared(self) -> list[str]:
@@ -251,8 +186,10 @@ class PairedComparisons(Frozen):
         """
         k = int(np.abs(self.wins - self.losses).argmax())
         pair = sorted([(self.wins[k], self.labels[self.first[k]]), (self.losses[k], self.labels[self.second[k]])])
-        (fewer, behind), (more, ahead) = [(int(times) if times.is_integer() else times, name) for times, name in pair]
-        return f"{ahead!r} chosen over {behind!r} {plural(more, 'time')} of {more + fewer:,}"
+        (_, behind), (more, ahead) = pair
+        more, tied, total = (_short(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
+        ties = f" ({plural(tied, 'tie')})" if tied else ""
+        return f"{ahead!r} chosen over {behind!r} {plural(more, 'time')} of {total:,}{ties}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that comparisons connect, the largest group first; one group = connected.
@@ -306,11 +243,53 @@ class PairedComparisons(Frozen):
         first, second = place[self.first[kept]], place[self.second[kept]]
         winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
         counts = np.concatenate([self.wins[kept], self.losses[kept]])
-        return PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts)
+        tied = np.concatenate([self.tied[kept], 0.0 * self.tied[kept]])
+        return PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts, tied)
 
     def with_counts(self, wins: np.ndarray, losses: np.ndarray) -> "PairedComparisons":
-        """The same options and compared pairs with other counts, in the order of `first` and `second`."""
-        return self._made_of(self.labels, self.first, self.second, wins, losses)
+        """The same options and compared pairs with other counts and no ties, in the order of `first` and `second`."""
+        return self._made_of(self.labels, self.first, self.second, wins, losses, np.zeros(self.n_pairs))
+
+    def without_ties(self, how: str) -> "PairedComparisons":
+        """The same comparisons for whatever knows choices alone.
+
+        Parameters
+        ----------
+        how : {"half", "drop"}
+            A tie counts half a choice of either option, or nothing; a pair with ties alone then is not compared.
+
+        Returns
+        -------
+        PairedComparisons
+            With fractional counts, if there was an odd number of ties of some pair and they count half.
+
+        Raises
+        ------
+        ArgumentError
+            If `how` is another word.
+        DataError
+            If all comparisons are ties and are left out.
+
+        Example
+        -------
+        >>> data = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"], ties=[[0, 1], [1, 0]])
+        >>> data
+        PairedComparisons(2 options, 1 pair, 5 comparisons (1 tie), 1 component)
+        >>> data.without_ties("half").wins, data.without_ties("drop").wins
+        (array([3.5]), array([3.]))
+        """
+        if one_of("how", how, ("half", "drop")) == "half":
+            return self.with_counts(self.wins + self.tied / 2.0, self.losses + self.tied / 2.0)
+        decided = self.wins + self.losses > 0
+        if not decided.any():
+            raise DataError(f"All {plural(self.n_ties, 'comparison')} are ties; without them nothing would be left.")
+        arrays = [array[decided] for array in (self.first, self.second, self.wins, self.losses)]
+        return self._made_of(self.labels, *arrays, np.zeros(int(decided.sum())))
+
+    def refuse_ties(self) -> None:
+        """Raise the `DataError` of whatever knows choices alone, if there are ties."""
+        if self.tied.any():
+            raise ties_unknown(self.n_ties, self.n_comparisons)
 
     def without_pair(self, a: Any, b: Any) -> "PairedComparisons":
         """The same options without the comparisons of one pair, as leave-one-pair-out needs.
@@ -341,7 +320,7 @@ class PairedComparisons(Frozen):
             raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared: nothing to leave out.")
         if not kept.any():
             raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left.")
-        arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses))
+        arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses, self.tied))
         return self._made_of(self.labels, *arrays)
 
     def _positions(self, names: Iterable[str]) -> list[int]:
@@ -353,12 +332,13 @@ class PairedComparisons(Frozen):
         return [place[name] for name in names]
 
     def to_frame(self) -> "pd.DataFrame":
-        """A long table with columns chosen, rejected and count, which `from_frame` reads back.
+        """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.
 
         Returns
         -------
         DataFrame
-            One row for each pair and direction with a count above 0. The labels are categorical, and so keep
+            One row for each pair and direction with a count above 0. The ties of a pair stand in its first row, which
+            is there even if that option was never chosen. The labels are categorical, and so keep
             their order and the options that were never compared.
 
         Example
@@ -373,15 +353,17 @@ class PairedComparisons(Frozen):
         chosen = np.column_stack([self.first, self.second]).ravel()
         rejected = np.column_stack([self.second, self.first]).ravel()
         count = np.column_stack([self.wins, self.losses]).ravel()
-        kept = count > 0
+        ties = np.column_stack([self.tied, 0.0 * self.tied]).ravel()
+        kept = count + ties > 0
         categories = pd.Index(self.labels)
-        return pd.DataFrame(
-            {
-                "chosen": pd.Categorical.from_codes(chosen[kept], categories),
-                "rejected": pd.Categorical.from_codes(rejected[kept], categories),
-                "count": count[kept].astype(np.int64) if self._whole else count[kept],
-            }
-        )
+        table = {
+            "chosen": pd.Categorical.from_codes(chosen[kept], categories),
+            "rejected": pd.Categorical.from_codes(rejected[kept], categories),
+            "count": count[kept].astype(np.int64) if self._whole else count[kept],
+        }
+        if ties.any():
+            table["ties"] = ties[kept].astype(np.int64) if self._whole else ties[kept]
+        return pd.DataFrame(table)
 
     def proportions(self) -> "pd.DataFrame":
         """The observed proportion of choices in each compared pair.
@@ -389,7 +371,8 @@ class PairedComparisons(Frozen):
         Returns
         -------
         DataFrame
-            Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen).
+            Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen) and, if there are
+            any, ties (the proportion in which neither was).
 
         Example
         -------
@@ -399,13 +382,17 @@ class PairedComparisons(Frozen):
         """
         import pandas as pd
 
-        total = self.wins + self.losses
+        total = self.wins + self.losses + self.tied
         labels = np.array(self.labels, dtype=object)
-        return pd.DataFrame(
-            {
-                "a": labels[self.first],
-                "b": labels[self.second],
-                "n": total.astype(np.int64) if self._whole else total,
-                "proportion": self.wins / total,
-            }
-        )
+        table = {
+            "a": labels[self.first],
+            "b": labels[self.second],
+            "n": total.astype(np.int64) if self._whole else total,
+            "proportion": self.wins / total,
+        }
+        return pd.DataFrame(table | {"ties": self.tied / total} if self.tied.any() else table)
+
+
+def _short(times: float) -> int | float:
+    """A number without decimals if it is whole."""
+    return int(times) if float(times).is_integer() else float(times)

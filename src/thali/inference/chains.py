@@ -105,15 +105,31 @@ class Chain(Sliced):
             self.image, self.image_wanted = (self.packed(), self.recorded), False
 
 
-class FixedChain(Chain):
+class RowChain(Chain):
+    """Base of a chain whose `record` is a NamedTuple of arrays with a row a draw."""
+
+    record: Any
+
+    def drawn(self, first: int, last: int) -> Arrays:
+        return {name: array[first:last] for name, array in self.record._asdict().items()}
+
+    def adopt(self, draws: Arrays) -> None:
+        for name, array in self.record._asdict().items():
+            array[self.first : self.recorded] = draws[name]
+
+    @property
+    def is_done(self) -> bool:  # type: ignore[override]
+        return self.sweeps >= self.total
+
+
+class FixedChain(RowChain):
     """Base of a chain that records a draw every `thin` sweeps after `tune` draws' worth of them.
 
-    A subclass has `state`, and `record`, a NamedTuple of arrays with a row a draw.
+    A subclass has `state` and `record`.
     """
 
     _PARTS = ("state", "sweeps")
 
-    record: Any
     thin: int
     tune: int
 
@@ -123,19 +139,8 @@ class FixedChain(Chain):
         self.sweeps = 0
 
     @property
-    def is_done(self) -> bool:  # type: ignore[override]
-        return self.sweeps >= self.total
-
-    @property
     def recorded(self) -> int:
         return max(0, self.sweeps - self.tune) // self.thin
-
-    def drawn(self, first: int, last: int) -> Arrays:
-        return {name: array[first:last] for name, array in self.record._asdict().items()}
-
-    def adopt(self, draws: Arrays) -> None:
-        for name, array in self.record._asdict().items():
-            array[self.first : self.recorded] = draws[name]
 
 
 def kept_of(chains: Sequence[Chain]) -> tuple[list[int], int]:

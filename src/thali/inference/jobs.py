@@ -33,7 +33,7 @@ from .locks import lock
 from .seeds import root, seed_as_json, seed_of_json
 from .warn import warn
 
-SCHEMA = 2
+SCHEMA = 3
 INDEX, LOCK = "job.json", "lock"
 LEAST = 3.0  # seconds of work that may be lost
 SHARE = 0.05  # of the running time that writing may take
@@ -201,6 +201,11 @@ class FitFolder(JobFolder):
     found: Snapshot | None = None
     recorded: Sequence[int] = ()  # draws of each chain that are in the folder
     _state = ""
+    _outdated: Sequence[dict[str, str]] = ()  # segments that the next snapshot replaces
+
+    def start_anew(self) -> None:
+        """Take the next snapshot for that of another run, which replaces what was written so far."""
+        self._outdated, self._segments, self.recorded = [*self._outdated, *self._segments], [], ()
 
     def is_due(self) -> bool:
         """Whether enough time has passed since the last snapshot."""
@@ -223,8 +228,9 @@ class FitFolder(JobFolder):
             of_chains = {"chains": len(states), "state": state, "recorded": list(recorded)}
             self._store_index(segments, place, has_ended, **of_chains)
             self._state, self.recorded = state["file"], list(recorded)
-            if former:
-                (self.path / former).unlink(missing_ok=True)
+            for name in [entry["file"] for entry in self._outdated] + [former] * bool(former):
+                (self.path / name).unlink(missing_ok=True)
+            self._outdated = ()
 
     def _take_up(self, index: Mapping[str, Any]) -> None:
         self._state, self.recorded = index["state"]["file"], index["recorded"]

@@ -90,6 +90,13 @@ RESPONDENT = _COLUMN.but(name="respondent", help="The column of who answered.")
 TASK = _COLUMN.but(name="task", help="The column of the task or occasion.")
 ALTERNATIVE = _COLUMN.but(name="alternative", help="The column of the alternative.")
 CHOSEN = _COLUMN.but(name="chosen", help="The column of 1 for the chosen alternative and 0 for others.")
+TIES = Option(
+    "ties",
+    "What a tie counts. half: half a choice of either option; drop: nothing.",
+    to=DATA,
+    default="an error",
+    words={"half": "half", "drop": "drop"},
+)
 COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
 EXPERIMENT = (
     *COLUMNS,

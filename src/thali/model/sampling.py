@@ -23,6 +23,8 @@ from .saved import describe, digest_of
 if TYPE_CHECKING:
     import xarray
 
+    from thali.posterior.verdict import Verdict
+
     from .base import Model, RunByChains
 
 ENOUGH = 400  # effective draws of every row of the summary, at which a run of unknown length ends
@@ -44,6 +46,7 @@ class Sampling(Generic[AnyChain]):
     found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]  # attributes
     end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None  # once all have run their pilot
     is_compiled: bool = False
+    tempered: "Callable[[], Sampling[Any]] | None" = None  # the same with tempering, where it has none and may have it
 
 
 class Continuation(NamedTuple):
@@ -55,6 +58,7 @@ class Continuation(NamedTuple):
     run: Run
     draws: int  # of each chain in the posterior
     first: int  # draws of the posterior after which those in `states` begin, if there are any
+    tempered: bool  # whether the run started anew with tempering
     states: np.ndarray  # bytes of an npz file: the state of each chain, and its draws where the posterior lacks some
 
 
@@ -74,7 +78,8 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         found = None if folder is None else folder.found
         target = run.least_draws if found is None else max(run.least_draws, found.place["draws"])
         start = None if found is None else _Start(found.states, found.draws, 0)
-        work = _Work(model, sampling, run._replace(random_seed=seed), folder)
+        tempered = found is not None and found.place["tempered"]
+        work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered)
         tree, attributes, chains = work.carry_out(target, start)
     left = digest_of(sampling.source), _parameters(model)
     return attributes | {"_state_": work.continuation(chains, tree, *left)}
@@ -100,7 +105,7 @@ def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
     draws = was.draws + how.draws
     run = was.run._replace(draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time)
     start = _stored(was)
-    work = _Work(model, model._sampling(was.source, run), run, None)
+    work = _Work(model, model._sampling(was.source, run), run, None, was.tempered)
     tree, attributes, chains = work.carry_out(draws, start, first_draws(model.posterior_, start.first))
     return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
 
@@ -108,8 +113,11 @@ def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
 class _Work:
     """A fit while it runs."""
 
-    def __init__(self, model: "RunByChains", sampling: Sampling[Any], run: Run, folder: FitFolder | None) -> None:
-        self.model, self.sampling, self.run, self.folder = model, sampling, run, folder
+    def __init__(
+        self, model: "RunByChains", sampling: Sampling[Any], run: Run, folder: FitFolder | None, tempered: bool
+    ) -> None:
+        self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
+        self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
         self.deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
 
     def carry_out(
@@ -121,11 +129,11 @@ class _Work:
         was_ended = was_ended and all(chain.is_done for chain in chains)
         with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
             if chains[0].in_pilot:
-                self._run(chains, Watch(chains, progress, self.folder, self.deadline, {"draws": target}))
+                self._run(chains, self._watch(chains, progress, target))
                 self.sampling.end_pilot(chains)
                 progress.aim(sum(chain.total for chain in chains))
             while True:
-                watch = Watch(chains, progress, self.folder, self.deadline, {"draws": target})
+                watch = self._watch(chains, progress, target)
                 interrupted = self._run(chains, watch)
                 if earlier is not None and kept_of(chains)[1] == 0:  # stopped before another draw
                     tree = earlier
@@ -137,15 +145,29 @@ class _Work:
                     "interrupted_": interrupted,
                     **self.sampling.found(tree, chains, self.run.random_seed),
                 }
-                ends = interrupted or self.run.draws is not None or self._is_settled(attributes, progress)
-                ends = ends or not self._may_double(chains, target)
+                verdict = None if interrupted or self.run.draws is not None else self._verdict(attributes)
+                tempered = self.sampling.tempered if verdict and _is_stuck(verdict) else None
+                ends = verdict is None or self._is_settled(verdict)
+                ends = ends or (tempered is None and not self._may_double(chains, target))
                 if not was_ended or not ends:
                     watch.finish(ends and not interrupted)
                 if ends:
                     return tree, attributes, chains
-                target = min(2 * target, MAX_DRAWS)
-                chains = self._begun(target, _start_of(chains))
+                if tempered is None:
+                    progress.note(f"{target:,} draws a chain do not agree yet")
+                    target = min(2 * target, MAX_DRAWS)
+                    chains = self._begun(target, _start_of(chains))
+                else:
+                    progress.note("the chains stay in different places: they start anew, with tempering")
+                    self.sampling, self.tempered, target = tempered(), True, self.run.least_draws
+                    if self.folder is not None:
+                        self.folder.start_anew()
+                    chains = self._begun(target, None)
                 progress.aim(sum(chain.total for chain in chains))
+
+    def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
+        place = {"draws": target, "tempered": self.tempered}
+        return Watch(chains, progress, self.folder, self.deadline, place)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
         """Run the chains; returns whether they were stopped early."""
@@ -173,7 +195,7 @@ class _Work:
                 arrays |= prefixed(f"{k}/draws/", chain.drawn(chain.first, chain.recorded))
         states = np.frombuffer(to_bytes(arrays), np.uint8)
         run, first = self.run._replace(job=None), draws if whole else chains[0].first
-        return Continuation(self.sampling.source, digest, parameters, run, draws, first, states)
+        return Continuation(self.sampling.source, digest, parameters, run, draws, first, self.tempered, states)
 
     def _begun(self, target: int, start: _Start | None) -> Sequence[Chain]:
         """The chains, with room for so many draws, where they start."""
@@ -188,20 +210,26 @@ class _Work:
                 chain.adopt(start.draws[k])
         return chains
 
-    def _is_settled(self, attributes: dict[str, Any], progress: Progress) -> bool:
-        """Whether every row of the summary says that the chains agree and are long enough."""
+    def _verdict(self, attributes: dict[str, Any]) -> "Verdict":
+        """The verdict on a fit that ends here."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
-        verdict = model.verdict()
-        ess = verdict.facts.get("ess", math.inf)
-        if (verdict.agrees or self.run.chains == 1) and ess >= ENOUGH:
-            return True
-        progress.note(f"{attributes['posterior_']['posterior'].sizes['draw']:,} draws a chain do not agree yet")
-        return False
+        return model.verdict()
+
+    def _is_settled(self, verdict: "Verdict") -> bool:
+        """Whether every row of the summary says that the chains agree and are long enough."""
+        return (verdict.agrees or self.run.chains == 1) and verdict.facts.get("ess", math.inf) >= ENOUGH
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
         return target < MAX_DRAWS and 2 * size <= MAX_BYTES
+
+
+def _is_stuck(verdict: "Verdict") -> bool:
+    """Whether the chains disagree so much that no run within the bounds should do."""
+    facts = verdict.facts
+    disagree = facts.get("disagree", False)
+    return disagree and (facts["apart"] or facts["longer"] * facts["draws"] > MAX_DRAWS)
 
 
 def _start_of(chains: Sequence[Chain]) -> _Start:

@@ -11,9 +11,14 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
 
 
-def as_pairs(data: Any) -> PairedComparisons:
-    """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column)."""
+def as_pairs(data: Any, ties: bool = False) -> PairedComparisons:
+    """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column).
+
+    `ties`: those with ties are welcome.
+    """
     if isinstance(data, PairedComparisons):
+        if not ties:
+            data.refuse_ties()
         return data
     if isinstance(data, Choices):
         if not data.is_paired:
@@ -34,7 +39,7 @@ def as_pairs(data: Any) -> PairedComparisons:
 def as_groups(groups: Any, what: str) -> list[PairedComparisons]:
     """Several data sets of the same options; a mapping gives its values."""
     if isinstance(groups, PairedComparisons):
-        return [groups]
+        return [as_pairs(groups)]
     if hasattr(groups, "values") and callable(groups.values):
         groups = groups.values()
     if hasattr(groups, "columns") or not isinstance(groups, Iterable):

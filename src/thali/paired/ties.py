@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import plural
 from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
@@ -17,15 +18,14 @@ if TYPE_CHECKING:
     import pandas
 
 
-def half_wins(data: Any, ties: Any) -> PairedComparisons:
+def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
     """Count every tie as half a win for either option.
 
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
-        The choices without the ties.
-    ties : array or data frame, shape (options, options)
-        Number of ties of each pair, in one triangle or the same in both.
+    ties : array or data frame, shape (options, options), optional
+        Number of ties of each pair, in one triangle or the same in both. None: those of the data.
 
     Returns
     -------
@@ -43,8 +43,7 @@ def half_wins(data: Any, ties: Any) -> PairedComparisons:
     array([[0. , 3.5],
            [1.5, 0. ]])
     """
-    data = as_pairs(data)
-    return PairedComparisons(data.counts + _ties(ties, data) / 2, labels=data.labels, weights=True)
+    return _with_ties(data, ties).without_ties("half")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -60,7 +59,7 @@ class Davidson(Printed):
     p_value: float
 
 
-def davidson(data: Any, ties: Any, samples: int | None = None, random_seed: Any = 0) -> Davidson:
+def davidson(data: Any, ties: Any = None, samples: int | None = None, random_seed: Any = 0) -> Davidson:
     r"""Fit Davidson's extension of the Bradley-Terry-Luce model to ties.
 
     .. math::
@@ -70,9 +69,8 @@ def davidson(data: Any, ties: Any, samples: int | None = None, random_seed: Any 
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
-        The choices without the ties.
-    ties : array or data frame, shape (options, options)
-        Number of ties of each pair, in one triangle or the same in both.
+    ties : array or data frame, shape (options, options), optional
+        Number of ties of each pair, in one triangle or the same in both. None: those of the data.
     samples, random_seed
         Of the test of fit, as in `EliminationByAspects.fit_test`.
 
@@ -94,20 +92,20 @@ def davidson(data: Any, ties: Any, samples: int | None = None, random_seed: Any 
 
     Example
     -------
-    >>> fit = davidson([[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [0, 0, 3], [0, 0, 0]])
+    >>> import thali as th
+    >>> wins, ties = [[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [3, 0, 3], [2, 3, 0]]
+    >>> fit = davidson(th.PairedComparisons(wins, ties=ties))
     >>> fit.df, round(fit.tie, 3)
     (3, 0.878)
     """
     import pandas as pd
     from scipy.special import gammaln, logsumexp, xlogy
 
-    data = as_pairs(data)
-    counts, tied = data.counts.astype(float), _ties(ties, data)
-    if not tied.any():
+    data = _with_ties(data, ties)
+    if not data.n_ties:
         raise DataError("There is no tie; fit EliminationByAspects('unique') instead.")
-    n = data.n_options
-    i, j = np.nonzero(np.triu(counts + counts.T + tied, 1))
-    outcome = np.column_stack([counts[i, j], counts[j, i], tied[i, j]])
+    n, i, j = data.n_options, data.first, data.second
+    outcome = np.column_stack([data.wins, data.losses, data.tied])
     won, lost, drawn = (outcome[:, column] > 0 for column in range(3))
     check_finite(data.labels, np.r_[i[won], j[lost], i[drawn], j[drawn]], np.r_[j[won], i[lost], j[drawn], i[drawn]])
     # Utilities of the three outcomes, linear in ln w (less that of the first) and ln nu.
@@ -171,25 +169,11 @@ def davidson(data: Any, ties: Any, samples: int | None = None, random_seed: Any 
     )
 
 
-def _ties(ties: Any, data: PairedComparisons) -> np.ndarray:
-    """The number of ties of each pair, the same in both triangles."""
-    n = data.n_options
-    if hasattr(ties, "reindex"):
-        ties = (
-            ties.rename(index=str, columns=str).reindex(index=list(data.labels), columns=list(data.labels)).to_numpy()
-        )
-    try:
-        table = np.asarray(ties, float)
-    except (TypeError, ValueError):
-        raise DataError("Ties must be a square table of numbers, options by options.") from None
-    if table.shape != (n, n):
-        raise DataError(f"Ties must be a table of {n} x {n}, as the data have {n} options; got shape {table.shape}.")
-    if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
-        raise DataError("Ties must be counts of 0 or more, with an empty diagonal, for the labels of the data.")
-    if not (np.array_equal(table, table.T) or not np.triu(table).any() or not np.tril(table).any()):
-        i, j = np.argwhere(table != table.T)[0]
-        raise DataError(
-            f"Ties of {data.labels[i]!r} and {data.labels[j]!r} are {table[i, j]:g} in one triangle and "
-            f"{table[j, i]:g} in the other; give them in one triangle, or the same in both."
-        )
-    return np.maximum(table, table.T)
+def _with_ties(data: Any, ties: Any) -> PairedComparisons:
+    """The data with their own ties, or with those given beside them."""
+    data = as_pairs(data, ties=True)
+    if ties is None:
+        return data
+    if data.n_ties:
+        raise DataError(f"The data hold {plural(data.n_ties, 'tie')} already; leave `ties` out.")
+    return PairedComparisons(data.counts, data.labels, ties, weights=True)

@@ -1,7 +1,7 @@
 """The verdict: do the chains agree, are they long enough, and what to do if not."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Described, Description
@@ -34,6 +34,7 @@ class Advice(NamedTuple):
     besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
     apart: tuple[Any, ...] = (_APART,)  # where chains stay apart and no longer run would help
     longer_if_apart: bool = False  # whether ten times as long a run is advised with `apart`
+    note: tuple[Any, ...] = ()  # what is said after every verdict
 
 
 NO_ADVICE = Advice()
@@ -48,7 +49,9 @@ class Verdict(Described):
     agrees : bool
     facts : dict
         chains, draws; where they are defined r_hat (the largest), r_hat_of (its row), ess (the smallest), ess_kind
-        ("ess_bulk" or "ess_tail"), ess_of (its row) and wanted_ess.
+        ("ess_bulk" or "ess_tail"), ess_of (its row), wanted_ess, disagree (whether R-hat is too large), longer (how
+        many times as many draws should do, if the chains merely are short) and apart (whether that is so many that a
+        longer run would hardly help).
     remedies : tuple of Setting
         Arguments of another fit that are advised.
     message : Message
@@ -95,6 +98,12 @@ def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdi
         raise ArgumentError(
             "`summary` lacks attrs 'chains' and 'draws'; pass the frame that summary() returned, unchanged"
         )
+    verdict = _judged(summary, advice)
+    return replace(verdict, message=Message(*verdict.message.parts, *advice.note)) if advice.note else verdict
+
+
+def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
+    """The verdict without the note."""
     chains, draws = summary.attrs["chains"], summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": chains, "draws": draws}
     of_chains = f"The {chains} chains" if chains > 1 else "The one chain"
@@ -127,7 +136,9 @@ def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdi
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
         faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
-    fault, mend = " and ".join(faults), _mend(draws, longer, disagree, advice)
+    apart = draws >= _FEW and longer > (30 if draws >= 1000 else 100)
+    facts |= {"disagree": disagree, "longer": longer, "apart": disagree and apart}
+    fault, mend = " and ".join(faults), _mend(draws, longer, disagree, apart, advice)
     if chains == 1:
         alone = ("with one chain there is no R-hat, and nothing shows that another would agree; take ",)
         alone += (Setting(*advice.alone),)
@@ -149,10 +160,10 @@ def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdi
     return Verdict(True, facts, Message(agree))
 
 
-def _mend(draws: int, longer: float, disagree: bool, advice: Advice) -> tuple[Any, ...]:
-    """What to do if `longer` times as many draws would do."""
+def _mend(draws: int, longer: float, disagree: bool, apart: bool, advice: Advice) -> tuple[Any, ...]:
+    """What to do if `longer` times as many draws would do, or none would."""
     now = draws if advice.now is None else advice.now
-    if draws >= _FEW and longer > (30 if draws >= 1000 else 100):
+    if apart:
         return (*advice.apart, *(_longer(10.0, now, advice) if advice.longer_if_apart else ()))
     more = _longer(min(max(2.0, longer), _MAX_LONGER), now, advice)
     return ("fit again with ", *more, *(advice.besides if disagree else ()))

@@ -157,11 +157,11 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
     for draw in range(len(masses)):  # chains do not record the sum of the weights
         chain.run_to(chain.sweeps + 1)
         masses[draw] = np.exp(min(chain.state.real[LOG_MASS], 700.0))
-    weights = chain.kept.weights
+    weights = chain.record.weights
     W = Design.fit(train, [f"x{j}" for j in range(train.shape[1])]).apply(new)
     logs = np.log(np.maximum(weights @ W.T, _LEAST))
     odds = (logs[:, :-1] - logs[:, -1:]).reshape(len(weights), -1)
-    return weights.reshape(len(weights), -1) * masses[:, None], odds, chain.kept.log_likelihood
+    return weights.reshape(len(weights), -1) * masses[:, None], odds, chain.record.log_likelihood
 
 
 def single_chain_ess(draws: np.ndarray) -> np.ndarray:

@@ -103,7 +103,7 @@ def weights_a_second(name, sampler, draws=10_000):
         begin = time.thread_time()
         chain.run_to(chain.total)
         spent += time.thread_time() - begin
-        kept.append(chain.kept.weights.reshape(draws, -1).T)
+        kept.append(chain.record.weights.reshape(draws, -1).T)
     return array_stats.ess(np.stack(kept, axis=1), method="bulk").min() / spent
 
 

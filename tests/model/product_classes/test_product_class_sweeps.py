@@ -98,7 +98,7 @@ def chosen_of(problem, n):
     return [chosen for _, chosen in DATA.people[n]]
 
 
-@pytest.mark.parametrize("sampler", ["recommended", "paper"])
+@pytest.mark.parametrize("sampler", ["recommended", pytest.param("paper", marks=pytest.mark.long)])
 @pytest.mark.parametrize(("lapse", "sharpness"), [(0.1, math.inf), (0.1, 2.0)])
 def test_books_are_kept_after_every_sweep(sampler, lapse, sharpness):
     problem = problem_of(DATA, MIXED, beta=1.5)

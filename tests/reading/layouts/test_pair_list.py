@@ -38,9 +38,14 @@ def test_what_it_makes():
     assert data == PairedComparisons([[0, 3], [1, 0]], "AB") and sentence.endswith("; columns not used: 'judge'")
     data, _ = match(table("won,lost,weight\nA,B,1.5\nB,A,1\n")).build()
     assert data.wins.tolist() == [1.5]
+    data, sentence = match(table("a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n")).build()
+    assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == ([3], [2], [3])
+    assert "the reverse by 'b_over_a', ties by 'tie': 2 options" in sentence
+    data, _ = match(table("winner,loser,draw\nA,B,0\nB,A,1\n")).build()
+    assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == ([1], [0], [1])
     for text, said in (
         ("winner,loser,n,count\nA,B,1,2\n", "The columns can be read in several ways"),
-        ("winner,loser,tie\nA,B,1\n", "Column 'tie' holds ties, first in row 2"),
+        ("winner,loser,tie\nA,B,2\n", "Column 'tie' is 2 in row 2, and no column counts the choices"),
     ):
         with pytest.raises(ValueError, match=f"x.csv: {said}"):
             match(table(text)).build()

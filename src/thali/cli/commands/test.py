@@ -3,13 +3,14 @@
 from thali._labels import suggest
 from thali.data.kinds import PAIRS
 from thali.errors import ArgumentError
+from thali.model.options import TIES
 
 from ..boundary import notify
 
 TESTS = {"transitivity": "transitivity", "circular": "circular_triads", "agreement": "agreement"}
 
 
-def run_test(name: str, data_name: str) -> None:
+def run_test(name: str, data_name: str, ties: str | None = None) -> None:
     """Print the table of a test.
 
     Parameters
@@ -18,6 +19,8 @@ def run_test(name: str, data_name: str) -> None:
         One of `TESTS`.
     data_name : str
         A bundled data set or a file of paired comparisons.
+    ties : {"half", "drop"}, optional
+        What a tie counts.
 
     Raises
     ------
@@ -30,7 +33,9 @@ def run_test(name: str, data_name: str) -> None:
 
     from ..loading import find_data, load
     from ..models import model_for
+    from ..values import value_of
 
-    data, recognised = load(find_data(data_name), model_for(PAIRS), {})
+    wanted = {} if ties is None else {"ties": value_of(TIES, ties)}
+    data, recognised = load(find_data(data_name), model_for(PAIRS), wanted)
     notify(f"{data_name}: {recognised}")
     print(getattr(paired, TESTS[name])(data))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from ..base import Job, RunByChains
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
-from .engine import PreparedChains, build_task, chains_of
+from .answers.stored_layout import STARTED_ANEW
+from .engine import LEVELS, PreparedChains, build_task
 from .likelihoods.elimination import Elimination
-from .samplers.chains import end_pilot
+from .samplers.chains import chains_of, end_pilot
 from .samplers.pilot import SWEEPS
 
 if TYPE_CHECKING:
@@ -72,7 +74,8 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
             effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB.
+            64,000 or 2 GB. Where the chains stay in different families of features, so that more draws would not help,
+            the run starts anew with ``tempering=8``, unless the model says how it tempers.
         tune : int
             States of each chain that are discarded first, while step sizes adapt.
         chains : int
@@ -127,14 +130,20 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         return PreparedChains(lapse, task=self._task(data, draws, tune, thin))
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        parts = self._parts(source)
+        return self._sampling_of(source, run, self._parts(source))
+
+    def _sampling_of(self, source: Any, run: Run, parts: dict[str, Any], anew: bool = False) -> Sampling[Any]:
+        """The run of these parts; `anew`: chains without tempering stayed apart."""
         task = build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **parts)
         task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
+
+        tempered = parts | {"tempering": LEVELS}
 
         def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
             from .answers.tree import to_datatree
 
-            learned, attrs = task.model.learn_alpha, {"thin": chains[0].thin, "tuning_steps": task.tune}
+            learned = task.model.learn_alpha
+            attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}
             numbers, count = kept_of(chains)
             draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
             return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
@@ -147,6 +156,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
             found=lambda tree, chains, seed: {},
             end_pilot=end_pilot,
             is_compiled=task.kernel.is_compiled(task.model),
+            tempered=partial(self._sampling_of, source, run, tempered, True) if task.may_temper else None,
         )
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:

@@ -11,7 +11,6 @@ import numpy as np
 from thali._arguments import one_of, positive, refuse_endless, whole
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 from thali.inference.chains import Run
-from thali.inference.seeds import streams
 
 from ..prepared import Prepared
 from .operations import draw_weights, sees_full, sees_single
@@ -85,6 +84,8 @@ def build_task(
         raise ArgumentError("sampler='paper' is not for a likelihood of your own; leave sampler at None.")
     kernel = _kernel(sampler, prior, model)
     start = alpha if alpha is not None else None if learned else float("nan")
+    if isinstance(tempering, str):
+        tempering = {"auto": None, "off": False}.get(tempering, tempering)
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
@@ -103,13 +104,12 @@ def build_task(
         temperatures,
         lengthens,
         tuple(likelihood.parameters),
+        may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
     )
 
 
 def _ladder(tempering: Any, by_default: bool, may_temper: bool) -> tuple[tuple[float, ...], bool]:
     """Temperatures to start with, and whether the ladder is lengthened while tuning."""
-    if isinstance(tempering, str):
-        tempering = {"auto": None, "off": False}.get(tempering, tempering)
     if tempering is None:
         return (geometric(LEVELS, T_MAX), True) if by_default and may_temper else ((1.0,), False)
     count = tempering if isinstance(tempering, int | np.integer) and tempering is not True else None
@@ -234,11 +234,6 @@ class PreparedChains(Prepared):
 
     def compile(self, progress: Any) -> None:
         compile_ahead(self.task, progress)
-
-
-def chains_of(task: Task, chains: int, random_seed: Any) -> list[Chain]:
-    """The chains of a task, each at its start."""
-    return [Chain(task, rng) for rng in streams(random_seed, chains)]
 
 
 def run(task: Task, how: Run) -> tuple[list["ChainDraws"], bool]:

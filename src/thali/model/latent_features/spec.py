@@ -18,6 +18,7 @@ from ..options import (
     SEED,
     TASK,
     TEMPERING,
+    TIES,
     TREE,
 )
 from ..spec import DATA, FEATURES, NUMBERS, REPORT, ModelSpec, Option
@@ -56,6 +57,7 @@ ELIMINATION = ModelSpec(
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
         CHOSEN,
+        TIES,
     ),
     aliases_mean={"BTL": {"aspects": "unique"}, "Bradley-Terry-Luce": {"aspects": "unique"}},
     aliases_need={"pIBP": "tree"},

@@ -8,8 +8,7 @@ import numpy as np
 
 from thali._arguments import one_of, positive, refuse_endless, whole
 from thali.errors import Argument, ArgumentError, Setting
-from thali.inference.arrays import Arrays
-from thali.inference.chains import Chain as AnyChain
+from thali.inference.chains import RowChain
 from thali.inference.seeds import streams
 
 from .class_rows import ClassRows, class_rows
@@ -36,7 +35,7 @@ class Settings:
     thin: int
 
 
-class Chain(AnyChain):
+class Chain(RowChain):
     """One chain: its state, its record, and how far it is."""
 
     _PARTS = ("state", "motion")
@@ -51,26 +50,15 @@ class Chain(AnyChain):
         log_weights = np.log(np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300))
         self.state = state_from(log_weights, low + (high - low) * rng.random(), rows)
         self.motion = motion_from(self.state) if settings.sampler == "hamiltonian" else ()
-        self.kept = empty_kept(settings.draws, n_classes, rows.mean.size)
+        self.record = empty_kept(settings.draws, n_classes, rows.mean.size)
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
         return int(self.state.whole[SWEEPS])
 
     @property
-    def is_done(self) -> bool:  # type: ignore[override]
-        return self.sweeps >= self.total
-
-    @property
     def recorded(self) -> int:
         return int(self.state.whole[KEPT])
-
-    def drawn(self, first: int, last: int) -> Arrays:
-        return {name: array[first:last] for name, array in self.kept._asdict().items()}
-
-    def adopt(self, draws: Arrays) -> None:
-        for name, array in self.kept._asdict().items():
-            array[self.first : self.recorded] = draws[name]
 
     @property
     def stats(self) -> dict[str, float]:
@@ -85,7 +73,7 @@ class Chain(AnyChain):
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
         settings = self.settings
-        rest = (self.kept, until, settings.tune * settings.thin, settings.thin)
+        rest = (self.record, until, settings.tune * settings.thin, settings.thin)
         if self.motion:
             hamiltonian(self.rng, self.rows, settings.prior, self.state, self.motion, *rest)
         else:
@@ -107,7 +95,7 @@ def settings_of(
     size: int, a: Any, a_range: Any, b: Any, sampler: Any, draws: int, tune: int, chains: int, thin: Any
 ) -> Settings:
     """The settings of a run, checked and with their defaults, for W of so many entries."""
-    prior, sampler = law_of(a, a_range, b), _sampler(sampler, a)
+    prior, sampler = prior_of(a, a_range, b), _sampler(sampler, a)
     if thin is None:
         thin = 1 if sampler == "hamiltonian" or size > _LARGE else _THIN
     draws, tune, chains = whole("draws", draws, 1), whole("tune", tune, 0), whole("chains", chains, 1)
@@ -116,7 +104,7 @@ def settings_of(
     return Settings(prior, sampler, draws, tune, chains, thin)
 
 
-def law_of(a: float | None, a_range: Any, b: float) -> Prior:
+def prior_of(a: float | None, a_range: Any, b: float) -> Prior:
     """The prior, after a check of its parameters."""
     log_b = math.log(positive("b", b, "the rate of the prior of the weights"))
     if a is not None:

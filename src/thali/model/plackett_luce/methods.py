@@ -116,10 +116,10 @@ def of_map(model: "PlackettLuceRegression") -> Iterator[ThaliWarning]:
 
 def by_variational(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
     """The variational posterior: `shapes_`, `rates_`, its bound, and its means as `weights_`."""
-    from .gibbs import law_of
+    from .gibbs import prior_of
     from .variational import fit_variational
 
-    law_of(model.a, model.a_range, model.b)
+    prior_of(model.a, model.a_range, model.b)
 
     def work() -> dict[str, Any]:
         fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))

@@ -17,7 +17,7 @@ from ..base import Job, Model, RunByChains
 from ..classifiers.classifier import Classifier
 from ..sampling import Sampling
 from .design import Design
-from .gibbs import SAMPLERS, law_of
+from .gibbs import SAMPLERS, prior_of
 from .methods import METHODS, OUTCOMES
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
 
         self._check_arguments()
         design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
-        prior = law_of(self.a, self.a_range, self.b)
+        prior = prior_of(self.a, self.a_range, self.b)
         return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
 
     def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
@@ -260,7 +260,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
                 Setting("a", 1.0),
                 " for the maximum of the likelihood, most of whose weights are exactly zero.",
             )
-        law_of(self.a, self.a_range, self.b)
+        prior_of(self.a, self.a_range, self.b)
         if self.sampler is not None:
             one_of("sampler", self.sampler, SAMPLERS)
         self._run()

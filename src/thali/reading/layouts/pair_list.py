@@ -106,39 +106,41 @@ def _converted(frame: pd.DataFrame, found: list[PairColumns], weights: bool) -> 
             f"The columns can be read in several ways: {several}. Remove or rename those that are not meant."
         )
     columns = found[0]
-    _refuse_ties(frame)
     a, b = columns.options
     weights = weights or any(plain(name) in WEIGHTS for name in columns.times)
-    used = {*columns.options, *columns.times}
+    ties = _ties(frame, columns)
+    used = {*columns.options, *columns.times, ties}
     unused = [name for name in frame.columns if name not in used and not name.startswith("column ")]
-    read = frame.loc[:, [a, b, *columns.times]]
+    tied = [] if ties is None else [ties]
+    read = frame.loc[:, [a, b, *columns.times, *tied]]
     if len(columns.times) == 2:
         for name in columns.times:
             count_column(frame, name, weights)  # so that an error names the file's own column
         both = [
-            pd.DataFrame({a: frame[won], b: frame[lost], "times": frame[times]})
-            for won, lost, times in zip((a, b), (b, a), columns.times, strict=True)
+            pd.DataFrame({a: frame[won], b: frame[lost], "times": frame[times], **of_both})
+            for won, lost, times, of_both in zip(
+                (a, b),
+                (b, a),
+                columns.times,
+                ({name: frame[name] for name in tied}, dict.fromkeys(tied, 0)),
+                strict=True,
+            )
         ]
-        data = PairedComparisons.from_frame(pd.concat(both), a, b, "times", weights=weights)
-    elif columns.times:
-        data = PairedComparisons.from_frame(read, a, b, columns.times[0], weights=weights)
+        data = PairedComparisons.from_frame(pd.concat(both), a, b, "times", ties=ties, weights=weights)
     else:
-        data = PairedComparisons.from_frame(read, a, b)
+        count = columns.times[0] if columns.times else None
+        data = PairedComparisons.from_frame(read, a, b, count, ties=ties, weights=weights)
     ignored = f"; columns not used: {shorten(unused)}" if unused else ""
-    return data, f"{columns}: {data}{ignored}"
+    counted = f", ties by {ties!r}" if ties is not None else ""
+    return data, f"{columns}{counted}: {data}{ignored}"
 
 
-def _refuse_ties(frame: pd.DataFrame) -> None:
-    """How a tie counts is the user's decision, so a table that holds some is an error."""
-    for name in frame.columns:
-        if plain(name) in (*TIES, "tij"):
-            values = frame[name]
-            tied = (values.notna() & (pd.to_numeric(values, errors="coerce") != 0)).to_numpy()
-            if tied.any():
-                raise DataError(
-                    f"Column {name!r} holds ties, first in row {frame.index[tied.argmax()]}; how they count is for you "
-                    "to decide: remove the column to leave them out, or give each option half of them as weights."
-                )
+def _ties(frame: pd.DataFrame, columns: PairColumns) -> str | None:
+    """The column that says how often neither was chosen, None if there is none or it is empty."""
+    found = [name for name in frame.columns if plain(name) in (*TIES, "tij")]
+    if len(found) > 1:
+        raise DataError(f"Columns {shorten(found)} seem to hold ties, all of them; remove or rename all but one.")
+    return found[0] if found and frame[found[0]].notna().to_numpy().any() else None
 
 
 def lacks(table: Table) -> str:

@@ -11,6 +11,8 @@ from .columns import columns_of
 if TYPE_CHECKING:
     import xarray
 
+STARTED_ANEW = "started_anew"  # attribute: 1 if the run started anew with tempering
+
 _EACH = ("chain", "draw")
 _ALWAYS = {
     "n_features": _EACH,

@@ -90,8 +90,8 @@ class Elimination:
         return not self.unique
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind, and ArgumentError for aspects that leave nothing to learn, or make
-        a choice impossible without lapses."""
+        """Raise DataError for data of another kind or with ties, and ArgumentError for aspects that leave nothing to
+        learn, or make a choice impossible without lapses."""
         data = as_pairs(data)
         if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
@@ -100,6 +100,8 @@ class Elimination:
             )
         if isinstance(data, Choices):
             check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
+        else:
+            data.refuse_ties()
         if self.unique:
             return
         if not isinstance(prior, Given):

@@ -39,6 +39,7 @@ class Task:
     lengthens: bool = False  # whether temperatures are added to the ladder during tuning
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
+    may_temper: bool = False  # whether a run that gets stuck at its one temperature may start anew with more
 
 
 class Chain(AnyChain):
@@ -197,13 +198,15 @@ def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int,
     return [*eighths, (tune, False)]
 
 
+def chains_of(task: Task, chains: int, random_seed: Any) -> list[Chain]:
+    """The chains of a task, each at its start; the same seed gives the same draws whatever `cores` is."""
+    return [Chain(task, rng) for rng in streams(random_seed, chains)]
+
+
 def run_chains(
     task: Task, chains: int, cores: int | None, random_seed: Any, progress: Any
 ) -> tuple[list[ChainDraws], bool]:
-    """Run the chains of a task; returns their draws and whether Ctrl-C stopped them early.
-
-    The same seed gives the same draws whatever `cores` is.
-    """
-    made = [Chain(task, rng) for rng in streams(random_seed, chains)]
+    """Run the chains of a task; returns their draws and whether Ctrl-C stopped them early."""
+    made = chains_of(task, chains, random_seed)
     interrupted = run(made, cores, progress, task.kernel.is_compiled(task.model))
     return [chain.draws for chain in made], interrupted

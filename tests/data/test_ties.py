@@ -1,0 +1,149 @@
+"""Ties in paired comparisons: what is kept of them, what becomes of them, and who refuses them."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+from thali.model.saved import decoded, digest_of, encoded
+
+COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
+TIES = [[0, 1, 2], [1, 0, 0], [2, 0, 0]]
+LABELS = ("tea", "milk", "water")
+UNKNOWN = (
+    "3 of the 7 comparisons are ties, and this is for choices alone; say what a tie counts: half a choice of either "
+    "option, data.without_ties('half'), or nothing, data.without_ties('drop')."
+)
+
+
+@pytest.fixture
+def data():
+    return th.PairedComparisons(COUNTS, LABELS, TIES)
+
+
+def test_what_is_stored(data):
+    assert (data.first.tolist(), data.second.tolist()) == ([0, 0], [1, 2])  # a pair with ties alone is compared
+    assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == ([3, 0], [1, 0], [1, 2])
+    assert data.counts.tolist() == COUNTS and data.ties is not None and data.ties.tolist() == TIES
+    assert (data.n_pairs, data.n_comparisons, data.n_ties) == (2, 7, 3) and data.never_compared == []
+    assert repr(data) == "PairedComparisons(3 options, 2 pairs, 7 comparisons (3 ties), 1 component)"
+    assert data.example() == "'tea' chosen over 'milk' 3 times of 5 (1 tie)"
+    assert th.PairedComparisons(COUNTS).ties is None
+    for same in (np.triu(TIES), np.tril(TIES), pd.DataFrame(TIES, LABELS, LABELS).iloc[::-1, [1, 0, 2]]):
+        assert th.PairedComparisons(COUNTS, LABELS, same) == data
+
+
+def test_equality_digest_pickle_and_file(data):
+    others = [th.PairedComparisons(COUNTS, LABELS), th.PairedComparisons(COUNTS, LABELS, np.multiply(TIES, 2))]
+    assert len({digest_of(each) for each in (data, *others)}) == 3
+    assert data not in others
+    assert pickle.loads(pickle.dumps(data)) == data
+    arrays = {}
+    text = encoded(data, arrays)
+    assert decoded(text, arrays) == data
+
+
+def test_rows_and_back(data):
+    frame = data.to_frame()
+    assert frame["ties"].tolist() == [1, 0, 2] and frame["count"].tolist() == [3, 1, 0]
+    assert th.PairedComparisons.from_frame(frame) == data
+    assert "ties" not in th.PairedComparisons(COUNTS).to_frame()
+    assert data.proportions()["ties"].tolist() == [0.2, 1.0] and data.proportions()["n"].tolist() == [5, 2]
+    rows = pd.DataFrame({"x": ["tea", "tea", "milk"], "y": ["milk", "milk", "tea"], "even": [0, 1, 0]})
+    one_each = th.PairedComparisons.from_frame(rows, "x", "y", ties="even")  # a row is a choice or a tie
+    assert (one_each.wins.tolist(), one_each.losses.tolist(), one_each.tied.tolist()) == ([1], [1], [1])
+
+
+def test_parts(data):
+    assert data.subset(["water", "tea"]).tied.tolist() == [2]
+    assert data.subset(["milk", "tea"]) == th.PairedComparisons([[0, 1], [3, 0]], ["milk", "tea"], [[0, 1], [0, 0]])
+    assert data.without_pair("tea", "milk").tied.tolist() == [2]
+    assert data.with_counts(data.wins, data.losses).n_ties == 0
+
+
+def test_without_ties(data):
+    half, drop = data.without_ties("half"), data.without_ties("drop")
+    assert half.counts.tolist() == [[0, 3.5, 1], [1.5, 0, 0], [1, 0, 0]] and half.n_ties == 0
+    assert drop == th.PairedComparisons(COUNTS, LABELS)
+    with pytest.raises(ArgumentError, match="how must be one of 'half', 'drop'; got 'davidson'"):
+        data.without_ties("davidson")
+    with pytest.raises(DataError, match="All 2 comparisons are ties; without them nothing would be left"):
+        data.subset(["tea", "water"]).without_ties("drop")
+
+
+@pytest.mark.parametrize(
+    "refuses",
+    [
+        lambda data: th.EliminationByAspects().fit(data),
+        lambda data: th.EliminationByAspects("unique", method="maximum-likelihood").fit(data),
+        lambda data: th.EliminationByAspects("unique").sample_prior(data),
+        lambda data: th.compare({"BTL": th.EliminationByAspects("unique")}, data),
+        lambda data: th.paired.transitivity(data),
+        lambda data: th.paired.circular_triads(data),
+        lambda data: th.paired.bootstrap([data, data]),
+        th.Choices.from_comparisons,
+    ],
+)
+def test_who_knows_choices_alone_says_so(data, refuses):
+    with pytest.raises(DataError) as caught:
+        refuses(data)
+    assert str(caught.value) == UNKNOWN
+
+
+def test_davidson_takes_the_ties_of_the_data():
+    wins, ties = [[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [3, 0, 3], [2, 3, 0]]
+    data = th.PairedComparisons(wins, ties=ties)
+    assert str(th.paired.davidson(data)) == str(th.paired.davidson(wins, ties))
+    assert th.paired.half_wins(data) == th.paired.half_wins(wins, ties) == data.without_ties("half")
+    with pytest.raises(DataError, match="The data hold 8 ties already; leave `ties` out"):
+        th.paired.davidson(data, ties)
+    with pytest.raises(DataError, match="There is no tie"):
+        th.paired.davidson(wins)
+
+
+@pytest.mark.parametrize(
+    ("ties", "sentence"),
+    [
+        ([[0, 1], [1, 0]], "Ties must be a table of 3 x 3, as the data have 3 options; got shape (2, 2)."),
+        (
+            [[0, 1, 0], [2, 0, 0], [0, 0, 0]],
+            "Ties of 'tea' and 'milk' are 1 in one triangle and 2 in the other; give them in one triangle, or the same "
+            "in both.",
+        ),
+        ([[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]], "The number of ties in row 'tea', column 'milk' is 0.5, which is not"),
+        (np.eye(3), "Ties must be counts of 0 or more, with an empty diagonal, for the labels of the data."),
+        (-np.ones((3, 3)), "Ties must be counts of 0 or more, with an empty diagonal, for the labels of the data."),
+        ("many", "Ties must be a square table of numbers, options by options."),
+    ],
+)
+def test_bad_ties(ties, sentence):
+    with pytest.raises(DataError) as caught:
+        th.PairedComparisons(COUNTS, LABELS, ties)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_bad_column_of_ties():
+    frame = pd.DataFrame({"chosen": ["a", "b"], "rejected": ["b", "a"], "ties": [0, 4]})
+    with pytest.raises(DataError) as caught:
+        th.PairedComparisons.from_frame(frame)
+    assert str(caught.value) == (
+        "Column 'ties' is 4 in row 1, and no column counts the choices; name the one that does with `count`, or write "
+        "1 for a row that is a tie and 0 for one that is a choice."
+    )
+
+
+def test_a_table_with_ties_at_the_command_line(run, tmp_path):
+    path = tmp_path / "cups.csv"
+    path.write_text("a,b,wins_a,wins_b,ties\ntea,milk,3,1,2\nmilk,water,2,4,0\ntea,water,2,2,1\n")
+    fit, test = ("fit", path, "--method", "maximum-likelihood"), ("test", "transitivity", path)
+    for command in (fit, test):
+        done = run(*command)
+        assert done.code == 2 and "3 of the 17 comparisons are ties, and this is for choices alone" in done.err
+        assert "half a choice of either option, --ties half, or nothing, --ties drop." in done.err
+        done = run(*command, "--ties", "drop")
+        assert done.code == 0 and "; 3 ties left out\n" in done.err and "ties by 'ties'" in done.err
+        assert "--ties must be half or drop; got 'davidson'." in run(*command, "--ties", "davidson").err
+    assert "; 3 ties counted as half a choice of either option\n" in run(*fit, "--ties", "half").err
