@@ -6,6 +6,7 @@ from . import plots as plots
 from . import priors as priors
 from . import testing as testing
 from .comparison.compare import compare as compare
+from .comparison.merge import merge as merge
 from .data.choices import Choices as Choices
 from .data.experiment import ChoiceExperiment as ChoiceExperiment
 from .data.pairs import PairedComparisons as PairedComparisons

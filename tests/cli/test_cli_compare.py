@@ -15,6 +15,7 @@ from thali.errors import ThaliWarning
 from thali.inference import workers
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
+from thali.reproduce.finished import finished_parts
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\ncoffee,milk,9\n"
 QUICK = ["--draws", 40, "--tune", 10, "--chains", 2, "--thin", 1, "--seed", 3, "--cores", 1]
@@ -131,14 +132,12 @@ def test_bad_trees(run, folder, words, messages):
 
 @pytest.mark.fit
 def test_compare_writes_everything(run, folder):
-    result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", "--checkpoint", "kept", *QUICK)
+    result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)
     assert result.code == 0
-    assert sorted(os.listdir(folder / "results")) == ["comparison.csv", "comparison.png", "predictions.csv"]
+    assert sorted(os.listdir(folder / "results")) == ["comparison.csv", "comparison.png", "job", "predictions.csv"]
     table = pd.read_csv(folder / "results" / "comparison.csv", index_col="model")
     assert list(table.index) == ["BASE", "unique", "2", "EMP"]
     assert len(pd.read_csv(folder / "results" / "predictions.csv")) == 6
-    again = run("compare", "tea.csv", "--models", "unique,2", "--checkpoint", "kept", *QUICK)
-    assert again.out == result.out
 
 
 @pytest.mark.fit
@@ -155,17 +154,20 @@ def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
     result = run("compare", "tea.csv", "--models", "unique,2", *QUICK)
     assert result.code == 130
     assert "(1 of 3 pairs)" in result.out
-    assert "stopped by Ctrl-C; 3 of 6 fits are finished; with --checkpoint FILE it could go on." in result.err
-    result = run("compare", "tea.csv", "--models", "unique,2", "--checkpoint", "ck.jsonl", *QUICK)
-    assert "stopped by Ctrl-C; 3 of 6 fits are in 'ck.jsonl'; the same command goes on." in result.err
+    assert "stopped by Ctrl-C; 3 of 6 fits are finished; with --out DIR it could go on." in result.err
+    result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)
+    assert (
+        "stopped by Ctrl-C; 3 of 6 fits are in 'results'; the same command, or thali resume results, goes on."
+        in result.err
+    )
 
     def stop(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("thali.comparison.engine.comparison_table", stop)  # the second Ctrl-C
-    result = run("compare", "tea.csv", "--models", "unique,2", "--checkpoint", "ck.jsonl", *QUICK)
+    result = run("compare", "tea.csv", "--models", "unique,2", "--out", "results", *QUICK)
     assert result.code == 130 and "nothing was written" not in result.err
-    assert "stopped by Ctrl-C; 6 of 6 fits are in 'ck.jsonl'; the same command goes on." in result.err
+    assert "stopped by Ctrl-C; 6 of 6 fits are in 'results/job'; the same command goes on." in result.err
 
 
 BAD = {
@@ -176,7 +178,6 @@ BAD = {
     "left out": (["--leave-out", "day"], "--leave-out must be pair for paired comparisons; got 'day'"),
     "too many aspects": (["--models", "-2"], "-2"),
     "a file in the way": (["--out", "tea.csv"], "is a file"),
-    "another file": (["--checkpoint", "hot.csv"], "is not a checkpoint"),
 }
 
 
@@ -230,6 +231,27 @@ def test_reproduce_prints_and_writes(run, folder, monkeypatch):
     assert (folder / "results" / "made-up.txt").read_text() == result.out
 
 
+def test_a_reproduction_goes_on_from_its_job(run, folder, monkeypatch):
+    computed = []
+
+    def parts(settings):
+        made = {name: lambda name=name: computed.append(name) or {"x": settings.random_seed} for name in "abc"}
+        records, interrupted = finished_parts(settings, "parts", {"draws": 5}, None, made, ("adding", "parts"))
+        return Reproduction({"Table 9": pd.DataFrame(records)}, ["They agree."], interrupted=interrupted)
+
+    entry = Entry("made-up", "Nobody (1900)", "Table 9", {"small": "no time", "full": "none"}, parts)
+    monkeypatch.setattr(reproduce, "find", lambda name: entry)
+    words = ["reproduce", "made-up", "--out", "results"]
+    first = run(*words, "--small")
+    assert first.code == 0 and run(*words, "--small").out == first.out and computed == list("abc")
+    assert run(*words, "--full").code == 0 and computed == 2 * list("abc")  # another job
+    other = run(*words, "--small", "--seed", 2)
+    assert other.code == 2 and other.out == "" and computed == 2 * list("abc")
+    assert other.err.endswith("was begun with another seed; choose another folder, or give --overwrite.\n")
+    again = run(*words, "--small", "--seed", 2, "--overwrite")
+    assert again.code == 0 and again.out != first.out and computed == 3 * list("abc")
+
+
 def test_reproduce_stopped_early(run, monkeypatch):
     monkeypatch.setattr(reproduce, "find", lambda name: made_up(interrupted=True))
     result = run("reproduce", "made-up", "--small")
@@ -266,7 +288,7 @@ def test_celebrities_in_miniature(monkeypatch, folder):
     (table,) = found.tables.values()
     assert list(table["model"]) == ["BASE", "BTL", "EBA12", "EBA15", "tEBA", "iEBA", "tree .1", "tree .5", "EMP"]
     assert table["NLL, paper"].dropna().tolist() == [17.57, 4.66, 4.50, 4.31, 3.95, 3.92, 2.89]
-    assert (folder / "celebrities-fits.jsonl").exists()
+    assert {each.name for each in folder.iterdir()} >= {"compare", "iEBA", "tEBA"}
     assert any(remark.startswith("Fig. 4: tEBA predicts") for remark in found.remarks)
     assert set(found.pictures) == {"figure-3", "figure-4", "aspects-inferred"}
     assert all(draw() is not None for draw in found.pictures.values())

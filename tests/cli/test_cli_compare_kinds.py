@@ -53,7 +53,7 @@ def test_what_is_written_of_each_kind(run, in_plain_python):
     in_plain_python("Columns", "Judgements")
     result = run("compare", "similar.csv", "--models", "ADCLUS,1,two=2", "--out", "s", *SHORT)
     assert result.code == 0 and "(3 similarities)" in result.out
-    assert sorted(os.listdir("s")) == ["comparison.csv", "predictions.csv"]
+    assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
     assert len(pd.read_csv("s/predictions.csv")) == 9
     assert list(pd.read_csv("s/comparison.csv")["model"]) == ["BASE", "ADCLUS", "1", "two"]
     result = run("compare", "plants.csv", "--target", "kind", "--models", "plackett-luce", "--out", "r", *SHORT)
@@ -110,6 +110,6 @@ BAD = {
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
 def test_bad_input(run, folder, words, messages):
     before = sorted(os.listdir(folder))
-    result = run("compare", *words, "--checkpoint", "kept", "--cores", 1)
+    result = run("compare", *words, "--out", "results", "--cores", 1)
     assert result.code == 2 and messages in result.err and "Traceback" not in result.err
     assert result.out == "" and sorted(os.listdir(folder)) == before

@@ -57,7 +57,7 @@ def test_status_and_resume(run, folder, monkeypatch):
         "EliminationByAspects: finished",
         "5,500 of 5,500 sweeps (100%)",
     ]
-    write, left = jobs.JobFolder.write, [1]
+    write, left = jobs.FitFolder.write, [1]
 
     def stopping(self, *args):
         write(self, *args)
@@ -66,7 +66,7 @@ def test_status_and_resume(run, folder, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.JobFolder, "write", stopping)
+        patch.setattr(jobs.FitFolder, "write", stopping)
         stopped = run("fit", "tea.csv", *QUICK, "--out", "results")
     assert stopped.code == 130
     said = run("status", "results").out

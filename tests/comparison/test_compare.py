@@ -17,7 +17,6 @@ from scipy import stats
 from terminals import narrow
 
 import thali as th
-from thali.comparison import checkpoint as kept
 from thali.comparison import left_out
 from thali.comparison.leave_pairs import Pairs
 from thali.comparison.score_pairs import BinomialScorer
@@ -33,7 +32,7 @@ from thali.errors import (
     InterruptedWarning,
     ThaliWarning,
 )
-from thali.inference import workers
+from thali.inference import jobs, workers
 
 TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 SHORT = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False}
@@ -55,6 +54,12 @@ def table_of(names, data, results):
     splitter, scorer = Pairs(data), BinomialScorer()
     records = {(name, pair): record for name, pair, record in results}
     return comparison_table(Scores(splitter, scorer, splitter.parts(None, None, None), names, records))
+
+
+def finished(job):
+    """How many fits are in a job."""
+    index = jobs.read_index(job)
+    return 0 if index is None else index["place"]["done"]
 
 
 def same(a, b):
@@ -359,14 +364,16 @@ def test_a_killed_process_loses_nothing(tmp_path, always):
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 @pytest.mark.parametrize("cores", [1, 2])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
-    kept = tmp_path / "kept.jsonl"
+    job = tmp_path / "job"
     code = (
         "import sys, warnings, thali as th\n"
+        "from thali.inference import jobs\n"
         "if __name__ == '__main__':\n"
+        "    jobs.LEAST = 0.0\n"
         "    warnings.simplefilter('always')\n"
         "    models = {'BTL': th.EliminationByAspects('unique')}\n"
         f"    table = th.compare(models, th.datasets.celebrities(), draws=4000, tune=500,\n"
-        f"                       cores={cores}, random_seed=1, progressbar=False, checkpoint={str(kept)!r})\n"
+        f"                       cores={cores}, random_seed=1, progressbar=False, job={str(job)!r})\n"
         "    print(int(table['pairs'].iloc[0]), len(table.attrs['missing']), table.attrs['interrupted'])\n"
     )
     script = tmp_path / "script.py"
@@ -380,17 +387,17 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     deadline = time.monotonic() + 120
-    while not (kept.exists() and kept.read_text().count("\n") >= 4) and time.monotonic() < deadline:
+    while finished(job) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(run.pid, signal.SIGINT)
     out, err = run.communicate(timeout=60)
     scored, missing, interrupted = out.split()
     assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
-    assert "Stopped early" in err and "not run: " in err and f"goes on from '{kept}'" in err
+    assert "Stopped early" in err and "not run: " in err and f"goes on from '{job}'" in err
     assert "Traceback" not in err
 
 
-def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table, tmp_path):
+def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
@@ -399,150 +406,24 @@ def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table,
     ):
         same(compare(cores=None), table)
 
-        path, killed = tmp_path / "kept", []
+        job, killed = tmp_path / "job", []
+        monkeypatch.setattr(jobs, "LEAST", 0.0)
+        monkeypatch.setattr(jobs, "SHARE", 1e9)
         first = list(client.run(os.getpid).values())[0]
         longer = {"data": th.datasets.paris_rome(expected=True), "draws": 2_000, "thin": 10}
 
         def kill():
             """When two of the twelve fits are finished."""
-            while not path.exists() or path.read_text().count("\n") < 3:
+            while finished(job) < 2:
                 time.sleep(0.01)
             os.kill(first, signal.SIGTERM if os.name == "nt" else signal.SIGKILL)
-            killed.append(path.read_text().count("\n") - 1)
+            killed.append(finished(job))
 
         threading.Thread(target=kill, daemon=True).start()
-        found = compare(cores=None, checkpoint=path, **longer)
+        found = compare(cores=None, job=job, **longer)
         assert killed and killed[0] < 10
         assert first not in client.run(os.getpid).values()
     same(found, compare(**longer))
-
-
-# what is kept ---------------------------------------------------------------------------------------------
-
-
-def test_a_checkpoint_is_gone_on_from(tmp_path, table, monkeypatch):
-    path = tmp_path / "kept.jsonl"
-    same(compare(checkpoint=path), table)
-    whole = path.read_text()
-    lines = whole.splitlines()
-    assert len(lines) == 7
-    path.write_text("\n".join(lines[:4]) + "\n" + lines[4][:30])  # killed while it wrote the fourth fit
-    asked = []
-    run_all = workers.run_all
-    monkeypatch.setattr(
-        "thali.comparison.engine.run_all", lambda f, tasks, cores: asked.append(len(tasks)) or run_all(f, tasks, cores)
-    )
-    with pytest.warns(IncompleteWarning, match="1 line of the checkpoint '.*' is damaged and left out"):
-        same(th.compare(models(), TRIO, **SHORT, cores=1, checkpoint=path), table)
-    assert asked == [3]
-    same(compare(checkpoint=path), table)
-    assert asked == [3, 0]
-    compare(models() | {"three": th.EliminationByAspects(3)}, checkpoint=path)
-    assert asked == [3, 0, 3]
-    compare(checkpoint=path, draws=50)
-    assert asked == [3, 0, 3, 6]
-
-
-def test_without_a_seed_the_one_of_the_checkpoint_holds(tmp_path):
-    path = tmp_path / "kept.jsonl"
-    same(compare(checkpoint=path, random_seed=None), compare(checkpoint=path, random_seed=None))
-    assert path.read_text().count("\n") == 7
-
-
-def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch):
-    append = kept.FinishedFits._append
-
-    def full(self, line):
-        if "key" in line:
-            raise DataError("The checkpoint cannot be written: No space left on device.")
-        append(self, line)
-
-    monkeypatch.setattr(kept.FinishedFits, "_append", full)
-    with pytest.warns(IncompleteWarning, match="No space left on device. The comparison goes on without it."):
-        found = th.compare(models(), TRIO, **SHORT, cores=1, checkpoint=tmp_path / "kept")
-    same(found, table)
-
-
-@pytest.mark.parametrize("seed", [np.int64(3), np.random.SeedSequence(3), np.random.default_rng(3)])
-def test_seeds_of_every_kind_are_kept(tmp_path, seed):
-    path = tmp_path / "kept"
-    first = compare(checkpoint=path, random_seed=seed)
-    same(compare(checkpoint=path, random_seed=None), first)
-    assert path.read_text().count("\n") == 7
-
-
-@pytest.mark.parametrize(
-    ("content", "messages"),
-    [
-        (content, "is not a checkpoint of this version of thali, or is damaged")
-        for content in ("a,b\n1,2\n", '{"a": 1}')
-    ],
-)
-def test_other_files_are_no_checkpoints(tmp_path, content, messages):
-    path = tmp_path / "other"
-    path.write_text(content)
-    with pytest.raises(DataError, match=messages):
-        compare(checkpoint=path)
-    assert path.read_text() == content
-    with pytest.raises(DataError, match="is a folder"):
-        compare(checkpoint=tmp_path)
-    with pytest.raises(DataError, match="There is no folder"):
-        compare(checkpoint=tmp_path / "absent" / "kept")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "5", "null", '"key"', '["key"]', '{"key":[1]}', "[" * 200_000, "1" * 10_000, '{"key": "a"}', "{", "\u0663",
-    ],
-)  # fmt: skip
-def test_lines_that_thali_did_not_write_are_left_out_and_said(tmp_path, line):
-    path, fields = tmp_path / "kept", {"nll": float}
-    with kept.FinishedFits(path, 1, fields) as fits:
-        fits.add("a", {"nll": 1.5})
-    for appended in (line.encode(), kept._closed(line.encode())):  # without and with its hash
-        whole = path.read_bytes()
-        path.write_bytes(whole + appended + b"\n")
-        is_record = kept._opened(appended) is not None  # an object, if of no use here
-        with warnings.catch_warnings(record=True) as said, kept.FinishedFits(path, None, fields) as fits:
-            assert fits.find_all(["a", "b", ""]) == [{"nll": 1.5}, None, None]
-        assert is_record or "damaged and left out" in str(said[0].message)
-        path.write_bytes(whole)
-
-
-def test_a_lost_seed_is_asked_for(tmp_path):
-    path, fields = tmp_path / "kept", {"nll": float}
-    with kept.FinishedFits(path, 1, fields) as fits:
-        fits.add("a", {"nll": 1.5})
-    path.write_bytes(b"x" + path.read_bytes())
-    with pytest.raises(DataError, match="holds its seed is damaged; give the random_seed"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        kept.FinishedFits(path, None, fields)
-    with pytest.warns(IncompleteWarning, match="1 line"), kept.FinishedFits(path, 1, fields) as fits:
-        assert fits.find("a") == {"nll": 1.5}
-
-
-def test_a_checkpoint_is_of_one_comparison_at_a_time(tmp_path):
-    path = tmp_path / "kept"
-    with kept.FinishedFits(path, 1, {}) as fits:
-        fits.add("a", {"nll": 1.5})
-        before = path.read_bytes()
-        with pytest.raises(DataError, match="in use by another comparison; wait for its end"):
-            compare(checkpoint=path)
-        assert path.read_bytes() == before
-    with kept.FinishedFits(path, None, {}) as fits:
-        assert fits.find("a")
-
-
-def test_a_second_ctrl_c_says_what_is_kept(tmp_path, monkeypatch):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("thali.comparison.engine.comparison_table", stop)
-    with pytest.raises(KeyboardInterrupt, match="6 of 6 fits are in '.*kept'"):
-        compare(checkpoint=tmp_path / "kept")
-    with pytest.raises(KeyboardInterrupt, match="^$"):
-        compare()
 
 
 # bad input ------------------------------------------------------------------------------------------------
@@ -570,12 +451,6 @@ def test_a_model_that_fails_on_one_split_is_named_and_the_rest_kept(table):
     np.testing.assert_array_equal(found.attrs["pairs"]["bad"].isna(), [True, False, False])
     np.testing.assert_array_equal(found.attrs["pairs"]["BTL"], table.attrs["pairs"]["BTL"])
     assert found.attrs["missing"].iloc[0].tolist() == ["bad", "x", "y", "RuntimeError: no x-y"]
-
-
-def test_a_failed_fit_is_tried_again_from_a_checkpoint(tmp_path):
-    path = tmp_path / "kept"
-    compare({"bad": FailsWithoutXY(2)}, checkpoint=path)
-    assert path.read_text().count("\n") == 3
 
 
 class Hopeless(th.EliminationByAspects):

@@ -132,5 +132,5 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     result = run("compare", "drinks.csv", *words)
     assert result.code == 0 and "(12 choices)" in result.out and "over respondents" in result.out
     assert "BASE" in result.out and "log score" in result.out
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"comparison.csv", "predictions.csv"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"comparison.csv", "job", "predictions.csv"}
     assert "--folds is not for paired comparisons" in run("compare", "celebrities", "--folds", 3).err

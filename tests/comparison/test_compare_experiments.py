@@ -184,8 +184,8 @@ def test_predictions_must_be_probabilities(data, place, sentence):
         th.compare({"wrong": Wrong(place=place)}, data, **QUIET)
 
 
-def test_a_comparison_goes_on_from_its_checkpoint(data, tmp_path, monkeypatch):
-    path, models = tmp_path / "kept", {"MNL": th.MultinomialLogit(), "linear": th.MultinomialLogit("price")}
+def test_a_comparison_goes_on_from_its_job(data, tmp_path, monkeypatch):
+    job, models = tmp_path / "job", {"MNL": th.MultinomialLogit(), "linear": th.MultinomialLogit("price")}
     run_all, ran = engine.run_all, []
 
     def stop_after_two(function, tasks, cores):
@@ -200,10 +200,10 @@ def test_a_comparison_goes_on_from_its_checkpoint(data, tmp_path, monkeypatch):
 
     monkeypatch.setattr(engine, "run_all", stop_after_two)
     with pytest.warns(InterruptedWarning, match="2 of 4 fits are finished and kept"):
-        early = th.compare(models, data, folds=2, checkpoint=path, **QUIET)
+        early = th.compare(models, data, folds=2, job=job, **QUIET)
     assert early["tasks"].iloc[0] == 48 and early.attrs["interrupted"]
     monkeypatch.setattr(engine, "run_all", count)
-    late = th.compare(models, data, folds=2, checkpoint=path, **QUIET)
+    late = th.compare(models, data, folds=2, job=job, **QUIET)
     assert ran == [2] and late["tasks"].iloc[0] == 96
     fresh = th.compare(models, data, folds=2, **QUIET)
     pd.testing.assert_frame_equal(late.drop(columns="seconds"), fresh.drop(columns="seconds"))

@@ -102,7 +102,7 @@ def test_the_readme_runs(monkeypatch, tmp_path, in_plain_python):
     fit = LatentFeatures.fit
     monkeypatch.setattr(LatentFeatures, "fit", partialmethod(fit, draws=300, tune=200))
     in_plain_python("GivenColumns", "Sets")  # sixty sweeps a fit
-    monkeypatch.chdir(tmp_path)  # it writes a checkpoint
+    monkeypatch.chdir(tmp_path)  # it writes jobs
     blocks = re.findall(r"```python\n(.*?)```", readme(), re.DOTALL)
     assert blocks
     names = {}

@@ -67,7 +67,7 @@ def often(monkeypatch):
 @pytest.fixture
 def writes(monkeypatch):
     """The snapshots that were written; a function in `then` is called after each."""
-    write, written = jobs.JobFolder.write, []
+    write, written = jobs.FitFolder.write, []
 
     def counted(self, *args, **how):
         write(self, *args, **how)
@@ -76,7 +76,7 @@ def writes(monkeypatch):
 
     counted.then = lambda number: None
     written_and_then = counted
-    monkeypatch.setattr(jobs.JobFolder, "write", counted)
+    monkeypatch.setattr(jobs.FitFolder, "write", counted)
     return written, written_and_then
 
 
@@ -301,7 +301,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
             np.testing.assert_array_equal(draws_of(one)[name], values, err_msg=name)
 
     same(model, tempered)
-    job, start_anew = tmp_path / "job", jobs.JobFolder.start_anew
+    job, start_anew = tmp_path / "job", jobs.FitFolder.start_anew
     for moment in ("before", "after"):  # the first snapshot of the new run
 
         def stop(folder, moment=moment):
@@ -317,7 +317,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
             folder.write = write_and_stop
 
         with monkeypatch.context() as patch, pytest.raises(MemoryError):
-            patch.setattr(jobs.JobFolder, "start_anew", stop)
+            patch.setattr(jobs.FitFolder, "start_anew", stop)
             th.EliminationByAspects().fit(data, job=job, **how)
     assert jobs.read_index(job)["place"]["tempered"]
     segments = [entry["file"] for entry in jobs.read_index(job)["segments"]]
@@ -366,6 +366,7 @@ def fit_there(job, data=None, model=None, **how):
     return model.fit(random_comparisons(5, 5) if data is None else data, **{"draws": 20, "job": job, **QUICK, **how})
 
 
+STAMP = {"kind": "fit", "models": {}, "settings": {}, "data": ""}
 OTHERS = {
     "fewer draws": ({"draws": 10}, "was begun with draws=20, and this fit has draws=10"),
     "until they agree": ({"draws": None}, "was begun with draws=20, and this fit has draws=None"),
@@ -373,7 +374,7 @@ OTHERS = {
     "chains": ({"chains": 3}, "was begun with chains=2, and this fit has chains=3"),
     "thin": ({"thin": 3}, "and this fit has thin=3"),
     "seed": ({"random_seed": 2}, "was begun with another seed"),
-    "data": ({"data": random_comparisons(5, 6)}, "is a fit to other data"),
+    "data": ({"data": random_comparisons(5, 6)}, "was begun with other data"),
     "parameter": ({"model": th.EliminationByAspects("unique", lapse=0.1)}, "lapse=None, and this fit has lapse=0.1"),
     "model": (
         {"model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())},
@@ -395,7 +396,9 @@ def test_another_fit_is_refused(name, job_of_pairs, monkeypatch):
 
 def test_another_version_is_refused(job_of_pairs, monkeypatch):
     monkeypatch.setattr(jobs, "versions", lambda: {**_VERSIONS, "numba": "9.9"})
-    with pytest.raises(DataError, match="was begun with numba .* and this is numba 9.9"):
+    with pytest.raises(
+        DataError, match="was begun with numba .*, and this fit has numba 9.9, which may draw otherwise"
+    ):
         fit_there(job_of_pairs)
 
 
@@ -430,12 +433,16 @@ def test_folders_that_are_no_job(tmp_path):
 
 
 def test_a_job_has_one_writer(tmp_path):
-    stamp = {"model": "m", "parameters": {}, "settings": {}, "data": "", "seed": None}
-    with jobs.JobFolder(tmp_path / "job", stamp):
+    with jobs.FitFolder(tmp_path / "job", STAMP, None):
         assert jobs.is_running(tmp_path / "job")
-        with pytest.raises(DataError, match="is running in another process"):
-            fit_there(tmp_path / "job")
-    assert not jobs.is_running(tmp_path / "job")
+        for overwrite in (False, True):
+            with (
+                jobs.command_noted(None, overwrite),
+                pytest.raises(DataError, match="is running in another process"),
+            ):
+                fit_there(tmp_path / "job")
+        assert jobs.is_running(tmp_path / "job")
+    assert not (tmp_path / "job").exists()  # nothing was written
 
 
 def test_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
@@ -452,7 +459,7 @@ def test_snapshots_take_a_small_share_of_the_time(tmp_path, monkeypatch):
     """After one has taken a second, the next waits until that is a twentieth of the time."""
     clock = iter([0.0, 100.0, 101.0, 120.0, 121.5])
     monkeypatch.setattr(jobs.time, "monotonic", lambda: next(clock))
-    folder = jobs.JobFolder(tmp_path / "job", {"model": "m", "parameters": {}, "settings": {}, "data": "", "seed": 1})
+    folder = jobs.FitFolder(tmp_path / "job", STAMP, 1)
     folder.write([], [], [], {})
     assert not folder.is_due() and folder.is_due()
     folder.close()

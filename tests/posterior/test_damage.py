@@ -9,12 +9,12 @@ from places import HELPERS
 
 # Run in a process of its own, which ends with a traceback on stderr if a single read takes 20 s.
 READS = """
-import faulthandler, json, random, sys, tempfile, warnings
+import faulthandler, json, random, sys, tempfile
 from pathlib import Path
 import numpy as np
 kind, flips, blocks, seed, folders = json.loads(sys.argv[1])
 sys.path[:0] = folders
-from thali.errors import DataError, IncompleteWarning
+from thali.errors import DataError
 path = Path(tempfile.mkdtemp()) / "file"
 
 if kind == "posterior":
@@ -22,35 +22,32 @@ if kind == "posterior":
     from thali.posterior import store
     store.save(small_fit()[2], path)
     read = lambda: store.load(path)
-elif kind == "fits":
-    from thali.comparison.checkpoint import FinishedFits
+elif kind in ("parts", "parts index"):
+    from thali.inference.parts import PartsFolder
     rng = np.random.default_rng(1)
-    records = {f"{n:032x}": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
-    fields = {"model": str, "pair": int, "error": type(None), "nll": float}
-    with FinishedFits(path, 1, fields) as kept:
+    records = {f"{n} BTL": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
+    stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
+    folder = path.with_suffix("")
+    with PartsFolder(folder, stamp, 1) as job:
+        job.plan(dict.fromkeys(records, "BTL"), "fits")
         for key, record in records.items():
-            kept.add(key, record)
+            job.add(key, record, 0.0)
+    path = folder / {"parts": "parts-00001.json", "parts index": "job.json"}[kind]
 
     def read():
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            with FinishedFits(path, 1, fields) as kept:
-                found = {key: record for key, record in zip(records, kept.find_all(list(records))) if record}
-        assert all(records[key] == record for key, record in found.items())
-        if any(issubclass(warning.category, IncompleteWarning) for warning in said):
-            raise DataError("said")
-        assert len(found) == len(records)
+        with PartsFolder(folder, stamp, 1) as job:
+            assert job.records == records
 else:
-    from thali.inference.jobs import INDEX, JobFolder
+    from thali.inference.jobs import INDEX, FitFolder
     draws = np.random.default_rng(1).normal(size=500)
-    stamp = {"model": "m", "parameters": {}, "settings": {}, "data": "", "seed": 1}
+    stamp = {"kind": "fit", "models": {}, "settings": {}, "data": ""}
     folder = path.with_suffix("")
-    with JobFolder(folder, stamp) as job:
+    with FitFolder(folder, stamp, 1) as job:
         job.write([{"ends": np.arange(300)}], [{"draws": draws}], [500], {"draws": 500}, True)
     path = folder / {"index": INDEX, "state": "state-00001.npz", "draws": "draws-00001.npz"}[kind]
 
     def read():
-        with JobFolder(folder, stamp) as job:
+        with FitFolder(folder, stamp, 1) as job:
             (state,), (drawn,) = job.found.states, job.found.draws
         assert (drawn["draws"] == draws).all() and (state["ends"] == np.arange(300)).all()
 
@@ -94,12 +91,12 @@ def reads(kind, flips, blocks):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("kind", ["posterior", "fits", "index", "state", "draws"])
+@pytest.mark.parametrize("kind", ["posterior", "parts", "parts index", "index", "state", "draws"])
 def test_damage_is_noticed(kind):
     reads(kind, 60, 20)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["posterior", "fits", "index", "state", "draws"])
+@pytest.mark.parametrize("kind", ["posterior", "parts", "parts index", "index", "state", "draws"])
 def test_damage_is_noticed_at_length(kind):
     reads(kind, 1000, 200)

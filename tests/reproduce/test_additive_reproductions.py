@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 from real_data import needs_data, real_data
 from scipy import stats
+from stopped_jobs import keep_parts
 
 import thali as th
 from thali import reproduce
 from thali.comparison.scores import mcse
 from thali.data import kinds
 from thali.errors import ArgumentError, DataError
+from thali.inference.parts import read_parts
 from thali.model.latent_features.additive import AdditiveClustering
 from thali.reading.recognise import read
 from thali.reproduce import Settings
@@ -277,10 +279,9 @@ def test_simulation_from_words_to_files_and_on_from_them(run, folder, tiny, monk
     explained = pd.read_csv("results/additive-simulation-2.csv")
     assert explained["estimator"].tolist() == [*section_5.ESTIMATORS.values(), "expectation, Gamma(1, 0.1)"]
 
-    file = folder / "results" / "additive-simulation-fits.jsonl"
-    lines = file.read_text().splitlines()
-    assert len(lines) == 1 + 4
-    file.write_text("".join(line + "\n" for line in lines[:3]))  # stopped after two data sets
+    job = folder / "results" / "additive-simulation-small-jobs" / "data-sets"
+    assert len(read_parts(job).records) == 4
+    keep_parts(job, 2)
     made, fits = section_5._record, []
     monkeypatch.setattr(section_5, "_record", lambda *cell: fits.append(cell) or made(*cell))
     again = run("reproduce", "additive-simulation", "--small", "--out", "results")
@@ -355,7 +356,7 @@ def test_ctrl_c_keeps_finished_data_sets(tiny, folder, monkeypatch):
     found = section_5.simulation(settings(folder))
     assert found.interrupted and len(fits) == 2
     assert found.tables["Fig. 3(a): number of features m of two objects or more"]["data sets"].tolist() == [1]
-    assert len((folder / "additive-simulation-fits.jsonl").read_text().splitlines()) == 2
+    assert len(read_parts(folder / "data-sets").records) == 1
     monkeypatch.setattr(section_5, "_record", lambda *cell: None)  # before the first of another run
     with pytest.raises(KeyboardInterrupt):
         section_5.simulation(settings())

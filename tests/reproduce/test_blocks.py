@@ -1,14 +1,15 @@
 """Choices in blocks: the generator against its formulas, and the reproduction of Miller et al. (2008) in miniature."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import digamma
+from stopped_jobs import keep_parts
 
 from thali import datasets
 from thali.errors import ArgumentError, DataError
+from thali.inference import jobs
+from thali.inference.parts import read_parts
 from thali.reproduce import Settings
 from thali.reproduce import phylogenetic_2008 as paper
 
@@ -138,10 +139,11 @@ def settings(folder=None):
 
 @pytest.mark.long
 def test_the_entry_in_miniature_goes_on_from_its_folder(tiny, tmp_path, monkeypatch):
-    file = tmp_path / "pibp-blocks-fits.jsonl"
+    monkeypatch.setattr(jobs, "LEAST", 0.0)
+    monkeypatch.setattr(jobs, "SHARE", 1e9)
     first = paper.blocks(settings(tmp_path))
-    assert len(file.read_text().splitlines()) == 1 + 3 * 36
-    file.write_text("".join(line + "\n" for line in file.read_text().splitlines()[:60]))  # stopped after 59 fits
+    assert len(read_parts(tmp_path / "0-10").records) == 3 * 36
+    keep_parts(tmp_path / "0-10", 59)
 
     fits = count_fits(monkeypatch)
     again = paper.blocks(settings(tmp_path))
@@ -185,7 +187,7 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
     scores, interrupted = paper._all_scores(settings(tmp_path), paper.SIZES["small"])
     assert scores is not None and not interrupted
     made = paper.made(settings(), 0, 10)
-    kept = [json.loads(line) for line in (tmp_path / "pibp-blocks-fits.jsonl").read_text().splitlines()[1:]]
+    kept = read_parts(tmp_path / "0-10").records.values()
     for name in paper.MODELS:
         predicted = {record["pair"]: record["predicted"] for record in kept if record["model"] == name}
         p = [made.probabilities[i, j] for i, j in zip(made.data.first, made.data.second, strict=True)]
@@ -214,7 +216,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
     assert found.interrupted
     assert next(iter(found.tables.values()))["comparisons a pair"].tolist() == [1]
     assert list(found.pictures) == ["figure-4", "figure-4-differences"]
-    assert len((tmp_path / "pibp-blocks-fits.jsonl").read_text().splitlines()) == 1 + finished
+    assert sum(len(read_parts(job).records) for job in tmp_path.iterdir()) == finished
 
 
 def test_ctrl_c_while_the_pictures_are_fitted(tiny, monkeypatch):

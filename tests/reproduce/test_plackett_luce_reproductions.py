@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from real_data import needs_data, real_data
+from stopped_jobs import keep_parts
 
 from thali import reproduce
 from thali.errors import ArgumentError, DataError
+from thali.inference.parts import read_parts
 from thali.model.plackett_luce.model import PlackettLuceRegression
 from thali.model.plackett_luce.state import LOG_MASS
 from thali.model.sparse_logit.model import SparseMultinomialLogit
@@ -247,10 +249,9 @@ def test_table_2_from_words_to_files_and_on_from_them(run, folder, monkeypatch):
     for words in ("majority does", "PL Gibbs", "sushi.csv into the folder", "saying the age", "iris.csv: 40 rows"):
         assert words in first.out
 
-    file = folder / "results" / "plackett-luce-table2-splits.jsonl"
-    lines = file.read_text().splitlines()
-    assert len(lines) == 1 + 2 * 4
-    file.write_text("".join(line + "\n" for line in lines[:6]))  # stopped after five
+    job = folder / "results" / "plackett-luce-table2-small-jobs" / "plackett-luce-table2"
+    assert len(read_parts(job).records) == 2 * 4
+    keep_parts(job, 5)
     made, fits = rates._record, []
     monkeypatch.setattr(rates, "_record", lambda *cell: fits.append(cell) or made(*cell))
     again = run("reproduce", "plackett-luce-table2", "--small", "--data", ".", "--out", "results")
@@ -321,7 +322,7 @@ def test_ctrl_c_keeps_finished_splits(folder, monkeypatch):
     monkeypatch.setattr(rates, "_record", stopped)
     records, interrupted = rates.rates_of(settings(folder), "any", tasks, TINY)
     assert interrupted and len(records) == 1
-    assert len((folder / "any-splits.jsonl").read_text().splitlines()) == 2
+    assert len(read_parts(folder / "any").records) == 1
     irises().to_csv(folder / "iris.csv", index=False)
     monkeypatch.setattr(rates, "_record", lambda *cell: None)  # while sampling the first of another run
     with pytest.raises(KeyboardInterrupt):
@@ -436,7 +437,7 @@ def test_table_3_from_files(run, folder):
     shown: Any = pd.read_csv("results/plackett-luce-table3-1.csv").set_index(["data", "sampler"])
     assert len(shown) == 4 + 5 and (shown["ESS"] > 0).all() and (shown["sweep"] > 0).all()
     assert shown.loc[("Lenses, age", mixing.PUBLISHED), "ESS, paper"] == 2916
-    assert run(*words).out == first.out  # times and all, from the file
+    assert run(*words).out == first.out  # times and all, from the job
 
 
 # Figs. 2 and 4 --------------------------------------------------------------------------------------------

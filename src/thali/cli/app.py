@@ -1,4 +1,4 @@
-"""The command line: `thali fit`, `thali compare`, `thali test`, `thali datasets`, `thali reproduce` and `thali cache`.
+"""The command line: `thali fit`, `thali compare`, `thali merge`, `thali test`, `thali reproduce` and so on.
 
 This module holds what `thali --help` shows and nothing else; each command imports what it needs when it
 runs, so that help stays instant. The options of `thali fit` stand in the specs of the models.
@@ -45,6 +45,9 @@ def _options(
     """Latent-feature models of choice and of similarity, and classifiers with a posterior."""
 
 
+_Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin anew where --out holds another job.")]
+
+
 @app.command(cls=SpreadCommand)
 @takes_options_of_models()
 def fit(
@@ -75,9 +78,7 @@ def fit(
             " DIR/job: after a crash the same command, or thali resume DIR, goes on from it.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Begin anew where --out holds the job of another fit.")
-    ] = False,
+    overwrite: _Overwrite = False,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
@@ -95,23 +96,30 @@ def fit(
 
 
 _Job = Annotated[
-    Path, typer.Argument(metavar="DIR", help="The folder that --out of thali fit named.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="DIR", help="The folder that --out of thali fit, compare or merge named.", show_default=False
+    ),
 ]
 
 
 @app.command()
 def resume(folder: _Job) -> None:
-    """Go on with a fit that was stopped or killed, by the command that began it."""
-    from .commands.fit import run_fit
+    """Go on with a fit or a comparison that was stopped or killed, by the command that began it."""
     from .commands.jobs import command_in
 
     with plain_messages() as terminal:
-        run_fit(terminal, **command_in(folder))
+        name, arguments = command_in(folder)
+        if name == "fit":
+            from .commands.fit import run_fit as run
+        else:
+            from .commands.compare import run_compare as run
+        run(terminal, **arguments)
 
 
 @app.command()
 def status(folder: _Job) -> None:
-    """Say how far a fit is, running or not."""
+    """Say how far a fit or a comparison is, running or not."""
     with plain_messages():
         from .commands.jobs import print_status
 
@@ -153,21 +161,31 @@ def compare(
             show_default="classes 5; similarities each pair; else a fifth or a quarter is left out, once",
         ),
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep every finished fit there; the same command goes on from it."),
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="K/N",
+            help="Carry out the K-th of N shares of the fits, for N processes or machines; needs --out, one folder a"
+            " share, and --seed. thali merge joins them.",
+            show_default="all",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there."),
+        typer.Option(
+            metavar="DIR",
+            help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there. Finished fits lie in"
+            " DIR/job: after a crash the same command, or thali resume DIR, goes on from them.",
+        ),
     ] = None,
+    overwrite: _Overwrite = False,
     **typed: Any,
 ) -> None:
     """Leave out pairs, choices, tasks or rows, and print which model predicts them best."""
     from .commands.compare import run_compare
 
     with plain_messages() as terminal:
-        own = {"leave_out": leave_out, "folds": folds, "checkpoint": checkpoint}
+        own = {"leave_out": leave_out, "folds": folds, "shard": shard}
         run_compare(
             terminal,
             data,
@@ -175,7 +193,25 @@ def compare(
             own,
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
+            overwrite,
         )
+
+
+@app.command()
+def merge(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="The folders of all shards of a comparison.", show_default=False),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder of the whole, with its results.", show_default=False)
+    ],
+) -> None:
+    """Join the shards of a comparison, and print which model predicts best."""
+    from .commands.compare import run_merge
+
+    with plain_messages() as terminal:
+        run_merge(terminal, folders, out)
 
 
 @app.command()
@@ -257,13 +293,14 @@ def reproduce(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write the text, the tables as CSV and the pictures there; a long run that was stopped goes on from"
-            " what it finds there.",
+            help="Write the text, the tables as CSV and the pictures there, and what a long run has finished; after a"
+            " crash the same command goes on from that.",
         ),
     ] = None,
+    overwrite: _Overwrite = False,
 ) -> None:
     """Recompute a published table or figure and print the paper's figures beside ours."""
-    with plain_messages():
+    with plain_messages() as terminal:
         from .commands.reproduce import list_entries, run_entry
 
         if small and full:
@@ -272,7 +309,8 @@ def reproduce(
             list_entries()
         else:
             size = "small" if small else "full" if full else "standard"
-            run_entry(name, size=size, seed=seed, cores=cores, data=data, sushi=sushi, out=out)
+            settings = {"size": size, "seed": seed, "cores": cores, "data": data, "sushi": sushi}
+            run_entry(terminal, name, **settings, out=out, overwrite=overwrite)
 
 
 @cache.command("info")

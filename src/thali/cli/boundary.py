@@ -84,7 +84,7 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
             notify("error: that needs more memory than there is; ask for fewer draws, chains or aspects.")
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt as stop:
-            if str(stop):  # what a checkpoint holds
+            if str(stop):  # what a job holds
                 notify(f"stopped by Ctrl-C; {stop}; the same command goes on.")
             else:
                 notify("stopped before anything was drawn that could be kept; nothing was written.")

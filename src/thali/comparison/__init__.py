@@ -16,7 +16,8 @@ score_similarities.py Gaussian log score and squared error of similarities
 naming.py             the models by name, and whether they fit the data
 engine.py             runs every left-out fit on whatever joblib backend the user has set, and records it
 left_out.py           one left-out fit: a model without one part, and its scores for that part
-checkpoint.py         finished fits in a file, so that a long comparison can go on after an interruption
+shards.py             the fits of a comparison, and shares of them for several processes
+merge.py              `thali.merge`: the shards of a comparison become one
 table.py              the table, made of the records of the fits
 sentences.py          what the table establishes, in plain sentences
 """

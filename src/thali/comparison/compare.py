@@ -7,6 +7,7 @@ from thali._arguments import one_of, whole
 
 from .engine import run_comparison
 from .naming import named_models, prepared_models
+from .shards import checked_shard
 from .ways import WAYS, kind_of
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ def compare(
     cores: int | None = None,
     random_seed: Any = None,
     progressbar: bool = True,
-    checkpoint: Any = None,
+    job: Any = None,
     hold_out: int | None = None,
     folds: int | None = None,
+    shard: tuple[int, int] | None = None,
 ) -> "pandas.DataFrame":
     r"""Compare models by what they predict for what they have not seen.
 
@@ -75,9 +77,9 @@ def compare(
         ``joblib.parallel_config`` names.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
-    checkpoint : str or path, optional
-        A file that keeps every finished fit. The same call with the same file goes on from there; models may have been
-        added since.
+    job : str or path, optional
+        A folder that keeps the finished fits. The same call goes on from there after any end of the process, and gives
+        the table of an unbroken run; models may have been added since. None: nothing is kept.
     hold_out : int, optional
         How many are left out once: of a choice experiment the last tasks of every respondent; respondents, choices or
         pairs of objects, drawn by the seed. None: a quarter of the tasks, a fifth of the respondents or choices, every
@@ -86,6 +88,10 @@ def compare(
         Instead of `hold_out`, and not of paired comparisons: so many parts, drawn by the seed, are left out in turn.
         Rows are always left out in folds, 5 unless said otherwise, with each class spread evenly over them; the only
         row of a class is never left out.
+    shard : (k, n), optional
+        Carry out the k-th of n shares of the fits (k is 1 to n) into `job`, so that n processes, on one machine or
+        several, do them all; every share needs a folder of its own and the same `random_seed`. `thali.merge` joins
+        them. None: all fits.
 
     Returns
     -------
@@ -126,7 +132,8 @@ def compare(
 
         ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the score of each, by
         models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known of it.
-        ``attrs["missing"]``: fits that failed or were not run. (pandas cannot join tables with such attrs:
+        ``attrs["missing"]``: fits that failed, were not run, or are in another shard; a row counts only what a shard
+        finished for every model. (pandas cannot join tables with such attrs:
         ``table.attrs.clear()`` first.) `thali.plots.comparison` draws the table of paired comparisons,
         `thali.comparison.sentences.sentences` puts any table in words.
 
@@ -136,7 +143,8 @@ def compare(
         If there is no model, two have one name, a model does not fit the data (which names it), or an argument is
         outside its range.
     DataError
-        If the data are of no such kind or too few to leave some out, or the checkpoint cannot be used.
+        If the data are of no such kind or too few to leave some out; or if the job is of other data, models, settings
+        or versions, is damaged, is running, or is no job.
 
     Warns
     -----
@@ -180,6 +188,7 @@ def compare(
     budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}
     settings = splitter.usual | budget
     cores = None if cores is None else whole("cores", cores, 1)
+    shard = checked_shard(shard, job, random_seed)
     prepared = prepared_models(named, data, settings)
     splitter.warn()
     return run_comparison(
@@ -193,5 +202,6 @@ def compare(
         cores=cores,
         random_seed=random_seed,
         progressbar=progressbar,
-        checkpoint=checkpoint,
+        job=job,
+        shard=shard,
     )

@@ -1,20 +1,26 @@
 """Runs every left-out fit of a comparison, whatever is left out and however it is scored, and records it."""
 
-import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali._labels import shorten
-from thali.errors import ConvergenceWarning, IncompleteWarning, InterruptedWarning
+from thali.errors import ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
+from thali.inference.parts import PartsFolder, Record, is_whole
 from thali.inference.progress import Progress
+from thali.inference.seeds import root
 from thali.inference.warn import warn
 from thali.inference.workers import run_all
-from thali.model.saved import describe
+from thali.model.registry import spec_of
+from thali.model.saved import describe, digest_of, encoded, packed
 
-from .checkpoint import FinishedFits, fit_key
 from .left_out import LeftOutFit, clone, run
 from .scorer import Scorer
 from .sentences import unconverged
+from .shards import ELSEWHERE, Fit, Shard, fits_of, key_of
 from .splitter import Splitter
 from .table import NOT_RUN, Scores, comparison_table
 
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
     import pandas
 
 _MAX_NAMED = 5
+_OF_RUN = ("cores", "random_seed", "progressbar", "job")  # parameters of classifiers that decide about no result
 _DIED = "its worker process died again and again, perhaps for want of memory; use fewer cores"
 
 
@@ -37,7 +44,8 @@ def run_comparison(
     cores: int | None,
     random_seed: Any,
     progressbar: bool,
-    checkpoint: Any = None,
+    job: Any = None,
+    shard: Shard | None = None,
     cores_of_fit: int | None = 1,
 ) -> "pandas.DataFrame":
     """Fit every model without each part, and make the table of their scores.
@@ -51,7 +59,7 @@ def run_comparison(
         Of models whose sampler can be compiled beforehand, so that worker processes find it on the disk.
     settings : dict
         draws, tune, chains and thin, for the fits that take them.
-    hold_out, folds, cores, random_seed, progressbar, checkpoint
+    hold_out, folds, cores, random_seed, progressbar, job, shard
         As of `thali.compare`.
     cores_of_fit : int, optional
         Of each fit; more than 1 where fits run one after the other. None: as many as there are.
@@ -60,84 +68,114 @@ def run_comparison(
     -------
     pandas.DataFrame
     """
-    fields = {"model": str, splitter.part: int, "error": type(None)} | scorer.fields
-    with FinishedFits(checkpoint, random_seed, fields) as kept:
-        parts = splitter.parts(kept.seed, hold_out, folds)
-        seeds = kept.seed.spawn(len(parts))
-        is_alone = len(parts) * len(named) == 1
-        of_fits = settings | {"progressbar": False, "cores": cores if is_alone else cores_of_fit}
+    lapses = {name: own.lapse for name, own in prepared.items() if own.lapse is not None}
+    budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
+    way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
+    splitter.parts(np.random.SeedSequence(0), hold_out, folds)  # raises errors before a job is touched
+    determined_by = {name: encoded(value, None) for name, value in (way | budget).items()}
+    with _opened_job(job, named, splitter, determined_by, random_seed, shard, lapses) as (folder, seed):
+        parts = splitter.parts(seed, hold_out, folds)
+        seeds = seed.spawn(len(parts))
+        own = set(fits_of(named, len(parts), shard))
+        is_alone = len(own) == 1
+        of_fits = settings | {"progressbar": False, "job": None, "cores": cores if is_alone else cores_of_fit}
         tasks = [  # part by part, so that an early end leaves whole parts
             LeftOutFit(name, clone(model), splitter, scorer, number, part, seed, of_fits, os.getpid())
             for number, (part, seed) in enumerate(zip(parts, seeds, strict=True))
             for name, model in named.items()
+            if (name, number) in own
         ]
-        keys = _keys(tasks, splitter.digest(), settings)
-        records = kept.find_all(keys)
-        interrupted = _run_waiting(tasks, records, keys, kept, prepared, 1 if is_alone else cores, progressbar)
-        if interrupted and not any(records):
+        kept = {} if folder is None else folder.records
+        every = fits_of(named, len(parts))
+        records: dict[Fit, Record | None] = {fit: {"error": ELSEWHERE} for fit in every}
+        records |= {fit: kept.get(key_of(fit)) for fit in own}
+        if folder is not None:
+            folder.plan({key_of(fit): fit[0] for fit in every if fit in own}, "fits")
+        interrupted = _run_waiting(tasks, records, folder, prepared, 1 if is_alone else cores, progressbar)
+        if interrupted and not any(records[fit] for fit in own):
             raise KeyboardInterrupt
-        by_fit = {(task.name, task.number): record for task, record in zip(tasks, records, strict=True)}
-        table = comparison_table(Scores(splitter, scorer, parts, list(named), by_fit))
-    lapses = {name: own.lapse for name, own in prepared.items() if own.lapse is not None}
+        table = comparison_table(Scores(splitter, scorer, parts, list(named), records))
     table.attrs.update(interrupted=interrupted, lapses=lapses)
-    _warn(table, splitter, len(tasks), checkpoint)
+    kept = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
+    warn_of(table, splitter, kept if job is None else f"the same call goes on from '{job}'")
     return table
 
 
-def _keys(tasks: list[LeftOutFit], digest: str, settings: dict[Any, Any]) -> list[str]:
-    """For each fit everything that determines it, as a short text."""
-    from thali import __version__
+@contextmanager
+def _opened_job(
+    job: Any,
+    named: dict[str, Any],
+    splitter: Splitter,
+    settings: dict[str, Any],
+    random_seed: Any,
+    shard: Shard | None,
+    lapses: dict[str, float],
+) -> Iterator[tuple[PartsFolder | None, np.random.SeedSequence]]:
+    """The folder of a comparison, if it has one, and its seed, which is that of the job where none was given."""
+    if job is None:
+        yield None, root(random_seed)
+        return
+    stamp = {
+        "kind": "comparison",
+        "models": {name: _described(model) for name, model in named.items()},
+        "settings": settings,
+        "data": digest_of(splitter.data),
+        "shard": shard,
+    }
+    source = None if shard is None else packed({"data": splitter.data, "lapses": lapses})
+    with PartsFolder(job, stamp, random_seed, source) as folder:
+        yield folder, folder.seed
 
-    described = {task.name: _described(task.model) for task in tasks}
-    return [
-        fit_key(
-            __version__,
-            digest,
-            described[task.name],
-            settings,
-            *task.splitter.identity(task.number, task.part, task.seed),
+
+def _described(model: Any) -> dict[str, Any]:
+    """What determines the fits of a model, besides data and settings, as JSON."""
+    if spec_of(model) is None:
+        is_told = type(model).__repr__ is not object.__repr__
+        parameters = (
+            {"model": repr(model)} if is_told else {name: encoded(each, None) for name, each in vars(model).items()}
         )
-        for task in tasks
-    ]
-
-
-def _described(model: Any) -> str:
-    return json.dumps(describe(model), sort_keys=True) if hasattr(model, "get_params") else repr(model)
+        return {"class": type(model).__name__, "parameters": parameters}
+    described = describe(model)
+    return described | {
+        "parameters": {name: value for name, value in described["parameters"].items() if name not in _OF_RUN}
+    }
 
 
 def _run_waiting(
     tasks: list[LeftOutFit],
-    records: list[Any],
-    keys: list[str],
-    kept: FinishedFits,
+    records: dict[Fit, Record | None],
+    folder: PartsFolder | None,
     prepared: dict[str, Any],
     cores: int | None,
     progressbar: bool,
 ) -> bool:
-    """Run the fits without a record, and record them; whether Ctrl-C stopped this."""
-    waiting = [number for number, record in enumerate(records) if record is None]
+    """Run the fits that are not finished, and record them; whether Ctrl-C stopped this."""
+    waiting = [task for task in tasks if not is_whole(records[task.name, task.number])]
     with Progress(progressbar, "leaving out", len(tasks), "fits") as progress:
         try:
-            for name in {tasks[number].name: None for number in waiting}:
+            for name in {task.name: None for task in waiting}:
                 if name in prepared:
                     prepared[name].compile(progress)
             progress.update(len(tasks) - len(waiting))
-            finished = run_all(run, [tasks[number] for number in waiting], cores)
+            finished = run_all(run, waiting, cores)
             for done, (at, result) in enumerate(finished, start=1 + len(tasks) - len(waiting)):
-                number = waiting[at]
-                died = isinstance(result, BaseException)
-                records[number] = record = tasks[number].record | {"error": _DIED} if died else result
-                if record["error"] is None:
-                    kept.add(keys[number], record)
+                task = waiting[at]
+                record: Record = task.record | {"error": _DIED} if isinstance(result, BaseException) else result
+                records[task.name, task.number] = record
+                if folder is not None:
+                    folder.add(key_of((task.name, task.number)), record, record.get("seconds", 0.0))
                 progress.update(done)
         except KeyboardInterrupt:
             return True
     return False
 
 
-def _warn(table: "pandas.DataFrame", splitter: Splitter, fits: int, checkpoint: Any) -> None:
+def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) -> None:
     """What a reader of the table must know besides."""
-    missing, part = table.attrs["missing"], splitter.part
+    part = splitter.part
+    missing = table.attrs["missing"]
+    missing = missing[missing["why"] != ELSEWHERE]
+    fits = table.attrs["fits"]
     fit_names = {number: f"{row['model']} without {splitter.name(row)}" for number, row in missing.iterrows()}
     is_failed = missing["why"] != NOT_RUN
     if is_failed.any():
@@ -150,15 +188,16 @@ def _warn(table: "pandas.DataFrame", splitter: Splitter, fits: int, checkpoint: 
                 f"{part}s count for no model."
             )
         )
-    if table.attrs["interrupted"]:
-        again = f"the same call goes on from '{checkpoint}'" if checkpoint else "with checkpoint=FILE it could go on"
-        waiting = [fit_names[number] for number in missing.index[~is_failed]]
+    if waiting := [fit_names[number] for number in missing.index[~is_failed]]:
+        stopped = "Stopped early; " if table.attrs["interrupted"] else ""
+        kind = InterruptedWarning if table.attrs["interrupted"] else IncompleteWarning
         warn(
-            InterruptedWarning(
-                f"Stopped early; {fits - len(missing):,} of {fits:,} fits are finished and kept; not run: "
+            kind(
+                f"{stopped}{fits - len(missing):,} of {fits:,} fits are finished and kept; not run: "
                 f"{shorten(waiting, _MAX_NAMED)}. {part.capitalize()}s that not every model has finished count "
-                "for none; "
-                f"{again}."
+                "for none; ",
+                go_on,
+                ".",
             )
         )
     if sentence := unconverged(table):

@@ -1,7 +1,5 @@
 """Paired comparisons, of which every pair is left out in turn."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +10,7 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataWarning
 from thali.inference.warn import warn
 
-from .splitter import Splitter, seed_of
+from .splitter import Splitter
 
 if TYPE_CHECKING:
     import pandas
@@ -23,12 +21,14 @@ _MAX_NAMED = 5
 class Pairs(Splitter):
     """Leaves out all comparisons of one pair at a time; a part is the number of the pair."""
 
+    leave_out = "pair"
     part = "pair"
+    data: PairedComparisons
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
     def __init__(self, data: PairedComparisons) -> None:
         data.refuse_ties()
-        self.data = data
+        super().__init__(data)
 
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[int]:
         if hold_out is not None or folds is not None:
@@ -56,16 +56,6 @@ class Pairs(Splitter):
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
         return pair_index(self.data, units)
-
-    def digest(self) -> str:
-        data = self.data
-        digest = hashlib.sha256(json.dumps(data.labels).encode())
-        for array in (data.first, data.second, data.wins, data.losses):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
-
-    def identity(self, number: int, part: int, seed: np.random.SeedSequence) -> list[Any]:
-        return [part, *seed_of(seed)]
 
     def place(self, number: int) -> dict[str, Any]:
         return dict(zip("ab", self.options(number), strict=True))

@@ -1,6 +1,5 @@
 """Covariates and classes, of which rows are left out in stratified folds."""
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +28,7 @@ class Rows(Splitter):
         If X and y differ in their number of rows.
     """
 
+    leave_out = "row"
     is_frame: bool
     y: np.ndarray
 
@@ -39,6 +39,7 @@ class Rows(Splitter):
         self.y = np.asarray(y)
         if self.y.ndim != 1 or self.X.shape[:1] != self.y.shape:
             raise DataError(f"X and y must have one row an observation; got shapes {self.X.shape} and {self.y.shape}.")
+        super().__init__((self.X, self.y))
 
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
         if hold_out is not None:
@@ -68,14 +69,6 @@ class Rows(Splitter):
         import pandas as pd
 
         return pd.Index(units, name="row")
-
-    def digest(self) -> str:
-        names = list(self.X.columns) if self.is_frame else []
-        digest = hashlib.sha256(repr([self.X.shape, names, self.y.tolist()]).encode())
-        matrix = self.X.toarray() if hasattr(self.X, "toarray") else np.asarray(self.X)
-        is_number = matrix.dtype.kind in "biuf"
-        digest.update(np.ascontiguousarray(matrix).tobytes() if is_number else repr(matrix.tolist()).encode())
-        return digest.hexdigest()
 
 
 def fold_of_rows(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Similarities, of which pairs of objects are left out."""
 
-import hashlib
-import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,10 +17,9 @@ if TYPE_CHECKING:
 class ObjectPairs(Splitter):
     """Leaves out every measured pair of objects in turn, or random parts of them; a part is a mask of pairs."""
 
+    leave_out = "pair"
+    data: Similarities
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
-
-    def __init__(self, data: Similarities) -> None:
-        self.data = data
 
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
         n = self.data.n_pairs
@@ -47,10 +44,3 @@ class ObjectPairs(Splitter):
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
         return pair_index(self.data, units)
-
-    def digest(self) -> str:
-        data = self.data
-        digest = hashlib.sha256(json.dumps([data.labels, data.sigma]).encode())
-        for array in (data.first, data.second, data.values, data.judgements):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()

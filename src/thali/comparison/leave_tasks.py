@@ -1,7 +1,5 @@
 """Choices and choice experiments, of which tasks, choices or respondents are left out."""
 
-import hashlib
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from thali.data.experiment_split import held_tasks
 from thali.errors import DataError
 
 from .occasions import Occasions
-from .splitter import Splitter, folds_wanted, not_both, random_groups, seed_of
+from .splitter import Splitter, folds_wanted, not_both, random_groups
 
 if TYPE_CHECKING:
     import pandas
@@ -26,6 +24,7 @@ class Tasks(Splitter):
     told_apart = True  # whether respondents are known
 
     def __init__(self, data: ChoiceExperiment) -> None:
+        super().__init__(data)
         self.tasks = data
 
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
@@ -64,16 +63,6 @@ class Tasks(Splitter):
         """Alternatives of each task."""
         return np.diff(self.tasks.first_row)[units]
 
-    def digest(self) -> str:
-        data = self.tasks
-        digest = hashlib.sha256(json.dumps([data.scheme.to_dict(), data.respondents]).encode())
-        for array in (data.first_task, data.first_row, data.chosen, data.products[data.row_product]):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
-
-    def identity(self, number: int, part: np.ndarray, seed: np.random.SeedSequence) -> list[Any]:
-        return [self.leave_out, np.packbits(part).tobytes().hex(), seed_of(seed)]
-
 
 class Respondents(Tasks):
     """Leaves out all tasks of some respondents."""
@@ -92,6 +81,7 @@ class ChoicesOutOfSets(Tasks):
     leave_out = "choice"
 
     def __init__(self, data: Choices) -> None:
+        Splitter.__init__(self, data)
         self.tasks = Occasions(data)
         self.told_apart = self.tasks.told_apart
 
@@ -101,9 +91,6 @@ class ChoicesOutOfSets(Tasks):
 
     def train(self, part: np.ndarray) -> tuple[Choices]:
         return (self.tasks.take(~part).choices,)
-
-    def digest(self) -> str:
-        return self.tasks.digest()
 
 
 class Choosers(ChoicesOutOfSets):

@@ -1,7 +1,5 @@
 """Choices out of sets, one occasion at a time, so that some can be left out."""
 
-import hashlib
-import json
 from functools import cached_property
 from typing import Any
 
@@ -108,10 +106,3 @@ class Occasions:
             raise DataError("predict_proba must give, for each set, the probabilities of its members.")
         _, which = np.unique(self.set, return_inverse=True)
         return np.concatenate([found[v] for v in which])
-
-    def digest(self) -> str:
-        """A text that other data do not share."""
-        digest = hashlib.sha256(json.dumps([self.data.labels, self.data.respondents]).encode())
-        for array in (self.data.start, self.data.members, self.who, self.place):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()

@@ -16,8 +16,12 @@ class Splitter(ABC):
     A part is whatever the splitter itself makes of it: one unit, or a mask of several.
     """
 
+    leave_out: ClassVar[str]  # what the user calls this
     part: ClassVar[str] = "part"  # what a part is called, in records and in messages
     usual: ClassVar[dict[str, int | None]] = {}  # draws, tune, chains and thin of fits unless the user says otherwise
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
 
     @abstractmethod
     def parts(self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None) -> list[Any]:
@@ -39,14 +43,6 @@ class Splitter(ABC):
     def labels(self, units: np.ndarray) -> Any:
         """The index of a table with a row a unit."""
 
-    @abstractmethod
-    def digest(self) -> str:
-        """A text that other data do not share."""
-
-    def identity(self, number: int, part: Any, seed: np.random.SeedSequence) -> list[Any]:
-        """What of a part and its seed determines a fit, for JSON."""
-        return [type(self).__name__, np.packbits(part).tobytes().hex(), seed_of(seed)]
-
     def place(self, number: int) -> dict[str, Any]:
         """A part in the table of missing fits."""
         return {"part": number}
@@ -58,11 +54,6 @@ class Splitter(ABC):
     def warn(self) -> None:
         """Warn of what the data lack once a part is left out."""
         return None
-
-
-def seed_of(seed: np.random.SeedSequence) -> list[Any]:
-    """A seed for JSON."""
-    return [str(seed.entropy), [int(key) for key in seed.spawn_key]]
 
 
 def not_both(hold_out: int | None, folds: int | None) -> None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError
+from thali.inference.parts import is_whole
 
 from .scorer import Scorer, mean_and_error
+from .shards import ELSEWHERE
 from .splitter import Splitter
 
 if TYPE_CHECKING:
@@ -71,7 +73,7 @@ class Scores:
         for row, name in enumerate(self.names):
             for part, (start, stop) in enumerate(zip(ends, ends[1:], strict=False)):
                 record = self.records[name, part]
-                if record is not None and not record["error"]:
+                if record is not None and is_whole(record):
                     values[row, start:stop] = record.get(field, np.nan)
         return pd.DataFrame(values.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
@@ -102,7 +104,7 @@ class Scores:
         """CPU seconds of all fits of each model."""
         spent = {
             name: [
-                record["seconds"] for (model, _), record in self.records.items() if model == name and _is_whole(record)
+                record["seconds"] for (model, _), record in self.records.items() if model == name and is_whole(record)
             ]
             for name in self.names
         }
@@ -134,7 +136,7 @@ class Scores:
         rows = [
             {"model": name, **self.splitter.place(part), "why": NOT_RUN if record is None else record["error"]}
             for (name, part), record in sorted(self.records.items(), key=lambda item: self.names.index(item[0][0]))
-            if not _is_whole(record)
+            if not is_whole(record)
         ]
         return pd.DataFrame(rows, columns=["model", *self.splitter.place(0), "why"])
 
@@ -155,8 +157,9 @@ def comparison_table(found: Scores) -> "pandas.DataFrame":
     import pandas as pd
 
     missing = found.missing()
-    if len(missing) == len(found.records):
-        raise ArgumentError(f"No fit succeeded; the first failed with: {missing['why'].iloc[0]}")
+    failed = [why for why in missing["why"] if why not in (NOT_RUN, ELSEWHERE)]
+    if failed and len(missing) == len(found.records):
+        raise ArgumentError(f"No fit succeeded; the first failed with: {failed[0]}")
     scorer = found.scorer
     table = pd.DataFrame(index=pd.Index(found.order, name="model"))
     for name, values in scorer.columns(found).items():
@@ -170,12 +173,8 @@ def comparison_table(found: Scores) -> "pandas.DataFrame":
         },
         part=found.splitter.part,
         units=len(found.numbers),
-        fits=len(found.records),
+        fits=len(found.records) - list(missing["why"]).count(ELSEWHERE),
         unit=scorer.unit,
     )
     table.attrs.update(scorer.attrs(found))
     return table
-
-
-def _is_whole(record: dict[Any, Any] | None) -> bool:
-    return record is not None and not record["error"]

@@ -21,13 +21,18 @@ from .score_similarities import GaussianScorer
 from .scorer import Scorer
 from .splitter import Splitter
 
+
+def _by_word(*splitters: type[Splitter]) -> dict[str, Callable[[Any], Splitter]]:
+    return {splitter.leave_out: splitter for splitter in splitters}
+
+
 # Of each kind of data: the values of `leave_out` with their splitters, the usual one first; and the scorer.
 WAYS: dict[str, tuple[dict[str, Callable[[Any], Splitter]], Scorer]] = {
-    PAIRS: ({"pair": Pairs}, BinomialScorer()),
-    CHOICES: ({"choice": ChoicesOutOfSets, "respondent": Choosers}, ChoiceScorer()),
-    EXPERIMENTS: ({"task": Tasks, "respondent": Respondents}, ChoiceScorer()),
-    CLASSES: ({"row": Rows}, ClassScorer()),
-    SIMILARITIES: ({"pair": ObjectPairs}, GaussianScorer()),
+    PAIRS: (_by_word(Pairs), BinomialScorer()),
+    CHOICES: (_by_word(ChoicesOutOfSets, Choosers), ChoiceScorer()),
+    EXPERIMENTS: (_by_word(Tasks, Respondents), ChoiceScorer()),
+    CLASSES: (_by_word(Rows), ClassScorer()),
+    SIMILARITIES: (_by_word(ObjectPairs), GaussianScorer()),
 }
 SCORERS = {type(scorer).__name__: scorer for _, scorer in WAYS.values()}
 _TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIMENTS, Similarities: SIMILARITIES}

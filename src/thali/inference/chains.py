@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import positive, refuse_endless, whole
 
 from .arrays import Arrays, filled, flat, packed_streams, unpacked_streams
-from .jobs import JobFolder
+from .jobs import FitFolder
 from .threads import Sliced, rectangle, run_in_threads
 
 FIRST_DRAWS = 1000  # of each chain, after which a run of unknown length is looked at for the first time
@@ -160,7 +160,7 @@ class Watch:
     """What the caller's thread does while chains run: show progress, write snapshots, look at the clock."""
 
     def __init__(
-        self, chains: Sequence[Chain], progress: Any, folder: JobFolder | None, deadline: float, place: dict[str, Any]
+        self, chains: Sequence[Chain], progress: Any, folder: FitFolder | None, deadline: float, place: dict[str, Any]
     ) -> None:
         self._chains, self._progress, self._folder, self._deadline = chains, progress, folder, deadline
         self._place = place

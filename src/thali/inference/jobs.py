@@ -1,24 +1,23 @@
-"""A fit in a folder: its draws and the state of its samplers, so that a killed run goes on where it was.
+"""Work in a folder, so that a killed run goes on where it was: a fit with the state of its samplers.
 
 ::
 
     FOLDER/
-      job.json          what is fitted, and which of the files below count; replaced last
+      job.json          what is done, and which of the files below count; replaced last
       draws-00001.npz   draws that were recorded since the file before; never changed
       state-00007.npz   everything else that the rest of the run depends on
-      lock              held by the process that runs the fit
+      lock              held by the process that runs the job
 
-Every file has its hash in job.json, and job.json its own at its end.
+Every file has its hash in job.json, and job.json its own at its end. Jobs of many parts are in `parts`.
 """
 
 import hashlib
 import json
 import platform
 import re
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
@@ -26,53 +25,58 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from thali.errors import DataError, IncompleteWarning, InPython, ModelName, Setting
+from thali.errors import DataError, Fact, IncompleteWarning, Message, ModelName, Setting, Words
 
 from .arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from .files import atomic_write, cannot_write
 from .locks import lock
+from .seeds import root, seed_as_json, seed_of_json
 from .warn import warn
 
-SCHEMA = 2
+SCHEMA = 3
 INDEX, LOCK = "job.json", "lock"
-LEAST = 3.0  # seconds between two snapshots
-SHARE = 0.05  # of the running time that snapshots may take
-_OWN = re.compile(r"(job\.json|lock|(draws|state)-\d+\.npz|\.thali-.*\.part)")
-_OTHER_FOLDER = InPython("choose another folder, or remove this one", "choose another folder, or give --overwrite")
+LEAST = 3.0  # seconds of work that may be lost
+SHARE = 0.05  # of the running time that writing may take
+_OWN = re.compile(r"(job\.json|lock|source\.npz|(draws|state)-\d+\.npz|parts-\d+\.json|\.thali-.*\.part)")
 
 
+class _OtherFolder(Fact):
+    """What to do about a folder that holds another job."""
+
+    def render(self, words: Words) -> str:
+        """The advice in those words."""
+        may_overwrite = words.has("overwrite") and not words.is_python()
+        return f"choose another folder, or {'give --overwrite' if may_overwrite else 'remove this one'}"
+
+
+OTHER_FOLDER = _OtherFolder()
 _command: ContextVar[dict[str, Any] | None] = ContextVar("command", default=None)
+_overwrite: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 
 @contextmanager
-def command_noted(command: dict[str, Any]) -> Iterator[None]:
-    """Jobs that are opened within note this command, as JSON: the one that goes on with them."""
-    token = _command.set(command)
+def command_noted(command: dict[str, Any] | None, overwrite: bool) -> Iterator[None]:
+    """Jobs that are opened within note this command, as JSON, which goes on with them; others may have to give way."""
+    tokens = _command.set(command), _overwrite.set(overwrite)
     try:
         yield
     finally:
-        _command.reset(token)
-
-
-class Snapshot(NamedTuple):
-    """What a job holds of each chain."""
-
-    states: list[Arrays]
-    draws: list[Arrays]
-    place: dict[str, Any]  # where the run was, as `JobFolder.write` was told
-    has_ended: bool
+        _command.reset(tokens[0])
+        _overwrite.reset(tokens[1])
 
 
 class JobFolder:
-    """The folder of a fit; one process at a time uses it.
+    """The folder of a job; one process at a time uses it.
 
     Parameters
     ----------
     path : str or path
-        Made if it is absent.
+        Made if it is absent; removed when it is closed if nothing was written.
     stamp : mapping
-        What determines the draws, as JSON: `model` (its class), `parameters`, `settings`, `data`, and `seed`, which is
-        None for that of the job.
+        What determines the results, as JSON: `kind` (such as "fit"), `models` (by name, each with its `class` and its
+        `parameters`), `settings`, `data` and, of a part of a job, `shard`.
+    random_seed
+        As of `fit`; None is that of the job.
 
     Raises
     ------
@@ -80,28 +84,35 @@ class JobFolder:
         If the folder cannot be used, holds other files, is damaged, or holds a job with another stamp.
     """
 
-    found: Snapshot | None = None
-    recorded: Sequence[int] = ()  # draws of each chain that are in the folder
-
-    def __init__(self, path: Any, stamp: Mapping[str, Any]) -> None:
+    def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any) -> None:
         self.path = Path(path)
-        self._stamp = json.loads(json.dumps({**stamp, "versions": versions()}))
-        self._segments: list[dict[str, Any]] = []
-        self._outdated: list[dict[str, Any]] = []  # segments that the next snapshot replaces
-        self._state = ""
+        seed = None if random_seed is None else seed_as_json(root(random_seed))
+        self._stamp = json.loads(json.dumps({"versions": versions(), "shard": None, **stamp, "seed": seed}))
+        self._segments: list[dict[str, str]] = []
         self._number = 0
-        self._next = time.monotonic() + LEAST
-        self._is_full = False  # whether the disk refused a snapshot
+        self._pause, self._last = LEAST, time.monotonic()
+        self._is_full = False  # whether the disk refused to hold more
         self._command = _command.get()
         _check_place(self.path)
-        self._lock = self._locked()
+        self._is_new = _overwrite.get() or not self.path.exists()
+        self._lock = locked(self.path)
         try:
-            self._open()
+            if _overwrite.get():
+                self._remove()
+            index = read_index(self.path)
+            if index is not None:
+                self._refuse_other(index["stamp"])
+                self._stamp["seed"] = index["stamp"]["seed"]
+                self._segments = index["segments"]
+                self._command = self._command or index["command"]
+                self._take_up(index)
         except BaseException:
             self.close()
             raise
+        if self._stamp["seed"] is None:
+            self._stamp["seed"] = seed_as_json(root(None))
 
-    def __enter__(self) -> "JobFolder":
+    def __enter__(self) -> Any:
         return self
 
     def __exit__(self, *exception: Any) -> None:
@@ -109,24 +120,96 @@ class JobFolder:
 
     def close(self) -> None:
         """Let other processes use the folder."""
+        if self._is_new and not (self.path / INDEX).exists():
+            with suppress(OSError):  # a system that removes no open files
+                (self.path / LOCK).unlink()
+                self.path.rmdir()
         self._lock.close()
 
-    @property
-    def seed(self) -> Any:
-        """The seed of the job, as its stamp holds it; None if there is none yet."""
-        return self._stamp["seed"]
+    def _remove(self) -> None:
+        """Remove what is in the folder, the index first."""
+        for file in sorted(self.path.iterdir(), key=lambda file: file.name != INDEX):
+            if file.name != LOCK:
+                file.unlink()
 
-    def begin(self, seed: Any) -> None:
-        """Say with which seed a new job runs."""
-        self._stamp["seed"] = json.loads(json.dumps(seed))
+    @property
+    def kind(self) -> str:
+        """What the job is, in messages."""
+        return self._stamp["kind"]
+
+    @property
+    def seed(self) -> np.random.SeedSequence:
+        """The seed of the job."""
+        return seed_of_json(self._stamp["seed"])
+
+    def _take_up(self, index: Mapping[str, Any]) -> None:
+        """Go on from what an earlier process left."""
+        raise NotImplementedError
+
+    def _refuse_other(self, was: Mapping[str, Any]) -> None:
+        """Refuse a job whose results would not be those of this one."""
+        if found := difference(was, self._stamp, f"this {self._stamp['kind']}"):
+            raise DataError(f"The job '{self.path}' ", found, "; ", OTHER_FOLDER, ".")
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Writes within: a disk that is full is reported, and the run goes on without the job."""
+        began = time.monotonic()
+        self._number += 1
+        try:
+            yield
+        except DataError as error:
+            warn(IncompleteWarning(error, f" The {self.kind} goes on without its job."))
+            self._is_full = True
+            return
+        self._last = time.monotonic()
+        self._pause = max(LEAST, (self._last - began) / SHARE)
+
+    def _store(self, name: str, content: bytes) -> dict[str, str]:
+        """Write a file; returns its entry in the index."""
+        atomic_write(self.path / name, content)
+        return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
+
+    def _store_index(self, segments: list[dict[str, str]], place: Mapping[str, Any], ended: bool, **more: Any) -> None:
+        """Replace the index: from now on these files count."""
+        index = {
+            "thali_job": SCHEMA,
+            "stamp": self._stamp,
+            "segments": segments,
+            "place": dict(place),
+            "ended": ended,
+            "written": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "command": self._command,
+            **more,
+        }
+        atomic_write(self.path / INDEX, sealed(index))
+        self._segments = segments
+
+
+class Snapshot(NamedTuple):
+    """What a job holds of each chain."""
+
+    states: list[Arrays]
+    draws: list[Arrays]
+    place: dict[str, Any]  # where the run was, as `FitFolder.write` was told
+    has_ended: bool
+
+
+class FitFolder(JobFolder):
+    """The folder of a fit."""
+
+    found: Snapshot | None = None
+    recorded: Sequence[int] = ()  # draws of each chain that are in the folder
+    _state = ""
+    _outdated: Sequence[dict[str, str]] = ()  # segments that the next snapshot replaces
 
     def start_anew(self) -> None:
         """Take the next snapshot for that of another run, which replaces what was written so far."""
-        self._outdated, self._segments, self.recorded = self._outdated + self._segments, [], ()
+        self._outdated, self._segments, self.recorded = [*self._outdated, *self._segments], [], ()
 
     def is_due(self) -> bool:
         """Whether enough time has passed since the last snapshot."""
-        return not self._is_full and time.monotonic() >= self._next
+        return not self._is_full and time.monotonic() >= self._last + self._pause
 
     def write(
         self,
@@ -136,121 +219,78 @@ class JobFolder:
         place: Mapping[str, Any],
         has_ended: bool = False,
     ) -> None:
-        """Add draws to those that were written, so many of each chain then, and replace the state.
-
-        A disk that is full is reported once, and the run goes on without snapshots.
-        """
-        began = time.monotonic()
-        self._number += 1
-        segments, state = list(self._segments), f"state-{self._number:05d}.npz"
-        try:
+        """Add draws to those that were written, so many of each chain then, and replace the state."""
+        with self._writing():
+            segments, former = list(self._segments), self._state
             if any(len(array) for each in draws for array in each.values()):
-                name = f"draws-{self._number:05d}.npz"
-                segments.append({"file": name, "sha256": self._store(name, draws)})
-            index = {
-                "thali_job": SCHEMA,
-                "stamp": self._stamp,
-                "chains": len(states),
-                "segments": segments,
-                "state": {"file": state, "sha256": self._store(state, states)},
-                "recorded": list(recorded),
-                "place": dict(place),
-                "ended": has_ended,
-                "written": datetime.now().astimezone().isoformat(timespec="seconds"),
-                "command": self._command,
-            }
-            atomic_write(self.path / INDEX, sealed(index))
-        except DataError as error:
-            warn(IncompleteWarning(error, " The fit goes on without its job."))
-            self._is_full = True
-            return
-        for name in [entry["file"] for entry in self._outdated] + [self._state] * bool(self._state):
-            (self.path / name).unlink(missing_ok=True)
-        self._outdated = []
-        self._segments, self._state, self.recorded = segments, state, list(recorded)
-        now = time.monotonic()
-        self._next = now + max(LEAST, (now - began) / SHARE)
+                segments.append(self._store(f"draws-{self._number:05d}.npz", _packed(draws)))
+            state = self._store(f"state-{self._number:05d}.npz", _packed(states))
+            of_chains = {"chains": len(states), "state": state, "recorded": list(recorded)}
+            self._store_index(segments, place, has_ended, **of_chains)
+            self._state, self.recorded = state["file"], list(recorded)
+            for name in [entry["file"] for entry in self._outdated] + [former] * bool(former):
+                (self.path / name).unlink(missing_ok=True)
+            self._outdated = ()
 
-    def _store(self, name: str, of_chains: Sequence[Arrays]) -> str:
-        """Write arrays of all chains to a file; returns its hash."""
-        arrays = {key: array for k, each in enumerate(of_chains) for key, array in prefixed(f"{k}/", each).items()}
-        content = to_bytes(arrays)
-        atomic_write(self.path / name, content)
-        return hashlib.sha256(content).hexdigest()
-
-    def _locked(self) -> BinaryIO:
-        try:
-            self.path.mkdir(exist_ok=True)
-            file = open(self.path / LOCK, "ab")
-        except OSError as error:
-            raise DataError(cannot_write(self.path, error)) from None
-        if not lock(file.fileno()):
-            file.close()
-            raise DataError(
-                f"The job '{self.path}' is running in another process; wait for its end, or choose another folder."
-            )
-        return file
-
-    def _open(self) -> None:
-        """Read what an earlier process left, if its stamp is that of this fit."""
-        index = read_index(self.path)
-        if index is None:
-            return
-        self._refuse_other(index["stamp"])
-        self._stamp = index["stamp"] | {"settings": self._stamp["settings"]}
-        self._segments, self._state = index["segments"], index["state"]["file"]
-        self.recorded = index["recorded"]
+    def _take_up(self, index: Mapping[str, Any]) -> None:
+        self._state, self.recorded = index["state"]["file"], index["recorded"]
         self._number = int(Path(self._state).stem.rpartition("-")[2])
-        self._command = self._command or index["command"]
-        chains, parts = index["chains"], [self._loaded(each) for each in self._segments]
-        state = self._loaded(index["state"])
-        states = [without_prefix(f"{k}/", state) for k in range(chains)]
-        self.found = Snapshot(states, [_joined(parts, f"{k}/") for k in range(chains)], index["place"], index["ended"])
-
-    def _loaded(self, entry: Mapping[str, str]) -> Arrays:
-        path = self.path / entry["file"]
-        try:
-            content = path.read_bytes()
-        except OSError:
-            content = b""
-        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-            raise DataError(f"The file '{path}' of the job is damaged or missing; ", _OTHER_FOLDER, ".")
-        return from_bytes(content)
+        parts = [from_bytes(content_of(self.path, each)) for each in self._segments]
+        state, chains = from_bytes(content_of(self.path, index["state"])), range(index["chains"])
+        states = [without_prefix(f"{k}/", state) for k in chains]
+        self.found = Snapshot(states, [_joined(parts, f"{k}/") for k in chains], index["place"], index["ended"])
 
     def _refuse_other(self, was: Mapping[str, Any]) -> None:
-        """Refuse a job whose draws would not be those of this fit."""
-        now, path = self._stamp, self.path
-        if was["versions"] != now["versions"]:
-            name = next(name for name, version in now["versions"].items() if was["versions"].get(name) != version)
-            raise DataError(
-                f"The job '{path}' was begun with {name} {was['versions'].get(name)}, and this is {name} "
-                f"{now['versions'][name]}, which may draw otherwise; go on with the former, or ",
-                *(_OTHER_FOLDER, "."),
-            )
-        if was["model"] != now["model"]:
-            raise DataError(
-                f"The job '{path}' is a fit of ",
-                *(ModelName(was["model"]), ", not of ", ModelName(now["model"]), "; ", _OTHER_FOLDER, "."),
-            )
-        for part in ("parameters", "settings"):
-            for name, value in now[part].items():
-                former = was[part].get(name)
-                is_longer = name == "draws" and former is not None and value is not None and value > former
-                if former != value and not is_longer:
-                    raise self._other_value(name, former, value)
-        if was["data"] != now["data"]:
-            raise DataError(f"The job '{path}' is a fit to other data; ", _OTHER_FOLDER, ".")
-        if now["seed"] is not None and was["seed"] != now["seed"]:
-            raise DataError(
-                f"The job '{path}' was begun with another seed; leave the seed out to go on with it, or ",
-                *(_OTHER_FOLDER, "."),
-            )
+        draws, former = (stamp["settings"].get("draws") for stamp in (self._stamp, was))
+        if draws is not None and former is not None and draws > former:  # a longer run goes on with a shorter one
+            was = {**was, "settings": {**was["settings"], "draws": draws}}
+        super()._refuse_other(was)
 
-    def _other_value(self, name: str, was: Any, now: Any) -> DataError:
-        return DataError(
-            f"The job '{self.path}' was begun with ",
-            *(Setting(name, was), ", and this fit has ", Setting(name, now), "; ", _OTHER_FOLDER, "."),
-        )
+
+def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Message | None:
+    """How a job with the stamp `was` differs from `this` one, with the stamp `now`; None if it does not.
+
+    The words follow the name of the former. Models may have been added; a seed that is None is any.
+    """
+    for name, version in now["versions"].items():
+        if (former := was["versions"].get(name)) != version:
+            return Message(f"was begun with {name} {former}, and {this} has {name} {version}, which may draw otherwise")
+    if was["kind"] != now["kind"]:
+        return Message(f"is a {was['kind']}, not a {now['kind']}")
+    for name, model in was["models"].items():
+        if name not in now["models"]:
+            return Message(f"was begun with the model {name!r}, which {this} has not")
+        if found := _difference_of_models(name, model, now["models"][name], now["kind"], this):
+            return found
+    for name, value in now["settings"].items():
+        if (former := was["settings"].get(name)) != value:
+            return Message("was begun with ", Setting(name, former), f", and {this} has ", Setting(name, value))
+    if was["data"] != now["data"]:
+        return Message("was begun with other data")
+    if now["seed"] is not None and was["seed"] != now["seed"]:
+        return Message("was begun with another seed")
+    if was["shard"] != now["shard"]:
+        return Message(f"is {shard_name(was['shard'])}, and {this} is {shard_name(now['shard'])}")
+    return None
+
+
+def _difference_of_models(
+    name: str, was: Mapping[str, Any], now: Mapping[str, Any], kind: str, this: str
+) -> Message | None:
+    """The same of two models of a name, which is empty where there is only one."""
+    if was["class"] != now["class"]:
+        called = f" as {name!r}" if name else ""
+        return Message(f"is a {kind} of ", ModelName(was["class"]), f"{called}, not of ", ModelName(now["class"]))
+    for parameter, value in now["parameters"].items():
+        if (former := was["parameters"].get(parameter)) != value:
+            parts = "was begun with ", Setting(parameter, former), f" of {name!r}" if name else ""
+            return Message(*parts, f", and {this} has ", Setting(parameter, value))
+    return None
+
+
+def shard_name(shard: Sequence[int] | None) -> str:
+    """A shard in messages."""
+    return "the whole" if shard is None else f"shard {shard[0]}/{shard[1]}"
 
 
 def versions() -> dict[str, str]:
@@ -279,11 +319,28 @@ def _check_place(path: Path) -> None:
         raise DataError(f"The folder '{path}' is no job: it holds '{min(others)}'; choose another folder.")
 
 
-def remove_job(path: Path) -> None:
-    """Remove a job, so that another can begin there."""
-    if path.exists():
-        _check_place(path)
-        shutil.rmtree(path)
+def locked(path: Path) -> BinaryIO:
+    """The lock of a folder, which is made if it is absent."""
+    try:
+        path.mkdir(exist_ok=True)
+        file = open(path / LOCK, "ab")
+    except OSError as error:
+        raise DataError(cannot_write(path, error)) from None
+    if not lock(file.fileno()):
+        file.close()
+        raise DataError(f"The job '{path}' is running in another process; wait for its end, or choose another folder.")
+    return file
+
+
+def content_of(path: Path, entry: Mapping[str, str]) -> bytes:
+    """The content of a file of a job, from its entry in the index."""
+    try:
+        content = (path / entry["file"]).read_bytes()
+    except OSError:
+        content = b""
+    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+        raise DataError(f"The file '{path / entry['file']}' of the job is damaged or missing; ", OTHER_FOLDER, ".")
+    return content
 
 
 def read_index(path: Path) -> dict[str, Any] | None:
@@ -299,9 +356,9 @@ def read_index(path: Path) -> dict[str, Any] | None:
         return None
     index = unsealed(file.read_bytes())
     if index is None:
-        raise DataError(f"The file '{file}' of the job is damaged; ", _OTHER_FOLDER, ".")
+        raise DataError(f"The file '{file}' of the job is damaged; ", OTHER_FOLDER, ".")
     if index.get("thali_job") != SCHEMA:
-        raise DataError(f"The job '{path}' was written by another version of thali; ", _OTHER_FOLDER, ".")
+        raise DataError(f"The job '{path}' was written by another version of thali; ", OTHER_FOLDER, ".")
     return index
 
 
@@ -321,6 +378,11 @@ def unsealed(content: bytes) -> dict[str, Any] | None:
     """What `sealed` was given, or None if the bytes are not as it made them."""
     body, _, rest = content.partition(b"\n")
     return json.loads(body) if rest == hashlib.sha256(body).hexdigest().encode() + b"\n" else None
+
+
+def _packed(of_chains: Sequence[Arrays]) -> bytes:
+    """Arrays of all chains as a file."""
+    return to_bytes({key: array for k, each in enumerate(of_chains) for key, array in prefixed(f"{k}/", each).items()})
 
 
 def _joined(parts: Sequence[Arrays], prefix: str) -> Arrays:

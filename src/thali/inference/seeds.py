@@ -1,5 +1,6 @@
 """One seed, and an independent random stream for each chain."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -23,3 +24,15 @@ def streams(random_seed: Any, count: int) -> list[np.random.Generator]:
     The streams depend only on the seed and their position, not on the number of cores.
     """
     return [np.random.Generator(np.random.PCG64(seed)) for seed in root(random_seed).spawn(count)]
+
+
+def seed_as_json(seed: np.random.SeedSequence) -> list[Any]:
+    """A sequence as JSON can hold it."""
+    return [str(seed.entropy), list(map(int, seed.spawn_key)), seed.pool_size, seed.n_children_spawned]
+
+
+def seed_of_json(held: list[Any]) -> np.random.SeedSequence:
+    """The sequence that `seed_as_json` was given."""
+    entropy, key, size, spawned = held
+    entropy = int(entropy) if entropy.isdigit() else json.loads(entropy)
+    return np.random.SeedSequence(entropy, spawn_key=key, pool_size=size, n_children_spawned=spawned)

@@ -13,12 +13,12 @@ import numpy as np
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from thali.inference.chains import Chain, Run, TimeIsUp, Watch, kept_of, run_chains
-from thali.inference.jobs import JobFolder
+from thali.inference.jobs import FitFolder
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.posterior.append import appended, first_draws
 
-from .saved import decoded, describe, digest_of, encoded
+from .saved import describe, digest_of
 
 if TYPE_CHECKING:
     import xarray
@@ -114,7 +114,7 @@ class _Work:
     """A fit while it runs."""
 
     def __init__(
-        self, model: "RunByChains", sampling: Sampling[Any], run: Run, folder: JobFolder | None, tempered: bool
+        self, model: "RunByChains", sampling: Sampling[Any], run: Run, folder: FitFolder | None, tempered: bool
     ) -> None:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
@@ -253,14 +253,12 @@ def _stored(was: Continuation) -> _Start:
 @contextmanager
 def opened_job(
     model: "Model", settings: dict[str, Any], data: Any, run: Run
-) -> Iterator[tuple[JobFolder | None, np.random.SeedSequence]]:
+) -> Iterator[tuple[FitFolder | None, np.random.SeedSequence]]:
     """The folder of a fit, if it has one, and its seed, which is that of the job where none was given."""
     if run.job is None:
         yield None, root(run.random_seed)
         return
-    seed = None if run.random_seed is None else encoded(root(run.random_seed), None)
-    stamp = {"model": describe(model)["class"], "parameters": _parameters(model), "settings": settings}
-    with JobFolder(run.job, {**stamp, "data": digest_of(data), "seed": seed}) as folder:
-        if folder.seed is None:
-            folder.begin(encoded(root(None), None))
-        yield folder, decoded(folder.seed, {})
+    models = {"": {"class": describe(model)["class"], "parameters": _parameters(model)}}
+    stamp = {"kind": "fit", "models": models, "settings": settings, "data": digest_of(data)}
+    with FitFolder(run.job, stamp, run.random_seed) as folder:
+        yield folder, folder.seed

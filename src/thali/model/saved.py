@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import ArgumentError, DataError, ThaliError
+from thali.inference.seeds import seed_as_json, seed_of_json
 from thali.trees.tree import Tree
 
 from .registry import class_named
@@ -144,7 +145,7 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     if isinstance(value, Tree):
         return {"newick": value.to_newick()}
     if isinstance(value, np.random.SeedSequence):
-        return {"seed": [str(value.entropy), list(value.spawn_key), value.pool_size, value.n_children_spawned]}
+        return {"seed": seed_as_json(value)}
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return {"tuple": [encoded(v, arrays) for v in value]}
     if isinstance(value, dict):
@@ -195,6 +196,18 @@ def _encoded_foreign(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     if isinstance(value, tuple):  # data of the user's own
         return {"unknown": repr(value), "fields": [encoded(v, arrays) for v in value]}
     return {"unknown": repr(value)}
+
+
+def packed(value: Any) -> dict[str, np.ndarray]:
+    """A value as arrays."""
+    arrays: dict[str, np.ndarray] = {}
+    text = json.dumps(encoded(value, arrays))
+    return arrays | {_TEXT: np.frombuffer(text.encode(), np.uint8)}
+
+
+def unpacked(arrays: dict[str, np.ndarray]) -> Any:
+    """The value that `packed` was given."""
+    return decoded(json.loads(arrays[_TEXT].tobytes().decode()), arrays)
 
 
 def can_hold(value: Any) -> bool:
@@ -253,12 +266,6 @@ def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any
     return made
 
 
-def _decoded_seed(value: dict[Any, Any], arrays: Any) -> np.random.SeedSequence:
-    entropy, key, size, spawned = value["seed"]
-    entropy = int(entropy) if entropy.isdigit() else json.loads(entropy)
-    return np.random.SeedSequence(entropy, spawn_key=key, pool_size=size, n_children_spawned=spawned)
-
-
 def _decoded_frame(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     import pandas as pd
 
@@ -296,7 +303,7 @@ _DECODERS = {
     "array": lambda value, arrays: arrays[value["array"]].astype(value["dtype"]),
     "list": lambda value, arrays: np.array(value["list"], dtype=value["dtype"]),
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
-    "seed": _decoded_seed,
+    "seed": lambda value, arrays: seed_of_json(value["seed"]),
     "tuple": lambda value, arrays: tuple(decoded(v, arrays) for v in value["tuple"]),
     "mapping": lambda value, arrays: {decoded(k, arrays): decoded(v, arrays) for k, v in value["mapping"]},
     "object": _decoded_object,

@@ -2,12 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali import datasets
-from thali.comparison.checkpoint import FinishedFits, fit_key
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 from thali.inference.progress import Progress
 from thali.model.latent_features.additive import AdditiveClustering
@@ -17,6 +17,7 @@ from thali.model.latent_features.priors.ibp import IndianBuffet
 
 from .additive_2007_studies import ESTIMATORS, PAPER
 from .entry import Entry, Reproduction, Settings
+from .finished import finished_parts
 
 if TYPE_CHECKING:
     import pandas
@@ -26,16 +27,6 @@ RATE, BROAD = 1.0, 0.1  # of the weight prior, shape 1, which the paper does not
 TARGETS = {"observed": "S_o", "again": "S_n", "true": "S_t"}
 FAR = (5.0, 15.0)  # nats below the best
 BLOCK = 20  # draws that are averaged in the picture of the chains
-SCHEMA = 1  # increased when records of older versions are no longer valid
-# What is kept of a finished part.
-RECORD = {
-    "n": int,
-    "number": int,
-    "numbers": list,
-    "with singles": int,
-    "r_hat": float,
-    "explained": dict,
-}
 
 # What the text says; Fig. 3(b) is a plot.
 PAPER_MODAL = {8: 3, 16: 7, 32: 10}
@@ -80,31 +71,17 @@ def simulation(settings: Settings) -> Reproduction:
 def _all_records(settings: Settings, size: Size) -> tuple[list[dict[Any, Any]], bool]:
     """The results of each finished data set and prior."""
     cells = [(rate, n, number) for rate in size.rates for n, count in size.data_sets.items() for number in range(count)]
-    path = settings.folder and settings.folder / "additive-simulation-fits.jsonl"
-    records: list[dict[Any, Any]] = []
-    with (
-        FinishedFits(path, settings.random_seed, RECORD) as kept,
-        Progress(settings.progressbar, "fitting", len(cells), "data sets") as progress,
-        warnings.catch_warnings(),
-    ):
+
+    def start(progress: Progress) -> None:
+        for sampler, budget in ((None, size.tempered), ("paper", size.single)):
+            _model(RATE, sampler).prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
+
+    parts = {" ".join(map(str, cell)): partial(_record, settings, size, *cell) for cell in cells}
+    with warnings.catch_warnings():
         for warning in (ConvergenceWarning, InterruptedWarning, EstimateWarning):  # the tables show them
             warnings.simplefilter("ignore", warning)
-        try:
-            for sampler, budget in ((None, size.tempered), ("paper", size.single)):
-                _model(RATE, sampler).prepare(datasets.additive(8, 0).data, 1, 1, budget["thin"]).compile(progress)
-            for done, cell in enumerate(cells, start=1):
-                key = fit_key(SCHEMA, settings.random_seed, cell, dict(size.tempered), dict(size.single))
-                record = kept.find(key)
-                if record is None:
-                    record = _record(settings, size, *cell)
-                    if record is None:
-                        return records, True
-                    kept.add(key, record)
-                records.append(record)
-                progress.update(done)
-        except KeyboardInterrupt:
-            return records, True
-    return records, False
+        determined_by = {"tempered": dict(size.tempered), "single": dict(size.single)}
+        return finished_parts(settings, "data-sets", determined_by, None, parts, ("fitting", "data sets"), start)
 
 
 def _model(rate: float, sampler: str | None = None) -> AdditiveClustering:

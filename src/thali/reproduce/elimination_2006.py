@@ -166,12 +166,11 @@ def celebrities(settings: Settings) -> Reproduction:
         }
     draws = settings.pick(100, 1_000, 8_000)
     shared = {"cores": settings.cores, "random_seed": settings.random_seed, "progressbar": settings.progressbar}
-    tree = EliminationByAspects(professions()).fit(data, draws, draws, **shared)
-    infinite = EliminationByAspects().fit(data, draws, draws, **shared)
+    tree = EliminationByAspects(professions()).fit(data, draws, draws, job=settings.job("tEBA"), **shared)
+    infinite = EliminationByAspects().fit(data, draws, draws, job=settings.job("iEBA"), **shared)
     if tree.interrupted_ or infinite.interrupted_:
         return Reproduction(interrupted=True)
-    checkpoint = settings.folder and settings.folder / "celebrities-fits.jsonl"
-    table = compare(models, data, draws=draws, tune=draws, checkpoint=checkpoint, **shared)
+    table = compare(models, data, draws=draws, tune=draws, job=settings.job("compare"), **shared)
     tables = {"Table 2: predictions of left-out pairs": _table_2(table)}
     remarks = [*sentences(table), *_remarks_on_table_2(table)]
     if sentence := unconverged(table):

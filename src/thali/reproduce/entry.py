@@ -21,13 +21,20 @@ class Settings:
     random_seed: int = 1
     cores: int | None = None  # None: all
     progressbar: bool = True
-    folder: Path | None = None  # holds the finished parts of a long run; the same run resumes from them
+    folder: Path | None = None  # of the jobs of a long run; the same run goes on from them
     data: Path | None = None  # the file of data of an entry whose data do not come with thali
     sushi: Path | None = None  # the file of the sushi data, for the entry that can use them in addition
 
     def pick(self, small: int, standard: int, full: int) -> int:
         """The number that belongs to the size."""
         return {"small": small, "standard": standard, "full": full}[self.size]
+
+    def job(self, name: str) -> Path | None:
+        """The folder of a job, if they are kept."""
+        if self.folder is None:
+            return None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / name
 
 
 @dataclass

@@ -122,7 +122,7 @@ def _scores(settings: Settings, size: Size, number: int, comparisons: int) -> li
             cores=settings.cores,
             random_seed=np.random.SeedSequence(settings.random_seed, spawn_key=(number, comparisons)),
             progressbar=False,
-            checkpoint=settings.folder and settings.folder / "pibp-blocks-fits.jsonl",
+            job=settings.job(f"{number}-{comparisons}"),
         )
     if table.attrs["interrupted"]:
         return None

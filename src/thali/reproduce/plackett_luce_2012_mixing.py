@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.comparison.checkpoint import FinishedFits, fit_key
-from thali.inference.progress import Progress
 from thali.posterior.summary import convergence
 
 from .entry import Entry, Reproduction, Settings
+from .finished import finished_parts
 from .plackett_luce_2012_chains import logit_chain, plackett_luce_chain
 from .plackett_luce_2012_data import GIBBS, LOGIT, PAPER, STUDIES, DataSet, ages, read, split
 from .plackett_luce_2012_rates import digest
@@ -26,9 +25,6 @@ OF_PAPER = {PUBLISHED: GIBBS, HOLMES_HELD: LOGIT}
 
 PREDICTED = 20  # rows of the other half whose log odds are followed
 DRAWS = 5000  # in the paper, after as many
-SCHEMA = 1
-# What is kept of a finished part.
-RECORD = {"yield": list}
 _LEAST = 1e-290
 
 
@@ -103,30 +99,25 @@ def samplers_of(data: DataSet) -> dict[str, Callable[..., Any]]:
 
 def _yields(settings: Settings, size: Size, data_sets: Sequence[DataSet]) -> tuple[dict[Any, Any], bool]:
     """The results of each sampler on each data set, one entry a half; and whether Ctrl-C came."""
-    path = settings.folder and settings.folder / "plackett-luce-table3-chains.jsonl"
-    cells = [(half, data) for half in range(size.splits) for data in data_sets]
+
+    def record(data: DataSet, half: int, name: str, make: Callable[..., Any]) -> dict[Any, Any]:
+        numbers = list(_yield(settings, size, data, half, name, make))
+        return {"task": data.task, "sampler": name, "yield": numbers}
+
+    parts = {
+        f"{half} {place} {name}": partial(record, data, half, name, make)
+        for half in range(size.splits)
+        for place, data in enumerate(data_sets)
+        for name, make in samplers_of(data).items()
+    }
+    data = [(each.task, digest(each)) for each in data_sets]
+    records, interrupted = finished_parts(
+        settings, "samplers", {"size": list(size)}, data, parts, ("sampling", "samplers")
+    )
     found: dict[str, dict[str, list[Yield]]] = {}
-    total = sum(len(samplers_of(data)) for _, data in cells)
-    with (
-        FinishedFits(path, settings.random_seed, RECORD) as kept,
-        Progress(settings.progressbar, "sampling", total, "samplers") as progress,
-    ):
-        progress.note("compiling, once")
-        done = 0
-        try:
-            for half, data in cells:
-                for name, make in samplers_of(data).items():
-                    key = fit_key(SCHEMA, settings.random_seed, data.task, digest(data), half, name, list(size))
-                    record = kept.find(key)
-                    if record is None:
-                        record = {"yield": list(_yield(settings, size, data, half, name, make))}
-                        kept.add(key, record)
-                    found.setdefault(data.task, {}).setdefault(name, []).append(Yield(*record["yield"]))
-                    done += 1
-                    progress.update(done)
-        except KeyboardInterrupt:
-            return found, True
-    return found, False
+    for each in records:
+        found.setdefault(each["task"], {}).setdefault(each["sampler"], []).append(Yield(*each["yield"]))
+    return found, interrupted
 
 
 def _yield(settings: Settings, size: Size, data: DataSet, half: int, name: str, make: Callable[..., Any]) -> Yield:

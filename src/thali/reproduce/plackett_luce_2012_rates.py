@@ -3,25 +3,22 @@
 import hashlib
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.comparison.checkpoint import FinishedFits, fit_key
 from thali.errors import DataWarning
-from thali.inference.progress import Progress
 from thali.inference.quiet import without_warnings
 
 from .entry import Settings
+from .finished import finished_parts
 from .plackett_luce_2012_data import DataSet, split
 
 if TYPE_CHECKING:
     import pandas
 
 THIN = 10
-SCHEMA = 1  # increased when records of older versions are no longer valid
-# What is kept of a finished part.
-RECORD = {"task": str, "split": int, "majority": float, "methods": dict}
 
 
 class Budget(NamedTuple):
@@ -84,33 +81,18 @@ def rates_of(settings: Settings, name: str, tasks: Sequence[Task], budget: Budge
     A record: task, split, the error rate of the largest training class ("majority") and of each method with its log
     loss, area under the curve (two classes), a (its geometric mean in each chain) and lower bound.
     """
-    path = settings.folder and settings.folder / f"{name}-splits.jsonl"
-    records: list[dict[Any, Any]] = []
-    cells = [(task, number) for number in range(budget.splits) for task in tasks]
-    with (
-        FinishedFits(path, settings.random_seed, RECORD) as kept,
-        Progress(settings.progressbar, "fitting", len(cells), "splits") as progress,
-        without_warnings(),
-        warnings.catch_warnings(),
-    ):
+    parts = {
+        f"{number} {place} {task.data.task}": partial(_record, settings, task, number, budget)
+        for number in range(budget.splits)
+        for place, task in enumerate(tasks)
+    }
+    methods = [[method.name for method in task.methods] for task in tasks]
+    data = [(task.data.task, digest(task.data)) for task in tasks]
+    with without_warnings(), warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of classes with one member in a half
-        progress.note("the first split may have to compile, once")
-        try:
-            for done, (task, number) in enumerate(cells, start=1):
-                names = [method.name for method in task.methods]
-                spent = [budget.draws, budget.tune, budget.chains]
-                key = fit_key(SCHEMA, settings.random_seed, task.data.task, digest(task.data), number, names, spent)
-                record = kept.find(key)
-                if record is None:
-                    record = _record(settings, task, number, budget)
-                    if record is None:
-                        return records, True
-                    kept.add(key, record)
-                records.append(record)
-                progress.update(done)
-        except KeyboardInterrupt:
-            return records, True
-    return records, False
+        return finished_parts(
+            settings, name, {"budget": list(budget), "methods": methods}, data, parts, ("fitting", "splits")
+        )
 
 
 def digest(data: DataSet) -> str:

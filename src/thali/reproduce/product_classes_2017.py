@@ -115,7 +115,8 @@ def _scores(settings: Settings, size: Size, number: int) -> tuple[list[dict[Any,
     """Log scores of the models for known and for new people, and whether all fits were finished."""
     made = product_choices(size.people, TASKS + HELD_OUT, random_seed=_seed(settings, number))
     rows, is_whole = [], True
-    for what, wanted in (("task", {"hold_out": HELD_OUT}), ("respondent", {"folds": FOLDS})):
+    ways: dict[str, dict[str, Any]] = {"task": {"hold_out": HELD_OUT}, "respondent": {"folds": FOLDS}}
+    for what, wanted in ways.items():
         table = compare(
             _models(made.monotone),
             made.data,
@@ -125,7 +126,7 @@ def _scores(settings: Settings, size: Size, number: int) -> tuple[list[dict[Any,
             cores=settings.cores,
             random_seed=settings.random_seed + number,
             progressbar=settings.progressbar,
-            checkpoint=settings.folder and settings.folder / "product-classes-fits.jsonl",
+            job=settings.job(f"{what}-{number}"),
         )
         is_whole = is_whole and not table.attrs["interrupted"]
         of_task = table.attrs["tasks"]
@@ -176,7 +177,7 @@ def _recovered(settings: Settings, size: Size, number: int) -> tuple[Any, Any]:
     model = thali.ProductClasses(made.monotone)
     long = {"chains": size.chains, "sweeps_per_step": size.sweeps_per_step, "sweeps": size.sweeps}
     how = {"cores": settings.cores, "progressbar": settings.progressbar}
-    model.fit(train, **long, **how, random_seed=settings.random_seed + number)
+    model.fit(train, **long, **how, random_seed=settings.random_seed + number, job=settings.job(f"fit-{number}"))
     found = model.classes(cover=1.0).set_index("class")
     rows = []
     for k, (name, kind) in enumerate(made.classes.items()):

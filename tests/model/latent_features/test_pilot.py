@@ -82,7 +82,7 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
     whole = model.fit(data, tune=400, **QUICK).posterior_["posterior"]["unique_weights"].values
     shorter = model.fit(data, tune=400, **{**QUICK, "draws": 10}).continue_fit(20, progressbar=False)
     np.testing.assert_array_equal(shorter.posterior_["posterior"]["unique_weights"].values, whole)
-    write, left = jobs.JobFolder.write, [0]
+    write, left = jobs.FitFolder.write, [0]
 
     def stopping(self, *args):
         write(self, *args)
@@ -90,7 +90,7 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(monkeypatch, tmp_path):
         if not left[0]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(jobs.JobFolder, "write", stopping)
+    monkeypatch.setattr(jobs.FitFolder, "write", stopping)
     for moment in (1, 2, 4):
         left[0] = moment
         job = tmp_path / str(moment)

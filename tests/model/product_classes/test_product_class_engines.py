@@ -58,7 +58,7 @@ def test_lapse_zero_satisfies_every_choice(data):
 
 @pytest.mark.parametrize(("method", "watch"), [("annealed", annealed._Watch), ("smc", smc._Watch)])
 def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path):
-    """A warning says so, predictions can be made, and the run goes on from its checkpoint."""
+    """A warning says so, predictions can be made, and the run goes on from its job."""
     update = watch.update
 
     def interrupt(self, done):

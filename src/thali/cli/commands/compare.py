@@ -1,5 +1,8 @@
 """`thali compare`: leave pairs, choices, tasks or rows out, and say which model predicts them best."""
 
+import contextlib
+import copy
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -7,6 +10,7 @@ import typer
 
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
 from thali.errors import Argument, ArgumentError
+from thali.inference.jobs import read_index
 from thali.model.spec import DATA, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -17,6 +21,7 @@ from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word
 from ..values import value_of
+from .jobs import JOB, OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +35,10 @@ DEFAULTS = {
 }
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
-_OWN = ("folds", "leave_out", "checkpoint")
+_OWN = (
+    *(Option(name, "") for name in ("models", "folds", "leave_out", "shard")),
+    Option("job", "", typed="out"),
+)
 
 
 def run_compare(
@@ -40,6 +48,7 @@ def run_compare(
     own: dict[str, Any],
     typed: dict[str, Any],
     out: Path | None,
+    overwrite: bool = False,
 ) -> None:
     """Compare models on the data of that name and print the answer.
 
@@ -51,11 +60,13 @@ def run_compare(
     models : str or None
         What `--models` says; None: those of `DEFAULTS`.
     own : dict
-        leave_out, folds and checkpoint, which no model has.
+        leave_out, folds and shard, which no model has.
     typed : dict
         The options of the models that were typed, by their words.
     out : Path or None
-        Folder for the results.
+        Folder for the results, and the job while it runs.
+    overwrite : bool
+        Whether another job there gives way.
 
     Raises
     ------
@@ -65,11 +76,13 @@ def run_compare(
         With 130, after everything was printed and written, if Ctrl-C stopped the run.
     """
     import thali
+    from thali.comparison.shards import ELSEWHERE, checked_shard
     from thali.comparison.ways import WAYS, kind_of
 
     specs = specs_in(models or "")
-    terminal.words = _words(specs)
+    terminal.words = _words(specs, OVERWRITE)
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
+    shard = checked_shard(_shard(own["shard"]), out, values.get("seed"))
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
@@ -88,30 +101,73 @@ def run_compare(
     if kind == PAIRS:
         notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
     latent = kind in (PAIRS, CHOICES, SIMILARITIES)
-    run: dict[str, Any] = (
-        (_BUDGET if latent else {}) | {name: values[name] for name in (*_RUN, "cores") if name in values} | own
-    )
-    table = thali.compare(named, data, progressbar=True, random_seed=values.get("seed"), **run)
-    try:
+    run: dict[str, Any] = (_BUDGET if latent else {}) | {
+        name: values[name] for name in (*_RUN, "cores") if name in values
+    }
+    run |= own | {"shard": shard, "random_seed": values.get("seed")}
+    with contextlib.ExitStack() as stack:
         if out is not None:
-            _write(table, out)
-            notify(f"wrote the table, every prediction's scores{' and the picture' * (kind == PAIRS)} to {out}.")
-    finally:  # a full disk must not cost the answer of a long run
-        print(report(table))
+            command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
+            run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
+        table = thali.compare(named, data, progressbar=True, **run)
+    fits = table.attrs["fits"]
+    done = f"{fits - int((table.attrs['missing']['why'] != ELSEWHERE).sum()):,} of {fits:,} fits are"
+    if shard is None:
+        _finish(table, out)
+    elif not table.attrs["interrupted"]:
+        print(f"shard {own['shard']}: {done} finished, in {out}; thali merge joins the shards.")
     if table.attrs["interrupted"]:
-        fits = table.attrs["fits"]
-        done = f"{fits - len(table.attrs['missing']):,} of {fits:,} fits are"
-        if own["checkpoint"]:
-            notify(f"stopped by Ctrl-C; {done} in '{own['checkpoint']}'; the same command goes on.")
+        if out is not None:
+            notify(f"stopped by Ctrl-C; {done} in '{out}'; the same command, or thali resume {out}, goes on.")
         else:
-            notify(f"stopped by Ctrl-C; {done} finished; with --checkpoint FILE it could go on.")
+            notify(f"stopped by Ctrl-C; {done} finished; with --out DIR it could go on.")
         raise typer.Exit(INTERRUPTED)
 
 
-def _words(specs: list[ModelSpec]) -> OptionWords:
+def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
+    """Join the shards of a comparison in these folders and print the answer.
+
+    Raises
+    ------
+    ThaliError
+        If they are not all the shards of one comparison; nothing has been written then.
+    """
+    import thali
+
+    terminal.words = _words([])
+    check_folder(out)
+    first = read_index(folders[0] / JOB)
+    command = copy.deepcopy(first["command"]) if first is not None else None
+    if command is not None:  # the whole goes on by the command of a shard without --shard
+        command["arguments"].get("own", {})["shard"] = None
+    with job_in(out, False, command) as job:
+        table = thali.merge([folder / JOB for folder in folders], job)
+    _finish(table, out)
+
+
+def _finish(table: "pandas.DataFrame", out: Path | None) -> None:
+    """Write the results to the folder, if there is one, and print the answer."""
+    try:
+        if out is not None:
+            _write(table, out)
+            picture = " and the picture" * ("pairs" in table.attrs)
+            notify(f"wrote the table, every prediction's scores{picture} to {out}.")
+    finally:  # a full disk must not cost the answer of a long run
+        print(report(table))
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    """The shard that was typed."""
+    if text is None:
+        return None
+    if not (found := re.fullmatch(r"(\d+)/(\d+)", text)):
+        raise ArgumentError(Argument("shard"), f" must be K/N, the K-th of N shards, such as 1/4; got {text!r}.")
+    return int(found[1]), int(found[2])
+
+
+def _words(specs: list[ModelSpec], *more: Option) -> OptionWords:
     """How messages spell arguments here: the command's own options, and those of the models."""
-    own = [Option(name, "") for name in (*_OWN, "models")]
-    return OptionWords([*own, *(_option(word, specs) for word in COMPARED)])
+    return OptionWords([*_OWN, *more, *(_option(word, specs) for word in COMPARED)])
 
 
 def _option(word: str, specs: list[ModelSpec]) -> Option:

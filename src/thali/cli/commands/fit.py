@@ -1,6 +1,5 @@
 """`thali fit`: find the data, fit the model, print what was found, write it down."""
 
-import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,6 @@ import typer
 
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
-from thali.inference.jobs import INDEX, command_noted, remove_job
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -21,9 +19,9 @@ from ..models import model_implied, model_named, options_of, settings_of_alias
 from ..options import by_word
 from ..reports import Fitted, report_of
 from ..values import value_of
-from .jobs import JOB, as_json
+from .jobs import OVERWRITE, job_in, noted
 
-_NAME = Option("model", "The name of the model.")
+_OWN = (Option("model", "The name of the model."), OVERWRITE)
 
 
 def run_fit(
@@ -63,7 +61,7 @@ def run_fit(
     # Whatever the data are: options are looked at before a large file is read.
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
-        terminal.words = OptionWords([_NAME, *possible.values()])
+        terminal.words = OptionWords([*_OWN, *possible.values()])
         for word, value in typed.items():
             value_of(possible[word], value)
     asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
@@ -118,12 +116,12 @@ class _Asked(NamedTuple):
 
 def _asked(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> _Asked:
     """The options of the model that were typed; from here on messages know those of this model and method alone."""
-    terminal.words = OptionWords([_NAME, *spec.options])
+    terminal.words = OptionWords([*_OWN, *spec.options])
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
         raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")
     options = options_of(spec, typed, data_name)
-    terminal.words = OptionWords([_NAME, *spec.options_of(method)])
+    terminal.words = OptionWords([*_OWN, *spec.options_of(method)])
     values = {word: value_of(option, typed[word]) for word, option in options.items()}
     values |= settings_of_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values):
@@ -163,20 +161,8 @@ def _job_in(asked: _Asked, out: Path | None, overwrite: bool, command: dict[str,
     if out is None or not any(option.name == "cores" for option in asked.spec.options_of(asked.method)):
         yield {}
         return
-    new = [folder for folder in (out, *out.parents) if not folder.exists()]
-    out.mkdir(parents=True, exist_ok=True)
-    job = out / JOB
-    if overwrite:
-        remove_job(job)
-    try:
-        with command_noted(as_json(command | {"out": out})):
-            yield {"job": job}
-    finally:
-        if not (job / INDEX).exists():  # nothing was drawn that could be kept
-            remove_job(job)
-            for folder in new:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
+    with job_in(out, overwrite, noted("fit", command)) as job:
+        yield {"job": job}
 
 
 def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:

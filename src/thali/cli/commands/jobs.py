@@ -1,23 +1,41 @@
-"""`thali resume` and `thali status`: what a job says of itself."""
+"""`thali resume` and `thali status`: what a job says of itself; and where the job of a command lies."""
 
+import contextlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from thali.errors import DataError
-from thali.inference.jobs import is_running, read_index
+from thali.inference.jobs import command_noted, is_running, read_index, shard_name
+from thali.model.spec import Option
 
 JOB = "job"  # in the folder of the results
+OVERWRITE = Option("overwrite", "Whether another job gives way.", bool)
 
 
-def as_json(command: dict[str, Any]) -> dict[str, Any]:
-    """What was typed, as JSON can hold it."""
-    typed = {word: {"path": str(v)} if isinstance(v, Path) else v for word, v in command["typed"].items()}
-    return {**command, "typed": typed, "out": str(command["out"]), "folder": os.getcwd()}
+def noted(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """A command and its arguments, as a job holds them."""
+    return {"name": name, "arguments": _as_json(arguments), "folder": os.getcwd()}
 
 
-def command_in(folder: Path) -> dict[str, Any]:
-    """The arguments of `run_fit` by which a job was begun, in the folder where it was.
+@contextmanager
+def job_in(out: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterator[Path]:
+    """The folder of the job of a command, as `noted`, by which it can go on; `out` is removed if nothing was kept."""
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with command_noted(command, overwrite):
+            yield out / JOB
+    finally:
+        for folder in new:
+            with contextlib.suppress(OSError):  # it holds something
+                folder.rmdir()
+
+
+def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
+    """The command by which a job was begun, with its arguments, in the folder where it was if that is here.
 
     Raises
     ------
@@ -26,13 +44,11 @@ def command_in(folder: Path) -> dict[str, Any]:
     """
     found = _index(folder).get("command")
     if found is None:
-        raise DataError(f"The job in '{folder}' was not begun by thali fit; go on with it where it was begun.")
-    typed = {word: Path(v["path"]) if isinstance(v, dict) else v for word, v in found["typed"].items()}
+        raise DataError(f"The job in '{folder}' was not begun at the command line; go on with it where it was begun.")
     out = folder.absolute()
-    if not Path(found["folder"]).is_dir():
-        raise DataError(f"The job in '{folder}' was begun in '{found['folder']}', which is no folder any more.")
-    os.chdir(found["folder"])
-    return {"data_name": found["data_name"], "model_name": found["model_name"], "typed": typed, "out": out}
+    if Path(found["folder"]).is_dir():
+        os.chdir(found["folder"])
+    return found["name"], {**_from_json(found["arguments"]), "out": out}
 
 
 def print_status(folder: Path) -> None:
@@ -40,17 +56,36 @@ def print_status(folder: Path) -> None:
     index = _index(folder)
     place, stamp = index["place"], index["stamp"]
     state = "running" if is_running(folder / JOB) else "finished" if index["ended"] else "stopped"
-    print(f"{stamp['model']}: {state}")
+    name = stamp["models"][""]["class"] if stamp["kind"] == "fit" else stamp["kind"]
+    print(f"{name}{f' ({shard_name(shard)})' if (shard := stamp['shard']) else ''}: {state}")
     print(f"{place['done']:,} of {place['total']:,} {place['unit']} ({place['done'] / max(1, place['total']):.0%})")
-    if index["recorded"]:
-        print(f"draws of each chain: {', '.join(f'{n:,}' for n in index['recorded'])}; aimed at {place['draws']:,}")
+    for group, (done, total) in place.get("each", {}).items():
+        print(f"  {group}: {done:,} of {total:,}")
+    if recorded := index.get("recorded"):
+        print(f"draws of each chain: {', '.join(f'{n:,}' for n in recorded)}; aimed at {place['draws']:,}")
     print(f"last snapshot: {index['written']}")
-    if state == "stopped" and index.get("command"):
+    if state == "stopped" and index["command"]:
         print(f"thali resume {folder} goes on with it.")
 
 
 def _index(folder: Path) -> dict[str, Any]:
     index = read_index(folder / JOB)
     if index is None:
-        raise DataError(f"There is no job in '{folder}'; give the folder that --out of thali fit named.")
+        raise DataError(
+            f"There is no job in '{folder}'; give the folder that --out of thali fit, compare or merge named."
+        )
     return index
+
+
+def _as_json(arguments: Any) -> Any:
+    """What was typed, as JSON can hold it."""
+    if isinstance(arguments, dict):
+        return {word: _as_json(value) for word, value in arguments.items()}
+    return {"path": str(arguments)} if isinstance(arguments, Path) else arguments
+
+
+def _from_json(held: Any) -> Any:
+    """What `_as_json` was given."""
+    if not isinstance(held, dict):
+        return held
+    return Path(held["path"]) if held.keys() == {"path"} else {word: _from_json(each) for word, each in held.items()}

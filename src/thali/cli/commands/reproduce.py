@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from ..boundary import INTERRUPTED, notify
+from thali.inference.jobs import command_noted
+
+from ..boundary import INTERRUPTED, Terminal, notify
+from ..messages import OptionWords
 from ..text import align
+from .jobs import OVERWRITE
 
 if TYPE_CHECKING:
     import pandas
@@ -27,12 +31,22 @@ def list_entries() -> None:
 
 
 def run_entry(
-    name: str, *, size: str, seed: int, cores: int | None, data: Path | None, sushi: Path | None, out: Path | None
+    terminal: Terminal,
+    name: str,
+    *,
+    size: str,
+    seed: int,
+    cores: int | None,
+    data: Path | None,
+    sushi: Path | None,
+    out: Path | None,
+    overwrite: bool,
 ) -> None:
     """Run the entry of that name and print what it found.
 
     Parameters
     ----------
+    terminal : Terminal
     name : str
     size : {"small", "standard", "full"}
     seed : int
@@ -42,7 +56,9 @@ def run_entry(
     sushi : Path or None
         The file of the sushi data.
     out : Path or None
-        Folder for the text, the tables, the pictures, and the finished parts of a long run.
+        Folder for the text, the tables, the pictures, and the jobs of a long run.
+    overwrite : bool
+        Whether other jobs there give way.
 
     Raises
     ------
@@ -55,14 +71,17 @@ def run_entry(
 
     from ..files import check_folder
 
+    terminal.words = OptionWords([OVERWRITE])
     entry = reproduce.find(name)
-    settings = reproduce.Settings(size, seed, cores, True, out, data, sushi)
+    jobs = None if out is None else out / f"{entry.name}-{size}-jobs"
+    settings = reproduce.Settings(size, seed, cores, True, jobs, data, sushi)
     entry.check(settings)
     if out is not None:
         check_folder(out)
         out.mkdir(parents=True, exist_ok=True)
     notify(f"{entry.name}: {entry.shows}; {entry.paper}. On two cores this takes about {entry.takes[size]}.")
-    found = entry.run(settings)
+    with command_noted(None, overwrite):
+        found = entry.run(settings)
     text = report(entry, found)
     try:
         if out is not None:

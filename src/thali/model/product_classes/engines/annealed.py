@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.inference.chains import TimeIsUp
-from thali.inference.jobs import JobFolder
+from thali.inference.jobs import FitFolder
 from thali.inference.seeds import streams
 from thali.inference.threads import run_in_threads
 
@@ -32,7 +32,7 @@ def run_annealed(
     cores: Any = None,
     random_seed: Any = None,
     progressbar: bool = False,
-    folder: JobFolder | None = None,
+    folder: FitFolder | None = None,
     deadline: float = math.inf,
 ) -> Fit:
     """Draw from the posterior by independent annealed chains.
@@ -67,7 +67,7 @@ def run_annealed(
 class _Watch:
     """Shows progress, has snapshots written, looks at the clock; runs in the thread of the caller."""
 
-    def __init__(self, chains: list[Chain], folder: JobFolder | None, progress: Any, deadline: float) -> None:
+    def __init__(self, chains: list[Chain], folder: FitFolder | None, progress: Any, deadline: float) -> None:
         from time import monotonic
 
         self.chains, self.folder, self.progress, self.clock = chains, folder, progress, monotonic
@@ -118,12 +118,12 @@ def _rate(accepted: float, tried: float) -> float:
     return float(accepted) / max(float(tried), 1.0)
 
 
-def _write(chains: list[Chain], images: list[dict[str, np.ndarray]], folder: JobFolder, has_ended: bool) -> None:
+def _write(chains: list[Chain], images: list[dict[str, np.ndarray]], folder: FitFolder, has_ended: bool) -> None:
     place = {"done": sum(c.sweeps for c in chains), "total": sum(c.total for c in chains), "unit": "sweeps"}
     folder.write(images, [], [], place, has_ended)
 
 
-def _begun(chains: list[Chain], folder: JobFolder | None) -> list[Chain]:
+def _begun(chains: list[Chain], folder: FitFolder | None) -> list[Chain]:
     """The chains in the state of their job."""
     if folder is not None and folder.found is not None:
         for chain, state in zip(chains, folder.found.states, strict=True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.inference.chains import TimeIsUp
-from thali.inference.jobs import JobFolder
+from thali.inference.jobs import FitFolder
 
 from ..problem import Problem
 from ..state import MOVES
@@ -42,7 +42,7 @@ def run_smc(
     cores: Any = None,
     random_seed: Any = None,
     progressbar: bool = False,
-    folder: JobFolder | None = None,
+    folder: FitFolder | None = None,
     deadline: float = math.inf,
     path: str = "lapse",
     schedule_of_u: list[list[float]] | None = None,
@@ -72,7 +72,7 @@ def run_smc(
     return _fit_of(run, settings, interrupted)
 
 
-def _begun(run: Run, folder: JobFolder | None) -> Run:
+def _begun(run: Run, folder: FitFolder | None) -> Run:
     """The run in the state of its job."""
     if folder is not None and folder.found is not None:
         run.restore(folder.found.states[0])

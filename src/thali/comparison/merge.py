@@ -1,0 +1,135 @@
+"""`thali.merge`: the shards of a comparison become one."""
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from thali import __version__
+from thali.errors import Argument, ArgumentError, DataError, InPython
+from thali.inference.jobs import difference, shard_name
+from thali.inference.parts import Parts, PartsFolder, Record, is_whole, read_parts
+from thali.inference.seeds import seed_of_json
+from thali.model.saved import unpacked
+
+from .engine import warn_of
+from .shards import fits_of, key_of
+from .table import Scores, comparison_table
+from .ways import WAYS, kind_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
+    """Join the shards of a comparison.
+
+    Parameters
+    ----------
+    jobs : sequence of str or path
+        The job of every shard, as ``compare(..., shard=(k, n), job=...)`` left it, in any order.
+    job : str or path
+        A folder for the whole. ``compare`` without `shard` goes on with it, if fits are missing.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table that `compare` returns without `shard`, to the last bit (but for the CPU seconds).
+
+    Raises
+    ------
+    DataError
+        If a folder is no shard of a comparison, is damaged or running; if the shards are of different comparisons, data
+        or versions, or two of them found different scores for a fit; if a shard is missing.
+
+    Warns
+    -----
+    IncompleteWarning
+        If fits failed, or are finished in none of the shards.
+    ConvergenceWarning
+        If the chains of some fits do not agree on what was left out.
+
+    Example
+    -------
+    >>> import tempfile, pathlib, thali as th
+    >>> folder, data = pathlib.Path(tempfile.mkdtemp()), th.datasets.celebrities().subset(["LBJ", "JU", "BB"])
+    >>> models, jobs = {"BTL": th.EliminationByAspects("unique")}, [folder / "1", folder / "2"]
+    >>> for k in (1, 2):  # on two machines
+    ...     _ = th.compare(models, data, draws=50, random_seed=1, progressbar=False, job=jobs[k - 1], shard=(k, 2))
+    >>> th.merge(jobs, folder / "whole")["pairs"].to_dict()
+    {'BASE': 3, 'BTL': 3, 'EMP': 3}
+    """
+    if isinstance(jobs, str | Path):
+        raise ArgumentError(Argument("jobs"), " must be a list of folders, one a shard; got a single one.")
+    shards = {Path(each): read_parts(Path(each)) for each in jobs}
+    stamp, source = _whole_of(shards)
+    settings = stamp["settings"]
+    splitters, scorer = WAYS[kind_of(source["data"])]
+    splitter = splitters[settings["leave_out"]](source["data"])
+    with PartsFolder(job, stamp, seed_of_json(stamp["seed"])) as folder:
+        parts = splitter.parts(folder.seed, settings["hold_out"], settings["folds"])
+        fits = fits_of(stamp["models"], len(parts))
+        folder.plan({key_of(fit): fit[0] for fit in fits}, "fits")
+        records = {path: shard.records for path, shard in shards.items()}
+        for key, record in _joined({folder.path: dict(folder.records), **records}).items():
+            if record is not folder.records.get(key):
+                folder.add(key, record, 0.0)
+        found = {fit: folder.records.get(key_of(fit)) for fit in fits}
+        table = comparison_table(Scores(splitter, scorer, parts, list(stamp["models"]), found))
+    table.attrs.update(interrupted=False, lapses=source["lapses"])
+    warn_of(table, splitter, InPython(f"compare(..., job='{job}') runs them", "thali resume runs them"))
+    return table
+
+
+def _whole_of(shards: Mapping[Path, Parts]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The stamp of the comparison of which these are all shards, and what is stored with it."""
+    if not shards:
+        raise ArgumentError("There is no shard to merge; give the folder of each.")
+    for path, shard in shards.items():
+        if shard.stamp["shard"] is None:
+            raise DataError(f"The job '{path}' is no shard of a comparison; give the folders of shards.")
+    path, first = next(iter(shards.items()))
+    whole = {**first.stamp, "shard": None}
+    for other_path, shard in shards.items():
+        other = {**shard.stamp, "shard": None}
+        for (a, one), (b, two) in permutations([(path, whole), (other_path, other)]):
+            if found := difference(one, two, f"'{b}'"):
+                raise DataError(f"The shard '{a}' ", found, "; merge shards of one comparison.")
+    if (version := first.stamp["versions"]["thali"]) != __version__:
+        raise DataError(
+            f"The shard '{path}' was begun with thali {version}, and this is {__version__}; merge with that."
+        )
+    count = first.stamp["shard"][1]
+    for other_path, other in shards.items():
+        if other.stamp["shard"][1] != count:
+            names = [shard_name(each.stamp["shard"]) for each in (first, other)]
+            raise DataError(f"'{path}' is {names[0]}, and '{other_path}' is {names[1]}; merge shards of one division.")
+    present = {shard.stamp["shard"][0] for shard in shards.values()}
+    if missing := [f"{k}/{count}" for k in range(1, count + 1) if k not in present]:
+        be = "Shard {} is" if len(missing) == 1 else "Shards {} are"
+        raise DataError(f"{be.format(', '.join(missing))} missing; give the folder of every shard.")
+    return whole, unpacked(first.source)
+
+
+def _joined(records: Mapping[Path, Mapping[str, Record]]) -> dict[str, Record]:
+    """All records, of each fit one; a fit that failed in one place may be finished in another."""
+    found: dict[str, Record] = {}
+    source: dict[str, Path] = {}
+    for path, own in records.items():
+        for key, record in own.items():
+            if key in found and is_whole(found[key]):
+                if is_whole(record) and _scores(record) != _scores(found[key]):
+                    number, _, name = key.partition(" ")
+                    raise DataError(
+                        f"'{source[key]}' and '{path}' found different scores of {name!r} for part {int(number) + 1}; "
+                        "merge each shard once, as one process left it."
+                    )
+                continue
+            found[key], source[key] = record, path
+    return found
+
+
+def _scores(record: Record) -> str:
+    """What a fit found, to the last bit, but for its CPU time."""
+    return json.dumps({name: value for name, value in record.items() if name != "seconds"})

@@ -1,0 +1,131 @@
+"""Many parts of work in a folder, each of which leaves a record: finished ones are not done again.
+
+::
+
+    FOLDER/
+      job.json            as of `jobs`
+      parts-00001.json    records of the parts that were finished since the file before; never changed
+      source.npz          what makes results of the records, where a shard holds some of them
+      lock
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thali.errors import DataError
+
+from .arrays import Arrays, from_bytes, to_bytes
+from .jobs import INDEX, JobFolder, content_of, locked, read_index
+
+Record = dict[Any, Any]
+
+
+class PartsFolder(JobFolder):
+    """The folder of a job of many parts.
+
+    Parameters
+    ----------
+    path, stamp, random_seed
+        As of `JobFolder`.
+    source : mapping of arrays, optional
+        Stored beside the records.
+    """
+
+    def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any, source: Arrays | None = None) -> None:
+        self.records: dict[str, Record] = {}  # of finished parts, and of those that failed, which have an "error"
+        self._source = source
+        self._source_entry: dict[str, str] | None = None
+        self._new: dict[str, Record] = {}  # not in the folder yet
+        self._unsaved = 0.0  # seconds of work
+        self._wanted: Mapping[str, str] = {}
+        self._unit = ""
+        super().__init__(path, stamp, random_seed)
+
+    def plan(self, wanted: Mapping[str, str], unit: str) -> None:
+        """Say which parts there are, each with the group that it is counted in, and what they are called."""
+        self._wanted, self._unit = wanted, unit
+
+    def add(self, key: str, record: Record, seconds: float) -> None:
+        """Keep the record of a part that took so long; it is written at once unless it took little."""
+        self.records[key] = self._new[key] = record
+        self._unsaved += seconds
+        if self._unsaved >= self._pause:
+            self._write()
+
+    def __exit__(self, kind: Any, *exception: Any) -> None:
+        try:
+            if self._new or (kind is None and not (self.path / INDEX).exists()):
+                self._write()
+        finally:
+            self.close()
+        if kind is KeyboardInterrupt and self.records:
+            raise KeyboardInterrupt(
+                f"{self._done().total():,} of {len(self._wanted):,} {self._unit} are in '{self.path}'"
+            )
+
+    def _done(self) -> Counter[str]:
+        """How many parts of each group are finished."""
+        return Counter(group for key, group in self._wanted.items() if is_whole(self.records.get(key)))
+
+    def _write(self) -> None:
+        if self._is_full:
+            return
+        with self._writing():
+            segments = list(self._segments)
+            if self._new:
+                segments.append(self._store(f"parts-{self._number:05d}.json", json.dumps(self._new).encode()))
+            if self._source is not None and self._source_entry is None:
+                self._source_entry = self._store("source.npz", to_bytes(self._source))
+            done, total = self._done(), Counter(self._wanted.values())
+            place = {"done": done.total(), "total": total.total(), "unit": self._unit}
+            place["each"] = {group: [done[group], number] for group, number in total.items()}
+            self._store_index(segments, place, done == total, source=self._source_entry)
+            self._new, self._unsaved = {}, 0.0
+
+    def _take_up(self, index: Mapping[str, Any]) -> None:
+        self.records = _records(self.path, index)
+        self._source_entry = index["source"]
+        if self._segments:
+            self._number = int(Path(self._segments[-1]["file"]).stem.rpartition("-")[2])
+
+
+class Parts(NamedTuple):
+    """What the folder of such a job holds."""
+
+    stamp: dict[str, Any]
+    records: dict[str, Record]
+    source: Arrays  # of a shard; otherwise empty
+
+
+def read_parts(path: Path) -> Parts:
+    """Read a job of many parts that does not run.
+
+    Raises
+    ------
+    DataError
+        If there is none, it runs, or it is damaged.
+    """
+    if read_index(path) is None:
+        raise DataError(f"There is no job in '{path}'; give the folder of one.")
+    with locked(path):
+        index = read_index(path)
+        assert index is not None
+        if index["stamp"]["kind"] == "fit":
+            raise DataError(f"The job '{path}' is a fit, which has no parts; give the folder of a comparison.")
+        entry = index["source"]
+        source = {} if entry is None else from_bytes(content_of(path, entry))
+        return Parts(index["stamp"], _records(path, index), source)
+
+
+def is_whole(record: Record | None) -> bool:
+    """Whether a part has been finished."""
+    return record is not None and not record.get("error")
+
+
+def _records(path: Path, index: Mapping[str, Any]) -> dict[str, Record]:
+    """The records of a job; later ones replace earlier ones."""
+    segments = [json.loads(content_of(path, each)) for each in index["segments"]]
+    return {key: record for segment in segments for key, record in segment.items()}
