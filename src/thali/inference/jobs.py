@@ -229,7 +229,7 @@ class JobFolder:
         for part in ("parameters", "settings"):
             for name, value in now[part].items():
                 former = was[part].get(name)
-                is_longer = name == "draws" and former is not None and value is not None and value > former
+                is_longer = name in ("draws", "sweeps") and former is not None and value is not None and value > former
                 if former != value and not is_longer:
                     raise self._other_value(name, former, value)
         if was["data"] != now["data"]:

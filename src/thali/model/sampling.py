@@ -2,7 +2,6 @@
 
 import copy
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from thali.inference.chains import Chain, Run, TimeIsUp, Watch, kept_of, run_chains
+from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, Watch, kept_of, run_chains
 from thali.inference.jobs import JobFolder
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
@@ -44,6 +43,13 @@ class Sampling(Generic[AnyChain]):
     found: Callable[["xarray.DataTree", Sequence[AnyChain], np.random.SeedSequence], dict[str, Any]]  # attributes
     end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None  # once all have run their pilot
     is_compiled: bool = False
+    settings: dict[str, Any] | None = None  # of the run, as its job notes them; None: those that all models share
+    length: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]  # of a posterior
+    # The draws in a posterior, as chains adopt them; None: they stay there, and later ones are appended.
+    draws_in: Callable[["xarray.DataTree"], list[Arrays]] | None = None
+    status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown while they run
+    unit: str = "draws"  # of the length of a run
+    most: int | None = None  # longest run of unknown length; None: MAX_DRAWS
 
 
 class Continuation(NamedTuple):
@@ -69,7 +75,9 @@ class _Start(NamedTuple):
 def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
     """Carry out a fit; returns the fitted attributes."""
     run = sampling.run
-    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+    settings = sampling.settings
+    if settings is None:
+        settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
         found = None if folder is None else folder.found
         target = run.least_draws if found is None else max(run.least_draws, found.place["draws"])
@@ -99,8 +107,11 @@ def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
     assert how.draws is not None
     draws = was.draws + how.draws
     run = was.run._replace(draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time)
-    start = _stored(was)
-    work = _Work(model, model._sampling(was.source, run), run, None)
+    start, sampling = _stored(was), model._sampling(was.source, run)
+    if sampling.draws_in is not None:
+        found = start.draws if start.draws is not None else sampling.draws_in(model.posterior_)
+        start = _Start(start.states, found, 0)
+    work = _Work(model, sampling, run, None)
     tree, attributes, chains = work.carry_out(draws, start, first_draws(model.posterior_, start.first))
     return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
 
@@ -110,7 +121,7 @@ class _Work:
 
     def __init__(self, model: "RunByChains", sampling: Sampling[Any], run: Run, folder: JobFolder | None) -> None:
         self.model, self.sampling, self.run, self.folder = model, sampling, run, folder
-        self.deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
+        self.limit, self.most = TimeLimit(run.max_time), MAX_DRAWS if sampling.most is None else sampling.most
 
     def carry_out(
         self, target: int, start: _Start | None, earlier: "xarray.DataTree | None" = None
@@ -121,11 +132,11 @@ class _Work:
         was_ended = was_ended and all(chain.is_done for chain in chains)
         with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
             if chains[0].in_pilot:
-                self._run(chains, Watch(chains, progress, self.folder, self.deadline, {"draws": target}))
+                self._run(chains, self._watch(chains, progress, target))
                 self.sampling.end_pilot(chains)
                 progress.aim(sum(chain.total for chain in chains))
             while True:
-                watch = Watch(chains, progress, self.folder, self.deadline, {"draws": target})
+                watch = self._watch(chains, progress, target)
                 interrupted = self._run(chains, watch)
                 if earlier is not None and kept_of(chains)[1] == 0:  # stopped before another draw
                     tree = earlier
@@ -143,9 +154,12 @@ class _Work:
                     watch.finish(ends and not interrupted)
                 if ends:
                     return tree, attributes, chains
-                target = min(2 * target, MAX_DRAWS)
+                target = min(2 * target, self.most)
                 chains = self._begun(target, _start_of(chains))
                 progress.aim(sum(chain.total for chain in chains))
+
+    def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
+        return Watch(chains, progress, self.folder, self.limit, {"draws": target}, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
         """Run the chains; returns whether they were stopped early."""
@@ -164,7 +178,7 @@ class _Work:
         self, chains: Sequence[Chain], tree: "xarray.DataTree", digest: str, parameters: dict[str, Any]
     ) -> Continuation:
         """What the fit leaves."""
-        draws = tree["posterior"].sizes["draw"]
+        draws = self.sampling.length(tree)
         whole = all(chain.recorded == draws for chain in chains)
         arrays: Arrays = {}
         for k, chain in enumerate(chains):
@@ -196,12 +210,13 @@ class _Work:
         ess = verdict.facts.get("ess", math.inf)
         if (verdict.agrees or self.run.chains == 1) and ess >= ENOUGH:
             return True
-        progress.note(f"{attributes['posterior_']['posterior'].sizes['draw']:,} draws a chain do not agree yet")
+        drawn = self.sampling.length(attributes["posterior_"])
+        progress.note(f"{drawn:,} {self.sampling.unit} a chain do not agree yet")
         return False
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
-        return target < MAX_DRAWS and 2 * size <= MAX_BYTES
+        return target < self.most and 2 * size <= MAX_BYTES
 
 
 def _start_of(chains: Sequence[Chain]) -> _Start:

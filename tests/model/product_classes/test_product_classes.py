@@ -52,7 +52,7 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
 def test_defaults_of_a_plan():
     particles = thali.ProductClasses(method="smc")
     annealed, smc = settings_of(thali.ProductClasses(), Run()), settings_of(particles, Run())
-    assert (annealed.final_sweeps, smc.final_sweeps) == (600, 60)
+    assert (annealed.final_sweeps, smc.final_sweeps) == (1000, 60)
     assert (annealed.particles, smc.particles) == (1, None)  # None is settled by the number of people
     assert annealed.alpha is None and annealed.sampler == "recommended" and annealed.groups == 8
     assert settings_of(particles, Run(sweeps=0)).final_sweeps == 0
@@ -140,7 +140,7 @@ def test_dominated_choices_are_named_before_the_run_only_without_lapse():
     for lapse, messages in ((0.0, 1), (0.02, 0)):
         model = thali.ProductClasses({"price": "decreasing"}, lapse=lapse)
         settings, monotone = model._checked(data, Run())
-        assert len(model._job(data, settings, monotone, {}).remarks) == messages
+        assert len(model._remarks(data, settings, monotone)) == messages
 
 
 def _filler():

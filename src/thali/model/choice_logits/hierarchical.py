@@ -168,6 +168,9 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
             self._job_of(sampling, str(data), unseen_remarks(coding_of(data, self.linear), data.levels))
         )
 
+    def usual_run(self) -> dict[str, Any]:
+        return {"draws": 2000}
+
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import root, streams
 
