@@ -45,7 +45,7 @@ def test_from_data_to_predictions(data, method, tmp_path):
     model.save(tmp_path / "fit.nc")
     np.testing.assert_array_equal(th.load(tmp_path / "fit.nc").predict_proba(test), p)
     assert 0.5 < model.level_effects()["effect"].max() <= 1.0
-    assert len(model.classes()) and len(model.summary()) == 6
+    assert len(model.classes()) and len(model.summary()) == 10
 
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

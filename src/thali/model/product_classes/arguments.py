@@ -24,7 +24,7 @@ _MAX_NAMED = 3  # dominated choices written out
 
 
 STEPS = 40  # of annealing, of `sweeps_per_step` sweeps each
-MAX_SWEEPS = 4000  # of the final phase of annealed chains that run until they agree
+MAX_SWEEPS = 8000  # of the final phase of annealed chains that run until they agree
 
 
 class Settings(NamedTuple):

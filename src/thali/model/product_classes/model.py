@@ -63,7 +63,8 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema, chain = chain or island: n_classes, classes_per_person, value_shape (a),
+        The draws in the ArviZ schema, chain = chain or island: share (of the levels of attributes among the choices),
+        effect (of one level over another), n_classes, classes_per_person, value_shape (a),
         stability (sigma),
         alpha, log_likelihood. There are neither pointwise log-likelihoods nor prior densities: the part of a value that
         passes with its task is integrated over by sampling, and is not stored.
@@ -281,7 +282,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
         def tree(chains: Sequence[Any]) -> "xarray.DataTree":
             found = fit_of(chains, settings)
             attrs = {"interrupted": int(found.interrupted), "sweeps": found.sweeps}
-            return to_datatree(found, design_of(source), self.alpha is None, attrs)
+            return to_datatree(found, design_of(source), attrs, run.cores)
 
         return Sampling(
             source,
@@ -317,7 +318,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
                 max_time=how.max_time,
             )
         attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
-        return _attributes(to_datatree(found, design_of(data), self.alpha is None, attrs))
+        return _attributes(to_datatree(found, design_of(data), attrs, how.cores))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .prior_sample import sample_classes
