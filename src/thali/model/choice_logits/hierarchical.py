@@ -296,7 +296,7 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         """
         return super().summary()
 
-    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", return_se: bool = False) -> Any:
         """Posterior mean of the probability that each alternative of new tasks is chosen.
 
         Parameters
@@ -304,11 +304,14 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         new : DataFrame or ChoiceExperiment
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A respondent who is not in the
             data of the fit is drawn from the population.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task.
+            In the order of the rows; they sum to 1 within a task. With `return_se` a pair of arrays: the second holds
+            the standard errors, from the effective sample size of the draws.
 
         Raises
         ------
@@ -318,11 +321,14 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
         from .coding import read_new
-        from .hierarchical_draws import mean_probabilities
+        from .hierarchical_draws import errors_of_probabilities, mean_probabilities
 
         tree = self._fitted()
         matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
-        return mean_probabilities(tree, matrix, found.task_of_row, found.respondent_of_row, self._new_people_)
+        where = (tree, matrix, found.task_of_row, found.respondent_of_row, self._new_people_)
+        return (
+            (mean_probabilities(*where), errors_of_probabilities(*where)) if return_se else mean_probabilities(*where)
+        )
 
 
 def _means(tree: "xarray.DataTree") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The quantities by which models of choice experiments are judged: shares of levels among choices, and level effects."""
+"""The quantities by which models of choice experiments are judged: shares of levels among choices, level effects."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -53,7 +53,9 @@ def named_arrays(
 
     found = {"share": (shares, "product_level", levels), "effect": (effects, "level_pair", pairs)}
     return {
-        name: xr.DataArray(values, {dim: list(names)}, ("chain", "draw", dim), attrs={"description": DESCRIPTIONS[name]})
+        name: xr.DataArray(
+            values, {dim: list(names)}, ("chain", "draw", dim), attrs={"description": DESCRIPTIONS[name]}
+        )
         for name, (values, dim, names) in found.items()
     }
 

@@ -140,7 +140,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
             Sweeps after annealing (of 40 `sweeps_per_step`), from which draws are kept: every fourth, less often the
             more there are, at most 500 of a chain; the first eighth is dropped. None, annealed: until every row of
             `summary` has an R-hat of at most 1.01 and an effective sample size of at least 400; it looks after 1,000,
-            2,000 and 4,000 sweeps, and stops there. None, smc: 60.
+            2,000, 4,000 and 8,000 sweeps, and stops there. None, smc: 60.
         chains : int, optional
             Of method="annealed"; None: 8.
         islands : int, optional

@@ -36,9 +36,7 @@ def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
     return {name: np.asarray(value).reshape(groups, -1) for name, value in values.items()}
 
 
-def to_datatree(
-    fit: Any, design: Design, attrs: dict[Any, Any], cores: int | None
-) -> "xarray.DataTree":
+def to_datatree(fit: Any, design: Design, attrs: dict[Any, Any], cores: int | None) -> "xarray.DataTree":
     """The posterior tree of a fit."""
     from thali.posterior.store import origin, tree_of
 

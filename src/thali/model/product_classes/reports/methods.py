@@ -201,8 +201,13 @@ class Reports:
         return people_table(*self._fitted_parts(), same_sign)
 
     def predict_proba(
-        self, new: Any, repeats: int | None = None, cores: int | None = None, random_seed: Any = 0
-    ) -> np.ndarray:
+        self,
+        new: Any,
+        repeats: int | None = None,
+        cores: int | None = None,
+        random_seed: Any = 0,
+        return_se: bool = False,
+    ) -> Any:
         """Probability that each alternative is chosen in its task.
 
         Parameters
@@ -215,11 +220,15 @@ class Reports:
         cores : int, optional
             Threads; has no influence on the numbers.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; sums to 1 within a task.
+            In the order of the rows; sums to 1 within a task. With `return_se` a pair of arrays: the second holds the
+            standard errors by the differences between the C chains, which also know of chains that stay apart; an
+            interval takes the t distribution with C - 1 degrees of freedom. NaN for a single chain.
 
         Raises
         ------
@@ -230,12 +239,15 @@ class Reports:
         """
         from thali._arguments import whole
 
+        from .class_table import standard_error
         from .predict import tasks_proba
 
         draws, design = self._fitted_parts()
         repeats = repeats if repeats is None else whole("repeats", repeats, 1)
         encoded = design.scheme.encode(new, design.respondents)
-        return tasks_proba(draws, encoded, repeats=repeats, cores=cores, random_seed=random_seed)
+        by_chain = tasks_proba(draws, encoded, repeats=repeats, cores=cores, random_seed=random_seed)
+        p = by_chain.mean(axis=0)
+        return (p, standard_error(by_chain.T)) if return_se else p
 
     def market_shares(
         self,

@@ -49,9 +49,7 @@ def add_observed(
             matter = separating(inside, n, 0, last - first, chosen)
             for _ in range(repeats):
                 draw_values(rng, log_theta, shape, chosen, matter, log_value)
-                add_winners(
-                    inside, sign, chosen, matter, log_value, value, 0, last - first, 1.0, total[first:last]
-                )
+                add_winners(inside, sign, chosen, matter, log_value, value, 0, last - first, 1.0, total[first:last])
 
 
 def reported(draws: "Particles", design: "Design", cores: int | None = None) -> "dict[str, xarray.DataArray]":
@@ -82,8 +80,8 @@ def reported(draws: "Particles", design: "Design", cores: int | None = None) -> 
 
     in_threads(work, draws.n_draws, cores)
     groups = int(draws.group.max(initial=0)) + 1
-    of_chains = [values.reshape(groups, -1, values.shape[1]) for values in (shares, effects)]
-    return named_arrays(*of_chains, share_names(design.scheme), effect_names(design.scheme, pairs))
+    shares, effects = (values.reshape(groups, -1, values.shape[1]) for values in (shares, effects))
+    return named_arrays(shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs))
 
 
 def _seed_of(draws: "Particles", d: int) -> np.random.SeedSequence:
