@@ -61,8 +61,8 @@ def _classifier(model, **settings):
 
 
 def _product_classes(method="annealed", **wide):
-    def fit(sweeps, **how):
-        run = CLASSES | wide | {"sweeps": sweeps, "random_seed": 1, "progressbar": False}
+    def fit(size, **how):
+        run = CLASSES | wide | {"sweeps": size, "random_seed": 1, "progressbar": False}
         return th.ProductClasses(method=method).fit(_experiment(), **(run | how))
 
     return fit

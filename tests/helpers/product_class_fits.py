@@ -72,7 +72,7 @@ def fitted(data=None, monotone=None, *, model=None, **settings):
 
 def hold(model, result, data):
     """The model, fitted to the data with what an engine returned."""
-    tree = to_datatree(result, design_of(data), model.alpha is None, {"interrupted": 0, "sweeps": 600})
+    tree = to_datatree(result, design_of(data), {"interrupted": 0, "sweeps": 600}, None)
     model._restore({"posterior_": tree}, "memory")
     return model
 

@@ -22,7 +22,7 @@ from thali.errors import (
     NotFittedError,
     ThaliWarning,
 )
-from thali.inference import jobs, threads
+from thali.inference import chains, jobs, threads
 from thali.inference.chains import checked_run
 from thali.inference.threads import Sliced
 from thali.model import sampling
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 SIZE = {"annealed product classes": 40, "particles": 6, "tempered": 50}
 COMPILED_EACH_TIME = "own likelihood"  # which takes half a minute
 EVERY = [pytest.param(kind, marks=[pytest.mark.long] * (kind == COMPILED_EACH_TIME)) for kind in KINDS]
-CHAINS = [kind for kind in EVERY if kind.values[0] not in ("annealed product classes", "particles")]
+CHAINS = [kind for kind in EVERY if kind.values[0] != "particles"]
 
 
 def size_of(kind):
@@ -199,7 +199,7 @@ def test_a_stopped_fit_goes_on(kind, monkeypatch):
         patch.setattr(Sliced, "run_slice", counted)
         model = fitted(kind, size_of(kind), cores=1)
     assert model.interrupted_
-    had = model.posterior_["posterior"].sizes["draw"]
+    had = model._state_.draws
     assert 0 < had < size_of(kind)
     same(model.continue_fit(size_of(kind) - had, progressbar=False), kind)
     assert not model.interrupted_
@@ -230,7 +230,7 @@ def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
     had = 13
     for slices in (1, 20, 21):
         stopped_after(slices, model, size_of(kind) - had)
-        now = model.posterior_["posterior"].sizes["draw"]
+        now = model._state_.draws
         assert had <= now < size_of(kind)
         had = now
     assert had > 13
@@ -331,6 +331,21 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
         assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered is None
 
 
+def test_annealed_chains_run_until_they_agree(monkeypatch):
+    """The draws are those of a run of that many sweeps; it ends at the bound."""
+    from thali.model.product_classes import model as classes
+
+    monkeypatch.setattr(sampling, "ENOUGH", 10**9)
+    monkeypatch.setattr(classes, "MAX_SWEEPS", 1300)
+    found, once = (draws_of(fitted("annealed product classes", 1, sweeps=n, chains=2)) for n in (None, 1300))
+    for name, values in once.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
+    monkeypatch.setattr(sampling._Work, "_is_settled", lambda self, verdict: True)
+    assert fitted("annealed product classes", 1, sweeps=None, chains=2)._state_.draws == 1000
+    with pytest.raises(ArgumentError, match="method='smc' cannot go on"):
+        fitted("particles", 2).continue_fit(5)
+
+
 def test_a_run_ends_at_its_bounds(monkeypatch):
     monkeypatch.setattr(sampling, "ENOUGH", 10**9)
     monkeypatch.setattr(sampling, "MAX_DRAWS", 2000)
@@ -352,6 +367,17 @@ def test_time_is_up(tmp_path):
     with pytest.warns(InterruptedWarning):
         more = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=0.5, **QUICK)
     assert more.posterior_["posterior"].sizes["draw"] > had
+
+
+def test_the_time_of_a_run_begins_when_its_chains_do(monkeypatch):
+    """What is compiled before does not count."""
+    clock = iter([100.0, 101.0, 102.0])
+    monkeypatch.setattr(chains.time, "monotonic", lambda: next(clock))
+    limit = chains.TimeLimit(1.5)
+    limit.look()
+    limit.look()
+    with pytest.raises(chains.TimeIsUp):
+        limit.look()
 
 
 @pytest.fixture(scope="module")

@@ -46,13 +46,18 @@ def run(task: LeftOutFit) -> dict[Any, Any]:
     try:
         with ignore_sigint(task.home), without_warnings():  # of which the comparison speaks as a whole
             model = clone(task.model, settings)  # the task's own may be in use by another thread
-            model.fit(*task.splitter.train(task.part), **accepted(model.fit, settings))
+            model.fit(*task.splitter.train(task.part), **accepted(model.fit, _usual(model) | settings))
             if getattr(model, "interrupted_", False):
                 raise KeyboardInterrupt
             found = task.scorer.score(model, task.splitter.test(task.part))
     except Exception as error:  # one failure must not cost the other fits
         return task.record | {"error": f"{type(error).__name__}: {error}"}
     return task.record | found | {"seconds": time.process_time() - began}
+
+
+def _usual(model: Any) -> dict[str, Any]:
+    """The length of a fit that a model would otherwise run until its chains agree."""
+    return {} if spec_of(model) is None else model.usual_run()
 
 
 def clone(model: Any, settings: dict[Any, Any] | None = None) -> Any:

@@ -1,7 +1,8 @@
 """Chains of any model: how long they run, and one runner for all."""
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -75,6 +76,11 @@ class Chain(Sliced):
     def recorded(self) -> int:
         """Draws recorded so far, those that are elsewhere included."""
         raise NotImplementedError
+
+    @property
+    def can_be_shown(self) -> bool:
+        """Whether there would be a posterior if the run stopped now."""
+        return self.recorded > 0
 
     def drawn(self, first: int, last: int) -> Arrays:
         """The draws from number `first` to before `last`: views, whose contents do not change any more."""
@@ -156,14 +162,35 @@ class TimeIsUp(Exception):
     """The time that a run was given has passed."""
 
 
+class TimeLimit:
+    """The time that a run may take: it begins with the first look at it, once everything is compiled."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds, self._end = seconds, math.inf
+
+    def look(self) -> None:
+        """Raise `TimeIsUp` if it has passed."""
+        now = time.monotonic()
+        if self._seconds is not None and self._end == math.inf:
+            self._end = now + self._seconds
+        elif now >= self._end:
+            raise TimeIsUp
+
+
 class Watch:
     """What the caller's thread does while chains run: show progress, write snapshots, look at the clock."""
 
     def __init__(
-        self, chains: Sequence[Chain], progress: Any, folder: FitFolder | None, deadline: float, place: dict[str, Any]
+        self,
+        chains: Sequence[Chain],
+        progress: Any,
+        folder: FitFolder | None,
+        limit: TimeLimit,
+        place: dict[str, Any],
+        status: Callable[[Sequence[Any]], str] = lambda chains: "",
     ) -> None:
-        self._chains, self._progress, self._folder, self._deadline = chains, progress, folder, deadline
-        self._place = place
+        self._chains, self._progress, self._folder, self._limit = chains, progress, folder, limit
+        self._place, self._status = place, status
         for chain in chains:
             chain.image = (chain.packed(), chain.recorded) if chain.is_done else None
 
@@ -173,7 +200,7 @@ class Watch:
 
     def update(self, done: int) -> None:
         """Called several times a second; what is raised here ends the run between two slices."""
-        self._progress.update(done)
+        self._progress.update(done, self._status(self._chains))
         if self._folder is not None and self._folder.is_due():
             if all(chain.image is not None for chain in self._chains):
                 self._write([chain.image for chain in self._chains if chain.image is not None], False)
@@ -182,8 +209,7 @@ class Watch:
             else:
                 for chain in self._chains:
                     chain.image_wanted = chain.image is None
-        if time.monotonic() >= self._deadline:
-            raise TimeIsUp
+        self._limit.look()
 
     def finish(self, has_ended: bool) -> None:
         """Write the last snapshot; no chain may be running."""
@@ -213,7 +239,7 @@ def run_chains(chains: Sequence[Chain], cores: int | None, progress: Any, is_com
         progress.note("")
         run_in_threads(chains, cores, progress)
     except (KeyboardInterrupt, TimeIsUp):
-        if not any(chain.recorded for chain in chains):
+        if not any(chain.can_be_shown for chain in chains):
             raise
         return True
     return False

@@ -241,10 +241,12 @@ class FitFolder(JobFolder):
         self.found = Snapshot(states, [_joined(parts, f"{k}/") for k in chains], index["place"], index["ended"])
 
     def _refuse_other(self, was: Mapping[str, Any]) -> None:
-        draws, former = (stamp["settings"].get("draws") for stamp in (self._stamp, was))
-        if draws is not None and former is not None and draws > former:  # a longer run goes on with a shorter one
-            was = {**was, "settings": {**was["settings"], "draws": draws}}
-        super()._refuse_other(was)
+        settings = dict(was["settings"])
+        for name in ("draws", "sweeps"):  # a longer run goes on with a shorter one
+            wanted, former = self._stamp["settings"].get(name), settings.get(name)
+            if wanted is not None and former is not None and wanted > former:
+                settings[name] = wanted
+        super()._refuse_other({**was, "settings": settings})
 
 
 def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Message | None:

@@ -81,6 +81,10 @@ class Model(Parameters, Described):
         """A fit to these data after the checks that can be made beforehand; models have more of them or none."""
         return Prepared()
 
+    def usual_run(self) -> dict[str, Any]:
+        """How long `th.compare` fits, as arguments of `fit`, where `fit` itself runs until the chains agree."""
+        return {}
+
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         """What the user is to be warned of after a fit."""
         yield from ()

@@ -2,7 +2,6 @@
 
 import copy
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from thali.inference.chains import Chain, Run, TimeIsUp, Watch, kept_of, run_chains
+from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, Watch, kept_of, run_chains
 from thali.inference.jobs import FitFolder
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
@@ -47,6 +46,13 @@ class Sampling(Generic[AnyChain]):
     end_pilot: Callable[[Sequence[AnyChain]], None] = lambda chains: None  # once all have run their pilot
     is_compiled: bool = False
     tempered: "Callable[[], Sampling[Any]] | None" = None  # the same with tempering, where it has none and may have it
+    settings: dict[str, Any] | None = None  # of the run, as its job notes them; None: those that all models share
+    length: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]  # of a posterior
+    # The draws in a posterior, as chains adopt them; None: they stay there, and later ones are appended.
+    draws_in: Callable[["xarray.DataTree"], list[Arrays]] | None = None
+    status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown while they run
+    unit: str = "draws"  # of the length of a run
+    most: int | None = None  # longest run of unknown length; None: MAX_DRAWS
 
 
 class Continuation(NamedTuple):
@@ -73,7 +79,9 @@ class _Start(NamedTuple):
 def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
     """Carry out a fit; returns the fitted attributes."""
     run = sampling.run
-    settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
+    settings = sampling.settings
+    if settings is None:
+        settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
         found = None if folder is None else folder.found
         target = run.least_draws if found is None else max(run.least_draws, found.place["draws"])
@@ -104,8 +112,11 @@ def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
     assert how.draws is not None
     draws = was.draws + how.draws
     run = was.run._replace(draws=draws, cores=how.cores, progressbar=how.progressbar, max_time=how.max_time)
-    start = _stored(was)
-    work = _Work(model, model._sampling(was.source, run), run, None, was.tempered)
+    start, sampling = _stored(was), model._sampling(was.source, run)
+    if sampling.draws_in is not None:
+        found = start.draws if start.draws is not None else sampling.draws_in(model.posterior_)
+        start = _Start(start.states, found, 0)
+    work = _Work(model, sampling, run, None, was.tempered)
     tree, attributes, chains = work.carry_out(draws, start, first_draws(model.posterior_, start.first))
     return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
 
@@ -118,7 +129,7 @@ class _Work:
     ) -> None:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
-        self.deadline = math.inf if run.max_time is None else time.monotonic() + run.max_time
+        self.limit, self.most = TimeLimit(run.max_time), MAX_DRAWS if sampling.most is None else sampling.most
 
     def carry_out(
         self, target: int, start: _Start | None, earlier: "xarray.DataTree | None" = None
@@ -154,8 +165,8 @@ class _Work:
                 if ends:
                     return tree, attributes, chains
                 if tempered is None:
-                    progress.note(f"{target:,} draws a chain do not agree yet")
-                    target = min(2 * target, MAX_DRAWS)
+                    progress.note(f"{target:,} {self.sampling.unit} a chain do not agree yet")
+                    target = min(2 * target, self.most)
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: they start anew, with tempering")
@@ -167,7 +178,7 @@ class _Work:
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place = {"draws": target, "tempered": self.tempered}
-        return Watch(chains, progress, self.folder, self.deadline, place)
+        return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
         """Run the chains; returns whether they were stopped early."""
@@ -186,7 +197,7 @@ class _Work:
         self, chains: Sequence[Chain], tree: "xarray.DataTree", digest: str, parameters: dict[str, Any]
     ) -> Continuation:
         """What the fit leaves."""
-        draws = tree["posterior"].sizes["draw"]
+        draws = self.sampling.length(tree)
         whole = all(chain.recorded == draws for chain in chains)
         arrays: Arrays = {}
         for k, chain in enumerate(chains):
@@ -222,7 +233,7 @@ class _Work:
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         size = sum(array.nbytes for chain in chains for array in chain.drawn(0, chain.recorded).values())
-        return target < MAX_DRAWS and 2 * size <= MAX_BYTES
+        return target < self.most and 2 * size <= MAX_BYTES
 
 
 def _is_stuck(verdict: "Verdict") -> bool:

@@ -63,7 +63,7 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
         ax.ticklabel_format(useOffset=False)
         ax.spines[["top", "right"]].set_visible(False)
     axes[-1].set_xlabel("draw")
-    chains = len(quantities["log_likelihood"])
+    chains = len(next(iter(quantities.values())))
     if chains <= len(COLOURS):  # more of them share colours
         legend = axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=chains, frameon=False, fontsize=8)
         for line in legend.get_lines():

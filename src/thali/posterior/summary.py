@@ -34,6 +34,26 @@ def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
     return frame
 
 
+def mean_errors(draws: np.ndarray) -> np.ndarray:
+    """Monte Carlo standard error of the mean of each quantity, from its effective sample size.
+
+    Parameters
+    ----------
+    draws : array (quantity, chain, draw)
+
+    Returns
+    -------
+    array (quantity,)
+        0 for a quantity that never changes; NaN for fewer than 4 draws.
+    """
+    errors = np.full(len(draws), np.nan)
+    if draws.shape[2] >= 4:
+        errors[:] = 0.0
+        varying = np.ptp(draws, axis=(1, 2)) > 0
+        errors[varying] = _columns(draws[varying])["mcse_mean"] if varying.any() else 0.0
+    return errors
+
+
 def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
     """The columns of the summary for draws (quantity, chain, draw)."""
     # The array functions are the same in arviz-stats 0.8 and 1.x, and need no further package.

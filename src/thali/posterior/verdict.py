@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # What ArviZ's authors ask of a run before it is believed.
 HIGHEST_R_HAT = 1.01
 ESS_PER_CHAIN = 100
-_MAX_LONGER = 1000.0  # times as many draws that are ever asked for
+_MAX_LONGER = 100.0  # times as many draws that are ever asked for
 _FEW = 100  # draws of a chain, too few to call chains that differ apart for good
 
 _APART = Message(
@@ -130,7 +130,7 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     longer = wanted / max(smallest, 1.0)
     faults = []
     if disagree:
-        shown = f"{largest:.3f}" if largest < 100 else "above 100"
+        shown = f"{largest:.3f}" if largest < 100 else "> 100"
         faults.append(f"R-hat of {largest_of} is {shown} (wanted: at most {HIGHEST_R_HAT})")
         # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))

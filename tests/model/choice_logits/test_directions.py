@@ -69,7 +69,7 @@ def test_false_alarms_are_rare():
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
-    from thali.model.product_classes.engines import annealed
+    from thali.model import sampling
 
     class Begun(Exception):
         pass
@@ -77,7 +77,7 @@ def test_a_fit_says_it_before_it_begins(data, monkeypatch, silent):
     def run(*args, **settings):
         raise Begun
 
-    monkeypatch.setattr(annealed, "run_annealed", run)
+    monkeypatch.setattr(sampling, "sampled", run)
     model = th.ProductClasses(WRONG)
     if silent:
         with without_warnings(), pytest.raises(Begun):

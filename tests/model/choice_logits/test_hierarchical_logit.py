@@ -282,8 +282,12 @@ def test_units_of_a_number_do_not_matter(fitted):
 def test_summary_and_its_verdict(fitted):
     model, train, _ = fitted
     rows = list(model.summary().index)
-    assert rows[:2] == ["mean[price[15]]", "mean[price[25]]"] and rows[5] == "sd[price[15]]"
-    assert rows[-1] == "log_likelihood" and len(rows) == 11
+    assert rows[:2] == ["share[price=15]", "share[price=25]"] and rows[5] == "effect[price: 15 over 5]"
+    assert len(rows) == 10 and list(model.population().index)[:2] == ["mean[price[15]]", "mean[price[25]]"]
+    p, level = model.predict_proba(train), train.products[train.row_product, 0]
+    np.testing.assert_allclose(model.summary()["mean"].iloc[0], p[level == 1].sum() / train.n_tasks, rtol=1e-9)
+    beta = model.posterior_["posterior"]["beta"].values[..., 0]
+    np.testing.assert_allclose(model.summary()["mean"].iloc[5], (1 / (1 + np.exp(-beta))).mean(), rtol=1e-9)
     assert 0.2 < float(model.posterior_["sample_stats"].dataset["acceptance_rate"].mean()) < 0.4
     with pytest.warns(ConvergenceWarning, match="chains") as messages:
         th.HierarchicalLogit().fit(train, draws=8, tune=2, thin=1, random_seed=1, progressbar=False)

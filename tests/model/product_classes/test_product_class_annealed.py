@@ -19,13 +19,31 @@ from product_class_answers import (
 )
 from product_class_cases import TP1, Experiment
 
-from thali.model.product_classes.engines import annealed
-from thali.model.product_classes.engines.annealed import run_annealed
-from thali.model.product_classes.engines.chain import Chain, Schedule
+from thali.inference.threads import run_in_threads
+from thali.model.product_classes.engines.annealed import annealed_chains, fit_of
+from thali.model.product_classes.engines.chain import Chain, Schedule, every, kept_after
 from thali.model.product_classes.engines.evidence_messages import lapse_messages
 from thali.model.product_classes.engines.fit import Keeper
 from thali.model.product_classes.problem import problem_of
 from thali.model.product_classes.state import SWEEPS
+
+
+class Silent:
+    """No progress is shown; Ctrl-C comes once every chain has done so many sweeps."""
+
+    def __init__(self, chains, until=math.inf):
+        self.chains, self.until = chains, until
+
+    def update(self, done):
+        if min(chain.sweeps for chain in self.chains) >= self.until:
+            raise KeyboardInterrupt
+
+
+def run_annealed(problem, how, cores=None, random_seed=None):
+    """The fit of chains that have run to their end."""
+    chains = annealed_chains(problem, how, how.final_sweeps, random_seed)
+    run_in_threads(chains, cores, Silent(chains))
+    return fit_of(chains, how)
 
 
 def held_against(name, **stamp):
@@ -99,15 +117,25 @@ def test_cores_have_no_influence():
 
 
 def test_what_is_kept():
-    """The first eighth of the final phase goes, every fourth sweep stays, and no more than 200 draws a chain."""
+    """The first eighth of the final phase goes, every fourth sweep stays, or fewer, so that there are at most 500."""
     problem = problem_of(TP1)
-    for sweeps, draws in ((80, 18), (8, 2), (2, 2), (3000, 188)):
+    for sweeps, draws in ((80, 18), (8, 2), (2, 2), (3000, 329)):
         fit = run_annealed(
             problem, settings("annealed", groups=2, sweeps_per_step=1, final_sweeps=sweeps), random_seed=1
         )
-        assert fit.particles.n_draws == 2 * draws
+        assert fit.particles.n_draws == 2 * draws == 2 * len(kept_after(sweeps)) and fit.sweeps == sweeps
         assert np.isfinite(fit.particles.log_likelihood).all()
     assert fit.trace["log_evidence"].shape == (2, 40) and fit.trace["lapse"].shape == (40,)
+
+
+def test_a_longer_run_has_the_draws_of_a_shorter_one():
+    """Those that both keep are at the same sweeps, and no more than 500 are ever recorded."""
+    for sweeps in [*range(1, 40), 1999, 2000, 2003, 2004, 4003, 4004, 10**6]:
+        apart = every(sweeps)
+        assert apart == 1 if sweeps < 4 else apart % 4 == 0 and apart & (apart - 1) == 0
+        assert sweeps // apart <= 500 and (apart <= 4 or sweeps // (apart // 2) > 500)
+        assert (kept_after(sweeps) % apart == 0).all() and kept_after(sweeps)[0] > sweeps // 8
+        assert kept_after(sweeps)[-1] > sweeps - apart
 
 
 def test_a_fixed_start_has_no_evidence():
@@ -122,7 +150,7 @@ def test_where_chains_start(start):
     """At a = 2 and σ = .6; or, where weights must have the evidence as their mean, anywhere in the prior."""
     problem, how = problem_and_settings(TP1, {}, 2.0, 1.0, "annealed", start=start)
     rngs = np.random.default_rng(1).spawn(200)
-    chains = [Chain(problem, how, Schedule(problem, how), rng, 0, Keeper(problem, 1.0)) for rng in rngs]
+    chains = [Chain(problem, how, Schedule(problem, how), rng, 0, Keeper(problem, 1.0), 800) for rng in rngs]
     a, sigma, _ = np.array([chain.state.real for chain in chains]).T
     if start == "fixed":
         assert set(a) == {2.0} and set(sigma) == {0.6}
@@ -142,7 +170,7 @@ def test_the_last_lapse_stays_where_choices_are_not_satisfied():
     """Without lapse in the model, whoever's choices the chain satisfies loses it, and the others once they are."""
     data = binary(12, 2, 2, worse=(1, 2, 4, 7))
     problem, how = problem_and_settings(data, {"x0": "increasing"}, 2.0, 1.0, "annealed", sweeps_per_step=1)
-    chain = Chain(problem, how, Schedule(problem, how), np.random.default_rng(4), 0, Keeper(problem, 1.0))
+    chain = Chain(problem, how, Schedule(problem, how), np.random.default_rng(4), 0, Keeper(problem, 1.0), 800)
     chain.target.delta[:] = 1e-5
     chain._harden(True)
     hits = chain._hits().reshape(12, 2)
@@ -157,29 +185,24 @@ def test_the_last_lapse_stays_where_choices_are_not_satisfied():
     assert "respondents number 3, 5; a lapse of 1e-05" in lapse_messages([2, 4], 1e-5)[0]
 
 
-def stopped(monkeypatch, after, **stamp):
+def stopped(after, **stamp):
     """A fit that Ctrl-C stops once every chain has done so many sweeps."""
-    update = annealed._Watch.update
-
-    def interrupt(self, done):
-        update(self, done)
-        if min(chain.sweeps for chain in self.chains) >= after:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(annealed._Watch, "update", interrupt)
     problem, how = problem_and_settings(TP1, {}, 2.0, 1.0, "annealed", groups=3, **stamp)
-    return run_annealed(problem, how, random_seed=1)
+    chains = annealed_chains(problem, how, how.final_sweeps, 1)
+    with pytest.raises(KeyboardInterrupt):
+        run_in_threads(chains, None, Silent(chains, after))
+    return fit_of(chains, how)
 
 
-def test_stopped_in_the_final_phase(monkeypatch):
-    fit = stopped(monkeypatch, 1000, final_sweeps=10**7)
+def test_stopped_in_the_final_phase():
+    fit = stopped(1000, final_sweeps=10**7)
     assert fit.interrupted and math.isfinite(fit.log_evidence)
     assert fit.particles.n_draws % 3 == 0 and fit.particles.lapse == 0.0
 
 
-def test_stopped_while_annealing(monkeypatch):
+def test_stopped_while_annealing():
     """The states as they are become the draws of a model with the lapse of that moment."""
-    fit = stopped(monkeypatch, 3, sweeps_per_step=10**6)
-    assert fit.interrupted and fit.particles.n_draws == 3
+    fit = stopped(3, sweeps_per_step=10**6)
+    assert fit.interrupted and fit.particles.n_draws == 3 and fit.sweeps == 0
     assert 0.5 < fit.particles.lapse < 1.0 and math.isnan(fit.log_evidence)
     assert any("Stopped while the lapse" in line for line in fit.messages)

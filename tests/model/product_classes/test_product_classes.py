@@ -1,5 +1,6 @@
 """ProductClasses: its arguments, what it refuses, its posterior, saved and loaded."""
 
+import re
 import warnings
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
 def test_defaults_of_a_plan():
     particles = thali.ProductClasses(method="smc")
     annealed, smc = settings_of(thali.ProductClasses(), Run()), settings_of(particles, Run())
-    assert (annealed.final_sweeps, smc.final_sweeps) == (600, 60)
+    assert (annealed.final_sweeps, smc.final_sweeps) == (1000, 60)
     assert (annealed.particles, smc.particles) == (1, None)  # None is settled by the number of people
     assert annealed.alpha is None and annealed.sampler == "recommended" and annealed.groups == 8
     assert settings_of(particles, Run(sweeps=0)).final_sweeps == 0
@@ -140,7 +141,7 @@ def test_dominated_choices_are_named_before_the_run_only_without_lapse():
     for lapse, messages in ((0.0, 1), (0.02, 0)):
         model = thali.ProductClasses({"price": "decreasing"}, lapse=lapse)
         settings, monotone = model._checked(data, Run())
-        assert len(model._job(data, settings, monotone, {}).remarks) == messages
+        assert len(model._remarks(data, settings, monotone)) == messages
 
 
 def _filler():
@@ -155,8 +156,10 @@ def test_the_tree_holds_what_was_promised():
     model = fitted(draws=7, groups=3)
     draws, _ = model._fitted_parts()
     posterior = model.posterior_["posterior"]
-    assert dict(posterior.sizes) == {"chain": 3, "draw": 7}
+    assert (posterior.sizes["chain"], posterior.sizes["draw"]) == (3, 7)
     assert set(posterior.data_vars) == {
+        "share",
+        "effect",
         "n_classes",
         "classes_per_person",
         "value_shape",
@@ -173,11 +176,21 @@ def test_the_tree_holds_what_was_promised():
     assert trace["log_evidence"].shape == (3, 20) and trace["lapse"].shape == (20,)
 
 
-def test_the_summary_has_alpha_only_if_it_was_learned():
-    rows = ["n_classes", "classes_per_person", "value_shape", "stability", "alpha", "log_likelihood"]
-    assert fitted().summary().index.tolist() == rows
-    fixed = fitted(model=thali.ProductClasses(MONOTONE, alpha=3.0))
-    assert "alpha" not in fixed.summary().index and len(fixed.summary()) == 5
+def test_the_summary_has_what_is_reported():
+    """Shares and level effects, which `level_effects` and predictions give, too, by other random numbers."""
+    model = fitted(draws=400)
+    summary, design = model.summary(), model._design_
+    effects = model.level_effects().set_index(["attribute", "level", "over"])["effect"]
+    for name in summary.index[summary.index.str.startswith("effect")]:
+        attribute, level, other = re.fullmatch(r"effect\[(.*): (.*) over (.*)\]", name).groups()
+        assert summary["mean"][name] == pytest.approx(effects[attribute, level, other], abs=0.02)
+    p = model.predict_proba(experiment())
+    for name in summary.index[summary.index.str.startswith("share")]:
+        attribute, level = name[6:-1].split("=")
+        place = design.attributes.index(attribute)
+        has = design.products[design.row_product, place] == design.scheme.levels[attribute].index(level)
+        assert summary["mean"][name] == pytest.approx(p[has].sum() / len(design.chosen), abs=0.01)
+    assert len(summary) == 2 * sum(len(levels) - 1 for levels in design.scheme.levels.values())
 
 
 def test_the_verdict_names_arguments_that_there_are():
@@ -185,10 +198,8 @@ def test_the_verdict_names_arguments_that_there_are():
     sentence = str(verdict)
     assert not verdict.agrees and "sweeps=" in sentence and "draws=" not in sentence and "tune" not in sentence
     data = experiment()
-    result = engine_result(data, draws=200)
-    apart = np.repeat([-80.0, -300.0], 200) + np.random.default_rng(1).normal(size=400)
-    result.particles = result.particles._replace(log_likelihood=apart)
-    model = hold(thali.ProductClasses(MONOTONE), result, data)
+    model = hold(thali.ProductClasses(MONOTONE), engine_result(data, draws=200), data)
+    model.posterior_["posterior"]["share"].values[0] += 0.5
     verdict = model.verdict()
     sentence = str(verdict)
     assert "averages over them" in sentence and "chains=4" in sentence and "plots.trace" not in sentence

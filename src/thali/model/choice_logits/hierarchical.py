@@ -168,12 +168,18 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
             self._job_of(sampling, str(data), unseen_remarks(coding_of(data, self.linear), data.levels))
         )
 
+    def usual_run(self) -> dict[str, Any]:
+        return {"draws": 2000}
+
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        import xarray as xr
+
         from thali.inference.seeds import root, streams
 
         from .coding import coding_of
         from .hierarchical_chain import Chain, problem_of
         from .hierarchical_draws import to_datatree
+        from .hierarchical_reported import reported
         from .logit import tasks_of
 
         run = run._replace(thin=THIN if run.thin is None else run.thin)
@@ -192,7 +198,10 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
 
         def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
             attrs = {"thin": thin, "tuning_steps": tune}
-            return to_datatree(chains, source.respondents, coding.names, coding.scale, attrs)
+            found = to_datatree(chains, source.respondents, coding.names, coding.scale, attrs)
+            posterior = found["posterior"].to_dataset()
+            found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
+            return found
 
         def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: np.random.SeedSequence) -> dict[str, Any]:
             kept = {"scheme_": source.scheme, "_coding_": coding, "_respondents_": source.respondents}
@@ -229,7 +238,7 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         return Prior(df, scale, sd)
 
     def quantities(self) -> dict[str, np.ndarray]:
-        """Means and standard deviations of tastes among people, and the log-likelihood, draw by draw.
+        """Shares of levels among choices, and level effects, draw by draw.
 
         Returns
         -------
@@ -241,14 +250,39 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         NotFittedError
             Before `fit`.
         """
+        from .reported import reported_rows
+
+        return reported_rows(self._fitted()["posterior"].dataset)
+
+    def population(self) -> "pd.DataFrame":
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
+
+        Rows: mean[coefficient] and sd[coefficient] of tastes, and log_likelihood (of all choices). These mix more
+        slowly than the predictions that `summary` is about: look at `mcse_mean` and `r_hat` before you report them.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns as in `summary`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from thali.posterior.summary import summary_table
+
         from .hierarchical_draws import quantities_of
 
-        return quantities_of(self._fitted())
+        return summary_table(quantities_of(self._fitted()))
 
     def summary(self) -> "pd.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the population and the log-likelihood.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
 
-        Rows: mean[coefficient] and sd[coefficient] of tastes among people, and log_likelihood (of all choices).
+        Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
+        chosen, of every level but the first; and effect[attribute: level over first], how often a respondent would
+        choose the one out of two products that differ in nothing else. `population` has means and standard deviations
+        of tastes.
 
         Returns
         -------
@@ -262,7 +296,7 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         """
         return super().summary()
 
-    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment", return_se: bool = False) -> Any:
         """Posterior mean of the probability that each alternative of new tasks is chosen.
 
         Parameters
@@ -270,11 +304,14 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         new : DataFrame or ChoiceExperiment
             As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. A respondent who is not in the
             data of the fit is drawn from the population.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         array (rows,)
-            In the order of the rows; they sum to 1 within a task.
+            In the order of the rows; they sum to 1 within a task. With `return_se` a pair of arrays: the second holds
+            the standard errors, from the effective sample size of the draws.
 
         Raises
         ------
@@ -284,11 +321,14 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
             As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
         """
         from .coding import read_new
-        from .hierarchical_draws import mean_probabilities
+        from .hierarchical_draws import errors_of_probabilities, mean_probabilities
 
         tree = self._fitted()
         matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
-        return mean_probabilities(tree, matrix, found.task_of_row, found.respondent_of_row, self._new_people_)
+        where = (tree, matrix, found.task_of_row, found.respondent_of_row, self._new_people_)
+        return (
+            (mean_probabilities(*where), errors_of_probabilities(*where)) if return_se else mean_probabilities(*where)
+        )
 
 
 def _means(tree: "xarray.DataTree") -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Draws of the hierarchical logit: as a tree in the ArviZ schema, and averaged into predictions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -157,16 +157,50 @@ def mean_probabilities(
         \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad
         \beta^{(s,r)} \sim N(\mu^{(s)}, \Sigma^{(s)})
     """
-    posterior = tree["posterior"].dataset
     result = np.empty(len(matrix))
+    for rows, p in _blocks(tree, matrix, task_of_row, respondent_of_row, random_seed):
+        result[rows] = p.mean(axis=1)
+    return result
+
+
+def errors_of_probabilities(
+    tree: "xarray.DataTree",
+    matrix: np.ndarray,
+    task_of_row: np.ndarray,
+    respondent_of_row: np.ndarray,
+    random_seed: Any,
+) -> np.ndarray:
+    """Monte Carlo standard errors of `mean_probabilities`: of a new person by the mean over those of one draw."""
+    from thali.posterior.summary import mean_errors
+
+    sizes = tree["posterior"].sizes
+    result = np.empty(len(matrix))
+    for rows, p in _blocks(tree, matrix, task_of_row, respondent_of_row, random_seed):
+        of_draws = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
+        result[rows] = mean_errors(of_draws.reshape(len(rows), sizes["chain"], sizes["draw"]))
+    return result
+
+
+def _blocks(
+    tree: "xarray.DataTree",
+    matrix: np.ndarray,
+    task_of_row: np.ndarray,
+    respondent_of_row: np.ndarray,
+    random_seed: Any,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Some rows at a time, whole tasks of one person, and their probabilities (rows, draws of tastes)."""
+    posterior = tree["posterior"].dataset
     for person in np.unique(respondent_of_row):
-        rows = np.flatnonzero(respondent_of_row == person)
+        own = np.flatnonzero(respondent_of_row == person)
         if person < 0:
             tastes = new_people(posterior["mean"].values, posterior["covariance"].values, random_seed)
         else:
             tastes = posterior["beta"].values[:, :, person].reshape(-1, matrix.shape[1])
-        result[rows] = _averaged(matrix[rows], task_of_row[rows], tastes)
-    return result
+        tasks, number = np.unique(task_of_row[own], return_inverse=True)
+        step = max(1, _BLOCK // (len(tastes) * max(1, int(np.bincount(number).max()))))
+        for first in range(0, len(tasks), step):
+            rows = np.flatnonzero((number >= first) & (number < first + step))
+            yield own[rows], probabilities(matrix[own[rows]] @ tastes.T, number[rows])
 
 
 def drawn_choices(
@@ -182,19 +216,8 @@ def drawn_choices(
 
 
 def new_people(means: np.ndarray, covariances: np.ndarray, random_seed: Any) -> np.ndarray:
-    """Tastes of people drawn from the population of each draw, shape (draws x NEW_PEOPLE, p)."""
+    """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
     p = means.shape[-1]
     factors = np.linalg.cholesky(covariances.reshape(-1, p, p))
     noise = np.random.default_rng(root(random_seed)).normal(size=(NEW_PEOPLE, len(factors), p))
     return (means.reshape(-1, p) + np.einsum("sij,rsj->rsi", factors, noise)).reshape(-1, p)
-
-
-def _averaged(matrix: np.ndarray, task_of_row: np.ndarray, tastes: np.ndarray) -> np.ndarray:
-    """Probabilities averaged over tastes, some whole tasks at a time."""
-    tasks, number = np.unique(task_of_row, return_inverse=True)
-    result = np.empty(len(matrix))
-    step = max(1, _BLOCK // (len(tastes) * max(1, int(np.bincount(number).max()))))
-    for first in range(0, len(tasks), step):
-        rows = np.flatnonzero((number >= first) & (number < first + step))
-        result[rows] = probabilities(matrix[rows] @ tastes.T, number[rows]).mean(axis=1)
-    return result

@@ -9,6 +9,7 @@ from ..prior_sample import PriorSample, predictive_group
 from .coding import Coding
 from .hierarchical_chain import Prior
 from .hierarchical_draws import draws_group, observed_group
+from .hierarchical_reported import reported
 from .logit import probabilities, tasks_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def sample_tastes(
         names=coding.names,
         scale=coding.scale,
     )
+    group = group.assign(reported(group["beta"].values, data, coding))
     fixed = {"observed_data": observed_group(data.chosen)}
     predictive = predictive_group(fixed["observed_data"], group, {"chosen": np.array(chosen)[None]})
     return PriorSample(group, predictive, [(data.with_choices(choice),) for choice in chosen], fixed)

@@ -15,7 +15,7 @@ from thali.inference.warn import warn
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group
 from .input import codes_of, matrix_of, names_of, sklearn_error
-from .rows import drawn_codes, observed_groups
+from .rows import drawn_codes, errors_of_means, observed_groups
 
 if TYPE_CHECKING:
     import xarray
@@ -222,18 +222,21 @@ class Classifier(HasPrior):
         self.set_params(random_seed=random_seed, cores=1, progressbar=False, **settings).fit(*data)
         return self.posterior_  # type: ignore[attr-defined]
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, return_se: bool = False) -> Any:
         """Probability of each class.
 
         Parameters
         ----------
         X : array or data frame (n, d)
             The covariates that the model was fitted to, in the same order.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         array (n, K)
-            Columns in the order of `classes_`; rows sum to 1.
+            Columns in the order of `classes_`; rows sum to 1. With `return_se` a pair of arrays: the second holds the
+            standard errors, from the effective sample size of the draws.
 
         Raises
         ------
@@ -241,8 +244,19 @@ class Classifier(HasPrior):
             Before `fit`.
         DataError
             If X cannot be used, or its columns are not those of `fit`.
+        ArgumentError
+            If standard errors are asked of a model that was not fitted by draws.
         """
-        return self._probabilities(self._checked(X))
+        matrix = self._checked(X)
+        found = self._probabilities(matrix)
+        return (found, self._errors_of(matrix, found.shape)) if return_se else found
+
+    def _errors_of(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        """Monte Carlo standard errors of `_probabilities`."""
+        errors, chains = np.empty(shape), self.posterior_["posterior"].sizes["chain"]  # type: ignore[attr-defined]
+        for part, probabilities in self._probability_blocks(matrix):
+            errors[part] = errors_of_means(probabilities, chains)
+        return errors
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row.

@@ -56,3 +56,12 @@ def drawn_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarr
     below = np.cumsum(probabilities, axis=2)
     u = rng.random(below.shape[:2]) * below[..., -1]
     return (u[..., None] >= below).sum(axis=2)
+
+
+def errors_of_means(probabilities: np.ndarray, chains: int) -> np.ndarray:
+    """Monte Carlo standard errors of the means over draws (rows, K), out of probabilities (rows, draws, K)."""
+    from thali.posterior.summary import mean_errors
+
+    rows, _, classes = probabilities.shape
+    draws = np.moveaxis(probabilities, 1, 2).reshape(rows * classes, chains, -1)
+    return mean_errors(draws).reshape(rows, classes)

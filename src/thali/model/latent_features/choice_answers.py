@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .base import LatentFeatures
 
 if TYPE_CHECKING:
@@ -57,20 +55,23 @@ class ChoiceAnswers(LatentFeatures):
 
         return ranks_table(of_choices(self._fitted(), "ranks"))
 
-    def predict_proba(self, sets: Any) -> "np.ndarray | list[np.ndarray]":
+    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
         """Posterior mean choice probabilities, lapse included.
 
         Parameters
         ----------
         sets : list of (a, b), list of lists, or Choices
             Labels of the options that are offered together.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
 
         Returns
         -------
         ndarray, shape (number of pairs,), or list of ndarray
             Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
             see `predict_outcomes`). Of larger sets, or `Choices`: for each set the probabilities of its members, in
-            their order.
+            their order. With `return_se` a pair of these: the second holds the standard errors, from the effective
+            sample size of the draws.
 
         Raises
         ------
@@ -79,11 +80,15 @@ class ChoiceAnswers(LatentFeatures):
         """
         from .answers.columns import columns_of
         from .answers.kind import of_choices
-        from .answers.predict import predicted
+        from .answers.predict import errors_of_predictions, predicted
 
         tree = of_choices(self._fitted(), "predict_proba")
         labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-        return predicted(columns_of(tree), labels, sets, float(tree["constant_data"].dataset["lapse"]))
+        lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
+        found = predicted(columns_of(tree), labels, sets, lapse)
+        if not return_se:
+            return found
+        return found, errors_of_predictions(columns_of(tree), labels, sets, lapse, sizes["chain"])
 
     def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.

@@ -393,6 +393,13 @@ class PlackettLuceRegression(Classifier, RunByChains):
 
         return blocks_of_draws(self, matrix)
 
+    def _errors_of(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        if self.method != "gibbs":
+            raise ArgumentError(
+                Argument("return_se"), " describes draws, which only method='gibbs' makes; leave it out."
+            )
+        return super()._errors_of(matrix, shape)
+
     def _with_replicates(self, random_seed: Any, *design: Any) -> "xarray.DataTree":
         self._with_draws("posterior_predictive")
         return super()._with_replicates(random_seed, *design)

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import one_of, positive, share, whole
 from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting
+from thali.inference.chains import FIRST_DRAWS
 
 if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
@@ -17,9 +18,13 @@ SCHEDULES = ("all", "individual", "observation")
 STARTS = ("fixed", "prior")
 SAMPLERS = ("recommended", "paper")
 DIRECTIONS = {"increasing": 1, "decreasing": -1}
-_FINAL_SWEEPS = {"annealed": 600, "smc": 60}
+_FINAL_SWEEPS = {"annealed": FIRST_DRAWS, "smc": 60}
 _GROUPS = 8  # chains, or islands of particles
 _MAX_NAMED = 3  # dominated choices written out
+
+
+STEPS = 40  # of annealing, of `sweeps_per_step` sweeps each
+MAX_SWEEPS = 8000  # of the final phase of annealed chains that run until they agree
 
 
 class Settings(NamedTuple):
@@ -32,7 +37,7 @@ class Settings(NamedTuple):
     groups: int
     particles: int | None  # in each group; 1 for annealed chains; None: chosen by the number of people
     sweeps_per_step: int
-    final_sweeps: int
+    final_sweeps: int  # at least, where annealed chains run until they agree
     schedule: str
     start: str
     sampler: str

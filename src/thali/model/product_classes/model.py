@@ -1,20 +1,19 @@
 """Classes of products that people care about, from choice experiments."""
 
-import math
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import positive, whole
-from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliWarning
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, Setting, ThaliWarning
+from thali.inference.chains import FIRST_DRAWS
 from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 
-from ..base import Job, Sampled
+from ..base import Job, RunByChains
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
-from ..sampling import opened_job
-from .arguments import Run, monotone_of, settings_of
+from ..sampling import Sampling, opened_job
+from .arguments import MAX_SWEEPS, STEPS, Run, monotone_of, settings_of
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from .particles import Particles
 
 
-class ProductClasses(Reports, Sampled, HasPriorOfData):
+class ProductClasses(Reports, RunByChains, HasPriorOfData):
     r"""Infer which classes of products people care about, and predict what they choose.
 
     A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility
@@ -64,7 +63,8 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema, chain = chain or island: n_classes, classes_per_person, value_shape (a),
+        The draws in the ArviZ schema, chain = chain or island: share (of the levels of attributes among the choices),
+        effect (of one level over another), n_classes, classes_per_person, value_shape (a),
         stability (sigma),
         alpha, log_likelihood. There are neither pointwise log-likelihoods nor prior densities: the part of a value that
         passes with its task is integrated over by sampling, and is not stored.
@@ -137,7 +137,10 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         ----------
         data : ChoiceExperiment
         sweeps : int, optional
-            Sweeps after the last step of annealing, from which draws are kept; None means 600 annealed, 60 smc.
+            Sweeps after annealing (of 40 `sweeps_per_step`), from which draws are kept: every fourth, less often the
+            more there are, at most 500 of a chain; the first eighth is dropped. None, annealed: until every row of
+            `summary` has an R-hat of at most 1.01 and an effective sample size of at least 400; it looks after 1,000,
+            2,000, 4,000 and 8,000 sweeps, and stops there. None, smc: 60.
         chains : int, optional
             Of method="annealed"; None: 8.
         islands : int, optional
@@ -176,12 +179,59 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        settings, monotone = self._checked(data, Run(sweeps, chains, islands, particles, sweeps_per_step))
-        cores = cores if cores is None else whole("cores", cores, 1)
-        if max_time is not None:
-            max_time = positive("max_time", max_time, "the seconds after which the run stops")
-        how = ChainRun(None, 0, settings.groups, None, cores, random_seed, progressbar, job, max_time)
-        return self._carry_out(self._job(data, settings, monotone, how))
+        asked = Run(sweeps, chains, islands, particles, sweeps_per_step)
+        settings, monotone = self._checked(data, asked)
+        how = self._run(settings, sweeps is None, cores, random_seed, progressbar, job, max_time)
+        remarks = self._remarks(data, settings, monotone)
+        if settings.method == "smc":
+            return self._carry_out(Job(lambda: self._by_particles(data, settings, how), remarks, data=str(data)))
+        return self._carry_out(self._job_of(self._sampling(data, how), str(data), remarks))
+
+    def continue_fit(  # type: ignore[override]
+        self, sweeps: int, cores: int | None = None, progressbar: bool = True, max_time: float | None = None
+    ) -> Any:
+        """Go on with annealed chains, from where the last fit ended or was stopped.
+
+        The result is that of one longer fit, to the bit, on the same machine with the same versions; also after
+        `thali.load`.
+
+        Parameters
+        ----------
+        sweeps : int
+            Further sweeps after annealing. A fit of twice the length drops more draws at the start and may keep every
+            other draw only.
+        cores : int, optional
+            Threads; None means as many as there are processors. Has no influence on the draws.
+        progressbar : bool
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an argument is outside its range, the method is "smc", or parameters were changed after the fit.
+        DataError
+            If the data were changed after the fit.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains do not agree yet.
+        InterruptedWarning
+            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
+        """
+        self._require_fitted()
+        if self.method == "smc":
+            raise ArgumentError(
+                Setting("method", "smc"), " cannot go on, as the evidence belongs to a whole run; fit with more sweeps."
+            )
+        return super().continue_fit(whole("sweeps", sweeps, 1), cores, progressbar, max_time)
 
     def prepare(
         self,
@@ -196,39 +246,79 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
         self._checked(data, Run(sweeps, chains, islands, particles))
         return Prepared()
 
-    def _job(self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str], how: ChainRun) -> Job:
-        """The fit, checked."""
+    def usual_run(self) -> dict[str, Any]:
+        return {"sweeps": FIRST_DRAWS} if self.method == "annealed" else {}
+
+    @staticmethod
+    def _run(
+        settings: "Settings", is_endless: bool, cores: Any, random_seed: Any, progressbar: bool, job: Any, max_time: Any
+    ) -> ChainRun:
+        """How chains run: annealing takes the place of tuning."""
+        cores = cores if cores is None else whole("cores", cores, 1)
+        if max_time is not None:
+            max_time = positive("max_time", max_time, "the seconds after which the run stops")
+        sweeps, annealing = None if is_endless else settings.final_sweeps, STEPS * settings.sweeps_per_step
+        return ChainRun(sweeps, annealing, settings.groups, None, cores, random_seed, bool(progressbar), job, max_time)
+
+    def _remarks(self, data: "ChoiceExperiment", settings: "Settings", monotone: dict[str, str]) -> list[Any]:
+        """What is unusual about the data."""
         from ..choice_logits.directions import contradicted_sentence
         from .arguments import dominated_sentence
-        from .problem import problem_of
-
-        if settings.method == "annealed":
-            from .engines.annealed import run_annealed as run
-        else:
-            from .engines.smc import run_smc as run
-        problem = problem_of(data, monotone, settings.alpha, settings.beta)
-
-        def work() -> dict[str, Any]:
-            from .design import design_of
-            from .posterior import to_datatree
-
-            deadline = math.inf if how.max_time is None else time.monotonic() + how.max_time
-            with opened_job(self, settings._asdict(), data, how) as (folder, seed):
-                found = run(
-                    problem,
-                    settings,
-                    cores=how.cores,
-                    random_seed=seed,
-                    progressbar=how.progressbar,
-                    folder=folder,
-                    deadline=deadline,
-                )
-            attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
-            return _attributes(to_datatree(found, design_of(data), self.alpha is None, attrs))
 
         contradicted = "" if is_quiet() else contradicted_sentence(data, monotone)
         dominated = dominated_sentence(data, monotone) if settings.lapse == 0.0 else ""
-        return Job(work, [remark for remark in (contradicted, dominated) if remark], data=str(data))
+        return [remark for remark in (contradicted, dominated) if remark]
+
+    def _sampling(self, source: "ChoiceExperiment", run: ChainRun) -> Sampling[Any]:
+        from .design import design_of
+        from .engines.annealed import annealed_chains, draws_in, fit_of, status_of
+        from .posterior import to_datatree
+        from .problem import problem_of
+
+        asked = Run(run.draws, run.chains, sweeps_per_step=run.tune // STEPS)
+        settings, monotone = self._checked(source, asked)
+        problem = problem_of(source, monotone, settings.alpha, settings.beta)
+
+        def tree(chains: Sequence[Any]) -> "xarray.DataTree":
+            found = fit_of(chains, settings)
+            attrs = {"interrupted": int(found.interrupted), "sweeps": found.sweeps}
+            return to_datatree(found, design_of(source), attrs, run.cores)
+
+        return Sampling(
+            source,
+            run,
+            lambda sweeps, seed: annealed_chains(problem, settings, sweeps, seed),
+            tree,
+            lambda tree, chains, seed: _attributes(tree),
+            settings={"sweeps": run.draws, "chains": run.chains, "sweeps_per_step": settings.sweeps_per_step},
+            length=lambda tree: int(tree.attrs["sweeps"]),
+            draws_in=draws_in,
+            status=status_of,
+            unit="sweeps",
+            most=MAX_SWEEPS,
+        )
+
+    def _by_particles(self, data: "ChoiceExperiment", settings: "Settings", how: ChainRun) -> dict[str, Any]:
+        """A fit by method="smc"; returns the fitted attributes."""
+        from .design import design_of
+        from .engines.smc import run_smc
+        from .posterior import to_datatree
+        from .problem import problem_of
+
+        _, monotone = self._checked(data, Run(islands=settings.groups))
+        problem = problem_of(data, monotone, settings.alpha, settings.beta)
+        with opened_job(self, settings._asdict(), data, how) as (folder, seed):
+            found = run_smc(
+                problem,
+                settings,
+                cores=how.cores,
+                random_seed=seed,
+                progressbar=how.progressbar,
+                folder=folder,
+                max_time=how.max_time,
+            )
+        attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
+        return _attributes(to_datatree(found, design_of(data), attrs, how.cores))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .prior_sample import sample_classes
@@ -261,7 +351,7 @@ class ProductClasses(Reports, Sampled, HasPriorOfData):
 
     def _fitted_attributes(self) -> dict[str, Any]:
         found = super()._fitted_attributes()
-        kept = ("posterior_", "fitted_to_")  # the others follow from the posterior
+        kept = ("posterior_", "fitted_to_", "_state_")  # the others follow from the posterior
         return {name: value for name, value in found.items() if name in kept}
 
     def _restore(self, found: dict[str, Any], path: object) -> None:

@@ -36,14 +36,14 @@ def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
     return {name: np.asarray(value).reshape(groups, -1) for name, value in values.items()}
 
 
-def to_datatree(fit: Any, design: Design, learned_alpha: bool, attrs: dict[Any, Any]) -> "xarray.DataTree":
+def to_datatree(fit: Any, design: Design, attrs: dict[Any, Any], cores: int | None) -> "xarray.DataTree":
     """The posterior tree of a fit."""
-
     from thali.posterior.store import origin, tree_of
 
-    posterior = draws_group(fit.particles)
+    from .reports.reported import reported
+
+    posterior = draws_group(fit.particles).assign(reported(fit.particles, design, cores))
     constant = design.to_dataset()
-    constant["learned_alpha"] = bool(learned_alpha)
     groups = {
         "posterior": posterior,
         "observed_data": design.observed(),

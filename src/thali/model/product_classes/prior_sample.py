@@ -12,6 +12,7 @@ from .engines.fit import Keeper
 from .particles import joined
 from .posterior import draws_group
 from .problem import problem_of, target_of
+from .reports.reported import reported
 from .simulate import new_choices
 from .state import workspace
 from .sweep import draw_state
@@ -38,8 +39,8 @@ def sample_classes(
         found = log_likelihood(problem, target, state, workspace(problem, state))
         drawn.append(keeper.draw(state, 0, found, settings.lapse))
         chosen.append(choice)
-    group = draws_group(joined(drawn))
-    design = design_of(data)
+    design, draws = design_of(data), joined(drawn)
+    group = draws_group(draws).assign(reported(draws, design, cores=1))
     predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
     new = [(data.with_choices(choice),) for choice in chosen]
     return PriorSample(

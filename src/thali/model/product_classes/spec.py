@@ -44,7 +44,7 @@ PRODUCT_CLASSES = ModelSpec(
             "Sweeps that give draws.",
             int,
             FIT,
-            default="600; with --method smc 60",
+            default="until the chains agree; with --method smc 60",
             check=partial(whole, least=0),
         ),
         CORES,

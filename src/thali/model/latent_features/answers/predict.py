@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import xarray
 
 
+_SETS = 200  # whose draws are held at once
+
+
 def predicted(columns: Columns, labels: list[str], sets: Any, lapse: float) -> "np.ndarray | list[np.ndarray]":
     """For pairs the probability of the first; otherwise, for each set, the probabilities of its members."""
     places, paired = places_of(sets, labels)
@@ -29,6 +32,29 @@ def predicted(columns: Columns, labels: list[str], sets: Any, lapse: float) -> "
 
     start = np.concatenate([[0], np.cumsum([len(each) for each in places])])
     return np.split(mean_set_probabilities(columns, start, np.concatenate(places), lapse), start[1:-1])
+
+
+def errors_of_predictions(
+    columns: Columns, labels: list[str], sets: Any, lapse: float, chains: int
+) -> "np.ndarray | list[np.ndarray]":
+    """Monte Carlo standard errors of what `predicted` gives, in the same form."""
+    from thali.posterior.summary import mean_errors
+
+    from ..likelihoods.set_draws import set_probability_draws
+
+    places, paired = places_of(sets, labels)
+    errors = []
+    for first in range(0, len(places), _SETS):
+        some = places[first : first + _SETS]
+        if paired:
+            first_option, second_option = np.array(some, np.int64).reshape(-1, 2).T
+            draws = probability_draws(columns, first_option, second_option, lapse)
+        else:
+            start = np.concatenate([[0], np.cumsum([len(each) for each in some])])
+            draws = set_probability_draws(columns, start, np.concatenate(some), lapse)
+        errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
+    found = np.concatenate(errors) if errors else np.empty(0)
+    return found if paired else np.split(found, np.cumsum([len(each) for each in places])[:-1])
 
 
 def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:

@@ -5,53 +5,59 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.inference.arrays import packed_streams, unpacked_streams
-from thali.inference.threads import Sliced
+from thali.inference.arrays import Arrays, packed_streams, unpacked_streams
+from thali.inference.chains import Chain as ChainOfDraws
 
+from ..arguments import STEPS
 from ..choices import log_likelihood, write_hits
 from ..particles import Particles, joined
 from ..problem import Problem, target_of
 from ..state import CLASSES, SWEEPS, empty_state, workspace
 from ..sweep import draw_state, sweep
-from .fit import Keeper
-from .packing import packed_draws, packed_states, unpacked_draws, unpacked_states
+from .fit import Keeper, draws_between
+from .packing import draws_from, packed_states, rows_of, unpacked_states
 from .path import CAP
-from .state_check import flaw_of
+from .state_check import flaw_of, refuse_torn
 
 if TYPE_CHECKING:
     from ..arguments import Settings
 
-STEPS = 40  # of annealing, of `sweeps_per_step` sweeps each
-EVERY = 4  # sweeps between two draws
-MOST = 200  # draws that a chain records
+EVERY = 4  # sweeps between two draws, as long as there are few
+MOST = 500  # draws that a chain records, after which only every other one stays
 DROPPED = 8  # the first of this many parts of the final phase is discarded: it still drifts
 FIRST = 0.02  # u of the first sweep
 
 
+def every(sweeps: int) -> int:
+    """Sweeps between two of the draws that are recorded after this many sweeps of the final phase."""
+    found = EVERY if sweeps >= EVERY else 1
+    while sweeps // found > MOST:
+        found *= 2
+    return found
+
+
+def kept_after(sweeps: int) -> np.ndarray:
+    """After which of so many sweeps of the final phase the draws of the posterior were recorded."""
+    step = every(sweeps)
+    numbers = np.arange(step, sweeps + 1, step)
+    return numbers[numbers > sweeps // DROPPED]
+
+
 class Schedule:
-    """The decrease of the lapse, and which sweeps are recorded: the same for all chains."""
+    """The decrease of the lapse, and when something is recorded: the same for all chains, whatever their length."""
 
     annealing: int
-    total: int
     lapses: np.ndarray
     lapse: float
     step: int
-    every: int
-    first_kept: int
     others: np.ndarray
     person: np.ndarray
 
     def __init__(self, problem: Problem, settings: "Settings") -> None:
         self.annealing = STEPS * settings.sweeps_per_step
-        self.total = self.annealing + settings.final_sweeps
         end = 1.0 / settings.lapse - 1.0 if settings.lapse > 0.0 else CAP["lapse"]
         self.lapses = 1.0 / (1.0 + np.geomspace(min(FIRST, end), end, self.annealing))
         self.lapse, self.step = settings.lapse, settings.sweeps_per_step
-        first = settings.final_sweeps // DROPPED
-        self.every = (
-            max(EVERY, math.ceil((settings.final_sweeps - first) / MOST)) if settings.final_sweeps >= EVERY else 1
-        )
-        self.first_kept = self.annealing + first
         self.others = np.diff(problem.tasks.first_row) - 1
         self.person = np.repeat(np.arange(problem.n_people), np.diff(problem.tasks.first_task))
 
@@ -59,17 +65,19 @@ class Schedule:
         """The next sweep after which something other than a sweep is due."""
         if sweep < self.annealing:
             return sweep + 1
-        kept = self.total - (self.total - sweep - 1) // self.every * self.every
-        step = (sweep // self.step + 1) * self.step
-        return min(kept, step, self.total)
+        done = sweep - self.annealing
+        apart = every(done + 1)
+        due = (done // apart + 1) * apart
+        return min(self.annealing + due, (sweep // self.step + 1) * self.step)
 
-    def is_kept(self, sweep: int) -> bool:
+    def is_recorded(self, sweep: int) -> bool:
         """Whether the state after this many sweeps is a draw."""
-        return sweep > self.first_kept and (self.total - sweep) % self.every == 0
+        done = sweep - self.annealing
+        return done > 0 and done % every(done) == 0
 
 
-class Chain(Sliced):
-    """A chain with its own random stream; runs in slices on any thread."""
+class Chain(ChainOfDraws):
+    """A chain with its own random stream."""
 
     group: int
     keeper: "Keeper"
@@ -77,7 +85,6 @@ class Chain(Sliced):
     schedule: "Schedule"
     sampler: str
     is_weighted: bool
-    image_wanted: bool
     log_weight: float
 
     def __init__(
@@ -88,6 +95,7 @@ class Chain(Sliced):
         rng: np.random.Generator,
         group: int,
         keeper: Keeper,
+        sweeps: int,
     ) -> None:
         self.problem, self.schedule, self.rng, self.group, self.keeper = problem, schedule, rng, group, keeper
         self.sampler = settings.sampler
@@ -95,12 +103,11 @@ class Chain(Sliced):
         self.target = target_of(problem, 1.0)
         self.state = draw_state(rng, problem, shapes_from_prior=self.is_weighted)
         self.work = workspace(problem, self.state)
-        self.total = schedule.total
+        self.total = schedule.annealing + sweeps
         self.log_weight = -float(np.log(schedule.others + 1.0).sum()) if self.is_weighted else math.nan
-        self.kept: list[Particles] = []
+        self.kept: list[tuple[int, Particles]] = []  # after how many sweeps of the final phase; the draw
         self.trace: list[tuple[float, ...]] = []
-        self.image: dict[str, np.ndarray] | None = None
-        self.image_wanted = False
+        self._nothing = draws_between(keeper.draw(self.state, group, 0.0, schedule.lapse), 0, 0)
 
     @property
     def sweeps(self) -> int:
@@ -110,34 +117,38 @@ class Chain(Sliced):
     def is_done(self) -> bool:
         return self.sweeps >= self.total
 
-    def compile(self) -> None:
-        """Compile the sweeps, or load them, without running one."""
-        sweep(self.rng, self.problem, self.target, self.state, self.work, 0, self.sampler)
+    @property
+    def recorded(self) -> int:
+        """Sweeps of the final phase, of which every one might be a draw."""
+        return max(0, self.sweeps - self.schedule.annealing)
 
-    def run_slice(self) -> None:
-        super().run_slice()
-        if self.image_wanted or self.is_done:
-            self.image, self.image_wanted = self.packed(), False
+    @property
+    def can_be_shown(self) -> bool:
+        return self.sweeps > 0
 
     def run_to(self, until: int) -> None:
         schedule = self.schedule
+        self._sweep(0)  # compiled now, or loaded
         while (done := self.sweeps) < until:
             if done < schedule.annealing:
                 self._cool(schedule.lapses[done])
             stop = min(until, schedule.next_stop(done))
-            self.state, self.work = sweep(
-                self.rng, self.problem, self.target, self.state, self.work, stop - done, self.sampler
-            )
-            if stop >= schedule.annealing and schedule.lapse == 0.0:
-                self._harden(stop == schedule.annealing)
-            if stop % schedule.step == 0 or stop == schedule.total:
+            self._sweep(stop - done)
+            if stop % schedule.step == 0:
+                if stop >= schedule.annealing and schedule.lapse == 0.0:
+                    self._harden(stop == schedule.annealing)
                 self.trace.append((self._log_likelihood(), float(self.state.whole[CLASSES]), self.log_weight))
-            if schedule.is_kept(stop):
-                self.keep(schedule.lapse)
+            if schedule.is_recorded(stop):
+                now = stop - schedule.annealing
+                earlier = [each for each in self.kept if each[0] % every(now) == 0]
+                self.kept = [*earlier, (now, self.draw(schedule.lapse))]
 
-    def keep(self, lapse: float) -> None:
-        """Record the state as a draw."""
-        self.kept.append(self.keeper.draw(self.state, self.group, self._log_likelihood(), lapse))
+    def _sweep(self, number: int) -> None:
+        self.state, self.work = sweep(self.rng, self.problem, self.target, self.state, self.work, number, self.sampler)
+
+    def draw(self, lapse: float) -> Particles:
+        """The state as a draw of a model with this lapse."""
+        return self.keeper.draw(self.state, self.group, self._log_likelihood(), lapse)
 
     def _log_likelihood(self) -> float:
         return log_likelihood(self.problem, self.target, self.state, self.work)
@@ -173,34 +184,38 @@ class Chain(Sliced):
         """Whose choices are not satisfied at the end of a fit without lapse."""
         return np.unique(self.schedule.person[self.target.delta > self.schedule.lapse])
 
-    def packed(self) -> dict[str, np.ndarray]:
-        """Everything that the rest of the chain depends on."""
-        self.kept = [joined(self.kept)] if self.kept else []
+    def packed(self) -> Arrays:
+        """Everything that the rest of the chain depends on, but for the recorded draws."""
         return {
             "stream": packed_streams([self.rng]),
             "delta": self.target.delta.copy(),
             "log_weight": np.array(self.log_weight),
             "trace": np.array(self.trace, float).reshape(-1, 3),
             **packed_states([self.state]),
-            **packed_draws(self.kept[0] if self.kept else None, "draw_"),
         }
 
-    def restore(self, image: dict[str, np.ndarray]) -> None:
-        """Restore what `packed` wrote."""
-        self.state = unpacked_states(image, empty_state(self.problem))[0]
+    def restore(self, arrays: Arrays) -> None:
+        """Restore what `packed` gave."""
+        self.state = unpacked_states(arrays, empty_state(self.problem))[0]
         self.work = workspace(self.problem, self.state)
-        self.rng = unpacked_streams(image["stream"])[0]
-        self.target.delta[:] = image["delta"]
-        self.log_weight = float(image["log_weight"])
-        self.trace = [tuple(row) for row in image["trace"].tolist()]
-        draws = unpacked_draws(image, "draw_")
-        self.kept = [] if draws is None else [draws]
+        self.rng = unpacked_streams(arrays["stream"])[0]
+        self.target.delta[:] = arrays["delta"]
+        self.log_weight = float(arrays["log_weight"])
+        self.trace = [tuple(row) for row in arrays["trace"].tolist()]
+        refuse_torn([self._flaw()])
 
-    def flaw(self) -> str:
+    def drawn(self, first: int, last: int) -> Arrays:
+        """The draws that were recorded after sweep `first` of the final phase, up to sweep `last`, and still are."""
+        own = [(sweep, draw) for sweep, draw in self.kept if first < sweep <= last]
+        return rows_of(joined([self._nothing, *(draw for _, draw in own)]), [sweep for sweep, _ in own])
+
+    def adopt(self, draws: Arrays) -> None:
+        """Take over those of the draws, as `drawn` gave them, that this chain would have recorded and kept."""
+        apart = every(self.recorded)
+        self.kept = [each for each in draws_from(draws, self._nothing) if each[0] % apart == 0]
+
+    def _flaw(self) -> str:
         """The reason why this is not the state of a chain between two sweeps; empty if it is."""
-        schedule, done = self.schedule, range(1, min(self.sweeps, self.total) + 1)
-        traced = sum(s % schedule.step == 0 or s == schedule.total for s in done)
-        kept = sum(schedule.is_kept(s) for s in done)
-        if self.sweeps > self.total or len(self.trace) != traced or sum(d.n_draws for d in self.kept) != kept:
-            return f"it does not hold the draws that belong to its {self.sweeps} sweeps"
+        if len(self.trace) != self.sweeps // self.schedule.step:
+            return f"it does not hold what belongs to its {self.sweeps} sweeps"
         return flaw_of(self.state, self.problem)

@@ -24,7 +24,14 @@ class Fit:
     acceptance: dict[str, float]
     messages: list[str]
     interrupted: bool = False
+    sweeps: int = 0  # of the final phase
     schedule_of_u: list[list[float]] = field(default_factory=list)  # tempering points of every block of tasks
+
+
+# The fields of `Particles` that have a row for each draw, class, or class that a person owns.
+OF_DRAWS = ("group", "a", "sigma", "alpha", "log_likelihood")
+OF_CLASSES = ("active", "member", "polarity", "n_owners", "n_negative")
+OF_OWNED = ("owned_class", "owned_sign", "owned_log_theta")
 
 
 class Keeper:
@@ -80,6 +87,12 @@ def _bits(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
     return (rows[:, places >> 6] >> (places & 63)) & 1 != 0
 
 
+def joined_chains(chains: list[list[Particles]]) -> Particles:
+    """The draws of every chain, of each as many, numbered from 0."""
+    parts = [joined(draws) for draws in chains]
+    return joined([part._replace(group=np.full(part.n_draws, number)) for number, part in enumerate(parts)])
+
+
 def of_equal_length(chains: list[list[Particles]]) -> Particles:
     """The first draws of every chain, as many as the shortest chain has."""
     kept = [joined(draws) for draws in chains]
@@ -89,14 +102,14 @@ def of_equal_length(chains: list[list[Particles]]) -> Particles:
 
 def first_draws(draws: Particles, count: int) -> Particles:
     """The first so many draws."""
-    if count == draws.n_draws:
-        return draws
+    return draws if count == draws.n_draws else draws_between(draws, 0, count)
+
+
+def draws_between(draws: Particles, first: int, last: int) -> Particles:
+    """The draws from number `first` to before `last`."""
     people = draws.n_respondents
-    classes, owned = draws.first_class[count], draws.first_owned[count * people]
-    ends = {"first_class": count + 1, "first_owned": count * people + 1}
-    of_draws = ("group", "a", "sigma", "alpha", "log_likelihood")
-    of_classes = ("active", "member", "polarity", "n_owners", "n_negative")
-    of_owned = ("owned_class", "owned_sign", "owned_log_theta")
-    for names, end in ((of_draws, count), (of_classes, classes), (of_owned, owned)):
-        ends |= dict.fromkeys(names, int(end))
-    return draws._replace(**{name: getattr(draws, name)[:end] for name, end in ends.items()})
+    classes, owned = draws.first_class[first : last + 1], draws.first_owned[first * people : last * people + 1]
+    fields = {"first_class": classes - classes[0], "first_owned": owned - owned[0]}
+    for names, begin, end in ((OF_DRAWS, first, last), (OF_CLASSES, *classes[[0, -1]]), (OF_OWNED, *owned[[0, -1]])):
+        fields |= {name: getattr(draws, name)[begin:end] for name in names}
+    return draws._replace(**fields)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..particles import Particles
 from ..state import CLASSES, TOP, Features, State
+from .fit import OF_CLASSES, OF_DRAWS, OF_OWNED, draws_between
 
 _NAMES = (*(name for name in State._fields if name != "features"), *Features._fields)
 _PLACES = {"bits": CLASSES, "classes": CLASSES} | {name: TOP for name in Features._fields if name != "people"}
@@ -65,3 +66,18 @@ def unpacked_draws(arrays: Mapping[str, np.ndarray], prefix: str) -> Particles |
     fields: dict[str, Any] = {name: arrays[f"{prefix}{name}"] for name in Particles._fields}
     fields.update(lapse=float(fields["lapse"]), beta=float(fields["beta"]))
     return Particles(**fields)
+
+
+def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
+    """Draws of one chain, made after those sweeps: the rows of two calls, one after the other, are those of one."""
+    rows = {name: getattr(draws, name) for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
+    ends = {"first_class": np.diff(draws.first_class), "first_owned": np.diff(draws.first_owned)}
+    return {"sweep": np.array(sweeps, np.int64), **rows, **ends}
+
+
+def draws_from(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
+    """What `rows_of` was given, draw by draw, after its sweep; the rest is as in other draws of the chain."""
+    fields = {name: rows[name] for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
+    ends = {name: np.concatenate([[0], np.cumsum(rows[name])]) for name in ("first_class", "first_owned")}
+    draws = like._replace(**fields, **ends)
+    return [(sweep, draws_between(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())]

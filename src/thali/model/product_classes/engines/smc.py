@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.inference.chains import TimeIsUp
+from thali.inference.chains import TimeIsUp, TimeLimit
 from thali.inference.jobs import FitFolder
 
 from ..problem import Problem
 from ..state import MOVES
-from .annealed import SHORT, duration
 from .evidence_messages import lapse_messages, particle_messages, pooled
 from .fit import Fit, of_equal_length
 from .smc_run import Run
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from ..arguments import Settings
 
 PILOT = 2  # steps after which the time of a run is estimated
+SHORT = 1.5  # seconds; no estimate for a shorter run
 GROWTH = 1.3  # how much longer a sweep takes on the average than in these
 _PERCENT = 100
 MAX_PARTICLES, MIN_PARTICLES, PARTICLES_OF_ALL = 64, 16, 6400  # in a group, by default
@@ -43,7 +43,7 @@ def run_smc(
     random_seed: Any = None,
     progressbar: bool = False,
     folder: FitFolder | None = None,
-    deadline: float = math.inf,
+    max_time: float | None = None,
     path: str = "lapse",
     schedule_of_u: list[list[float]] | None = None,
 ) -> Fit:
@@ -51,7 +51,7 @@ def run_smc(
     from thali.inference.progress import Progress
 
     settings = settings._replace(particles=settings.particles or particles_for(problem.n_people))
-    interrupted, run = False, None
+    interrupted, run, limit = False, None, TimeLimit(max_time)
     with Progress(progressbar, "particles", _PERCENT, "%") as progress:
         try:
             progress.note("compiling, once")
@@ -63,8 +63,7 @@ def run_smc(
                 if folder is not None and (folder.is_due() or run.is_done):
                     place = {"done": int(_PERCENT * run.share_done()), "total": _PERCENT, "unit": "%"}
                     folder.write([run.packed()], [], [], place, run.is_done)
-                if monotonic() >= deadline:
-                    raise TimeIsUp
+                limit.look()
         except (KeyboardInterrupt, TimeIsUp):
             interrupted = True
     if run is None or (interrupted and not run.rows):
@@ -76,7 +75,7 @@ def _begun(run: Run, folder: FitFolder | None) -> Run:
     """The run in the state of its job."""
     if folder is not None and folder.found is not None:
         run.restore(folder.found.states[0])
-        refuse_torn(folder.path, (flaw_of(state, run.problem) for state in run.population.states))
+        refuse_torn(flaw_of(state, run.problem) for state in run.population.states)
     return run
 
 
@@ -142,3 +141,10 @@ def _stop_message(run: Run, settings: "Settings") -> str:
         f"Stopped before all choices had entered: those from block {run.block + 1} of {len(run.blocks)} on count "
         f"little or not at all, and there is no evidence. {more}"
     )
+
+
+def duration(seconds: float) -> str:
+    """A rounded time in words."""
+    if seconds < 90.0:
+        return f"{max(1.0, seconds):.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"

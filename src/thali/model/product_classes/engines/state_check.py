@@ -1,7 +1,6 @@
 """Checks that a state read from a file is one between two sweeps."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -34,13 +33,13 @@ from ..state import (
 )
 
 
-def refuse_torn(path: Any, flaws: Iterable[str]) -> None:
-    """Raise DataError if a state of the job at `path` has a flaw; those without are empty words."""
+def refuse_torn(flaws: Iterable[str]) -> None:
+    """Raise DataError if a state that was stored has a flaw; those without are empty words."""
     for flaw in flaws:
         if flaw:
             raise DataError(
-                f"The job '{path}' cannot be resumed: {flaw}; ",
-                *(InPython("remove the folder", "give --overwrite"), ", and fit from the beginning."),
+                f"What was stored of the fit cannot be resumed: {flaw}; ",
+                *(InPython("remove the folder of its job", "give --overwrite"), ", and fit from the beginning."),
             )
 
 

@@ -122,9 +122,10 @@ def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator
 def tasks_proba(
     draws: "Particles", encoded: "Encoded", *, repeats: Any = None, cores: Any = None, random_seed: Any = 0
 ) -> np.ndarray:
-    """Probability of each row of encoded tasks, in the order of the rows; each task of new people has a new person.
+    """Probability of each row of encoded tasks in each chain, array (chains, rows), in the order of the rows.
 
-    See `choice_probabilities`, which takes the tasks of one person after the other.
+    Each task of new people has a new person. `probabilities_by_chain` takes the tasks of one person after the
+    other.
     """
     person, task = encoded.respondent_of_row, encoded.task_of_row
     unit = np.where(person >= 0, person, draws.n_respondents + task)
@@ -136,7 +137,7 @@ def tasks_proba(
     people = of_task[first_task[:-1]]
     people = np.where(people < draws.n_respondents, people, -1)
     codes, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
-    found = choice_probabilities(
+    found = probabilities_by_chain(
         draws,
         codes,
         row_product.ravel(),
@@ -147,12 +148,17 @@ def tasks_proba(
         cores=cores,
         random_seed=random_seed,
     )
-    result = np.empty(len(order))
-    result[order] = found
+    result = np.empty(found.shape)
+    result[:, order] = found
     return result
 
 
-def choice_probabilities(
+def choice_probabilities(*arguments: Any, **how: Any) -> np.ndarray:
+    """Probability that each row is chosen in its task, averaged over all draws; see `probabilities_by_chain`."""
+    return probabilities_by_chain(*arguments, **how).mean(axis=0)
+
+
+def probabilities_by_chain(
     draws: "Particles",
     products: np.ndarray,
     row_product: np.ndarray,
@@ -164,14 +170,18 @@ def choice_probabilities(
     cores: int | None = None,
     random_seed: Any = 0,
 ) -> np.ndarray:
-    """Probability that each row is chosen in its task, averaged over the draws."""
-    count = draws.a.shape[0]
+    """Probability that each row is chosen in its task, averaged over the draws of each chain, shape (chains, rows)."""
+    from ..engines.fit import draws_between
+
+    count, chains = draws.a.shape[0], int(draws.group.max(initial=0)) + 1
+    each = count // chains
+    parts = [draws_between(draws, chain * each, (chain + 1) * each) for chain in range(chains)]
     repeats = repeats or max(MIN_REPEATS, -(-MIN_OCCASIONS // count))
     rngs = streams(random_seed, len(people))
     known = (draws.first_owned.shape[0] - 1) // count
     room_known = room_for_known(draws)
     room_new = room_for_new(draws, known)
-    total = np.zeros(len(row_product))
+    total = np.zeros((chains, len(row_product)))
 
     def work(unit: int) -> None:
         tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
@@ -179,13 +189,12 @@ def choice_probabilities(
         used, places = np.unique(row_product[rows], return_inverse=True)
         codes = np.ascontiguousarray(products[used], np.int64)
         places, starts = places.astype(np.int64), np.ascontiguousarray(tasks - tasks[0], np.int64)
-        found = np.zeros(len(places))
-        if people[unit] >= 0:
-            add_known(rngs[unit], draws, int(people[unit]), codes, places, starts, repeats, room_known, found)
-        else:
-            add_new(rngs[unit], draws, codes, places, starts, repeats, room_new, found)
-        total[rows] = found / (count * repeats)
+        for part, of_chain in zip(parts, total[:, rows], strict=True):
+            if people[unit] >= 0:
+                add_known(rngs[unit], part, int(people[unit]), codes, places, starts, repeats, room_known, of_chain)
+            else:
+                add_new(rngs[unit], part, codes, places, starts, repeats, room_new, of_chain)
 
     in_threads(work, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
-    return (1.0 - draws.lapse) * total + draws.lapse / alternatives
+    return (1.0 - draws.lapse) * total / (each * repeats) + draws.lapse / alternatives
