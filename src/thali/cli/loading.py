@@ -61,10 +61,14 @@ def find_data(name: str) -> Found:
     return Found(name, None, read_source(name))
 
 
-def kind_of_data(found: Found, leave_out: bool = False) -> ModelSpec:
-    """The model for these data; `leave_out`: columns that describe the alternatives of choices are left out unasked."""
+def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> ModelSpec:
+    """The model for these data.
+
+    `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
+    table besides, whichever model's data it is.
+    """
     kinds = (PAIRS, CHOICES, SIMILARITIES) if leave_out else (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)
-    kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, {}).kind
+    kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, wanted or {}).kind
     return model_for(kind)
 
 
@@ -101,6 +105,9 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
     if not isinstance(data, PairedComparisons):
         return data, recognised
     recognised += f"; e.g. {data.example()}"
+    if data.subjects:
+        n, people = data.n_comparisons, len(data.subjects)
+        recognised += f"; {plural(n, 'comparison')} of {people:,} people, which standard errors treat as independent"
     ties = wanted.get("ties")
     if data.n_ties and ties is not None:
         recognised += f"; {plural(data.n_ties, 'tie')} {_TIES[ties]}"
@@ -117,7 +124,7 @@ def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> 
     except RecognitionError as error:
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
         hint = f" Say --model {' or --model '.join(models)}." if models else ""
-        if not models and PAIRS in kinds:
+        if not models and not error.nearest and PAIRS in kinds:
             hint = _CLASSES + _SETS
         raise DataError(error, hint) from None
 

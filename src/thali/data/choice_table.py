@@ -11,7 +11,8 @@ from thali.errors import Argument, DataError
 
 from .checks import checked_counts
 from .column_names import COUNTS, by_plain_name
-from .columns import column
+from .columns import column, refuse_no_frame
+from .people import people_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,14 +49,14 @@ class Occasions:
     respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not told
     count: np.ndarray  # (rows,) how many such occasions there were
     name: Callable[[int], str]  # of an occasion, for errors
+    people: "pd.DataFrame | None" = None  # a row a respondent
 
 
 def long_occasions(
     frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
 ) -> Occasions:
     """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
-    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    refuse_no_frame(frame)
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     found = roles(frame, names)
@@ -83,6 +84,7 @@ def long_occasions(
         respondent,
         _times(frame, found["count"], weights, occasion, name),
         name,
+        _people(frame, found.values(), respondent, people, found["respondent"]),
     )
 
 
@@ -96,8 +98,7 @@ def wide_occasions(
     weights: bool,
 ) -> Occasions:
     """The rows of a wide table, one an occasion, as those of a long one."""
-    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    refuse_no_frame(frame)
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     if alternatives is not None and available is not None:
@@ -149,7 +150,25 @@ def wide_occasions(
         respondent[occasion],
         count[occasion],
         lambda number: f"row {frame.index[number]}",
+        _people(
+            frame,
+            [*found.values(), *(alternatives or ()), *(available or {}).values()],
+            respondent,
+            people,
+            found["respondent"],
+        ),
     )
+
+
+def _people(
+    frame: "pd.DataFrame", used: Iterable[str | None], respondent: np.ndarray, names: tuple[str, ...], title: str | None
+) -> "pd.DataFrame | None":
+    """The columns that describe respondents, of those that are not used otherwise."""
+    if title is None:
+        return None
+    taken = set(used)
+    further = [name for name in frame.columns if name not in taken]
+    return people_table(frame.loc[:, further], respondent, names, title)
 
 
 def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:

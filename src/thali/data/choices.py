@@ -15,6 +15,7 @@ from .choice_table import Occasions, long_occasions, wide_occasions
 from .connectivity import disconnected, group_numbers
 from .frozen import Frozen
 from .pairs import PairedComparisons
+from .people import column_facts
 from .suspicious import alike_labels, warn_of
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class Choices(Frozen):
         Empty if nobody is told apart.
     respondent, choice, times : arrays, shape (rows,)
         Who (a position in `respondents`, or -1) chose which place of `members`, how often.
+    people : DataFrame or None
+        A row a respondent: the columns of the table that are constant within everybody.
 
     Raises
     ------
@@ -84,7 +87,7 @@ class Choices(Frozen):
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """
 
-    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times")
+    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "people")
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
@@ -93,6 +96,7 @@ class Choices(Frozen):
     respondent: np.ndarray
     choice: np.ndarray
     times: np.ndarray
+    people: "pd.DataFrame | None"
     counts: np.ndarray
 
     def __init__(
@@ -197,7 +201,7 @@ class Choices(Frozen):
         choice = np.flatnonzero(counts)
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        return cls._made_of(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice])
+        return cls._made_of(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None)
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons; respondents are no longer told apart.
@@ -223,7 +227,7 @@ class Choices(Frozen):
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
-        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)))
+        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.
@@ -262,18 +266,18 @@ class Choices(Frozen):
 
     def with_rows(self, *arrays: np.ndarray) -> "Choices":
         """The same options and respondents with other sets and choices: start, members, respondent, choice, times."""
-        return self._made_of(self.labels, self.respondents, *arrays)
+        return self._made_of(self.labels, self.respondents, *arrays, self.people)
 
     def with_counts(self, counts: np.ndarray) -> "Choices":
         """The same sets with other numbers of choices of their members; respondents are no longer told apart."""
         choice = np.flatnonzero(counts)
         nobody = np.full(choice.size, -1)
-        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice])
+        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice], None)
 
     def _fill(self, rows: Occasions) -> "Choices":
         if len(rows.labels) < 2:
             raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
-        self._freeze(rows.labels, rows.respondents, *aggregated(rows))
+        self._freeze(rows.labels, rows.respondents, *aggregated(rows), rows.people)
         warn_of(alike_labels(self.labels))
         return self
 
@@ -297,7 +301,12 @@ class Choices(Frozen):
         return f"Choices({self})"
 
     def _details(self) -> Facts:
-        return ("options", self.labels), ("components", str(len(self.components())))
+        return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Who answered: the respondents."""
+        return self.respondents
 
     @property
     def n_options(self) -> int:

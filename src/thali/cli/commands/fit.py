@@ -11,6 +11,7 @@ import typer
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
 from thali.inference.jobs import INDEX, command_noted, remove_job
+from thali.model.options import OF_PAIRS
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -60,18 +61,20 @@ def run_fit(
     from thali.model.saved import tree_of_model
 
     spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)
+    wanted: dict[str, Any] = {}
     # Whatever the data are: options are looked at before a large file is read.
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
         terminal.words = OptionWords([_NAME, *possible.values()])
-        for word, value in typed.items():
-            value_of(possible[word], value)
+        read = {word: value_of(possible[word], value) for word, value in typed.items()}
+        if {option.word for option in OF_PAIRS} & set(typed):
+            wanted = {possible[word].name: value for word, value in read.items() if possible[word].to == DATA}
     asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
     if asked is None:
-        asked = _asked(terminal, kind_of_data(found), "", typed, data_name)
+        asked = _asked(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
     spec, method, values, of = asked.spec, asked.method, asked.values, asked.arguments
     report = report_of(spec, method)
     data, recognised = load(found, spec, of(DATA))

@@ -1,7 +1,17 @@
 """The shapes of table that are recognised: one shape a file."""
 
 from ..layout import Layout
-from . import covariates, experiment, long_choices, pair_list, similarity_list, similarity_square, square_of_counts
+from . import (
+    covariates,
+    experiment,
+    long_choices,
+    pair_list,
+    results,
+    similarity_list,
+    similarity_square,
+    square_of_counts,
+    trials,
+)
 
 # In this order; where no reading is sure, the first one counts.
 LAYOUTS: tuple[Layout, ...] = (
@@ -9,6 +19,8 @@ LAYOUTS: tuple[Layout, ...] = (
     experiment.LAYOUT,
     square_of_counts.LAYOUT,
     pair_list.LAYOUT,
+    trials.LAYOUT,
+    results.LAYOUT,
     similarity_square.LAYOUT,
     similarity_list.LAYOUT,
     covariates.LAYOUT,
