@@ -1,10 +1,11 @@
 """Paired comparisons from tables in which a row is a comparison, or several alike."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from .answers import who_answered
@@ -13,6 +14,8 @@ from .frozen import Frozen
 from .pair_columns import PairColumns, subject_column, the_columns, uncounted
 from .suspicious import alike_labels, dropped_columns, warn_of
 from .trials import Outcomes, outcomes_of_trials, trial_columns
+from .wide_columns import WideColumns, wide_columns
+from .wide_pairs import outcomes_of_wide
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,6 +252,76 @@ class PairRows(Frozen):
         refuse_no_frame(frame)
         found = outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights)
         return cls._of_outcomes(found)
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: "pd.DataFrame",
+        coding: Mapping[Any, str] | None = None,
+        subject: str | None = None,
+        count: str | None = None,
+        *,
+        pairs: Mapping[str, Sequence[Any]] | None = None,
+        labels: Iterable[Any] | None = None,
+        weights: bool = False,
+    ) -> Self:
+        """Comparisons from a wide table: one column a pair, one row a subject, as R's prefmod and psychotools have it.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Empty cells were not answered. Other columns become `people`.
+        coding : mapping, optional
+            What the values of the cells mean: {value: "first", "second" or "tie"}. None: the label of the option
+            chosen; >, < and =; 1 and 2; 1, -1 and 0 for a tie; or 0, 2 and 1 for a tie (with a warning).
+        subject : str, optional
+            Column of who answered. None: recognised, else every row is a subject.
+        count : str, optional
+            Column with the number of people who gave the answers of the row. None: recognised, else it is one.
+        pairs : mapping, optional
+            {column: (first option, second option)}. None: recognised by names such as "tea > milk", "tea:milk", "tea vs
+            milk", V12 for the options 1 and 2; or V1, V2, V3, ... in the order (1, 2), (1, 3), (2, 3), (1, 4), ... of
+            prefmod; or by the two labels that each column holds.
+        labels : sequence of str, optional
+            Names for the options 1, 2, ... of columns that have numbers alone.
+        weights : bool
+            Fractional counts are meant.
+
+        Returns
+        -------
+        PairedComparisons
+
+        Raises
+        ------
+        DataError
+            If no column is a pair, or a cell means nothing.
+
+        Example
+        -------
+        >>> import pandas as pd, thali as th
+        >>> frame = pd.DataFrame({"tea:milk": [1, 1, -1], "tea:water": [1, 0, 1], "milk:water": [1, 1, 1]})
+        >>> data = th.PairedComparisons.from_wide(frame.assign(age=[30, 40, 50]))
+        >>> data
+        PairedComparisons(3 options, 3 pairs, 9 comparisons (1 tie), 3 subjects, 1 component)
+        >>> data.people["age"].tolist()
+        [30, 40, 50]
+        """
+        refuse_no_frame(frame)
+        given = {"subject": subject, "count": count}
+        for name in filter(None, (*given.values(), *(pairs or ()))):
+            column(frame, name)
+        if pairs is not None:
+            named = {name: (as_label(pair[0]), as_label(pair[1])) for name, pair in pairs.items()}
+            found = WideColumns(named, "named", subject, count)
+        else:
+            found = wide_columns(frame, given)
+        if found is None:
+            raise DataError(
+                f"None of the columns {shorten([str(name) for name in frame.columns], 12)} is called like a pair, "
+                f"such as "
+                "'tea > milk'; name them by `pairs`, {column: (first, second)}."
+            )
+        return cls._of_outcomes(outcomes_of_wide(frame, found, coding, labels, weights))[0]
 
     @classmethod
     def _of_outcomes(cls, found: Outcomes) -> tuple[Self, str]:

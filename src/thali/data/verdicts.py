@@ -67,14 +67,20 @@ def decoded(
     raise _unreadable(frame, sides, chosen, unread, set(texts), game)
 
 
-def _by_coding(
-    texts: list[str], coding: Mapping[Any, str], frame: "pd.DataFrame", chosen: str, codes: np.ndarray
-) -> dict[str, float]:
+def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
+    """What each text means by a coding {value: "first", "second" or "tie"}."""
     meaning = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
             raise DataError(Argument("coding"), f" must give first, second or tie for each value; got {word!r}.")
         meaning[as_label(value)] = _MEANINGS[word]
+    return meaning
+
+
+def _by_coding(
+    texts: list[str], coding: Mapping[Any, str], frame: "pd.DataFrame", chosen: str, codes: np.ndarray
+) -> dict[str, float]:
+    meaning = meanings(coding)
     if unknown := [text for text in texts if text and text not in meaning]:
         row = int((codes == texts.index(unknown[0])).argmax())
         raise DataError(

@@ -11,6 +11,7 @@ from . import (
     similarity_square,
     square_of_counts,
     trials,
+    wide_pairs,
 )
 
 # In this order; where no reading is sure, the first one counts.
@@ -21,6 +22,7 @@ LAYOUTS: tuple[Layout, ...] = (
     pair_list.LAYOUT,
     trials.LAYOUT,
     results.LAYOUT,
+    wide_pairs.LAYOUT,
     similarity_square.LAYOUT,
     similarity_list.LAYOUT,
     covariates.LAYOUT,
