@@ -352,8 +352,8 @@ def test_columns_that_say_nothing_of_choices(tmp_path):
         read(path, kinds.PAIRS)
     assert str(caught.value).startswith(
         "football.csv: The columns 'club', 'stadium', 'seats' are not paired comparisons; expected a square table of "
-        "counts (row over column; the first column repeats the labels of the header); or the columns 'chosen' and "
-        "'rejected' (winner, loser;"
+        "counts (row over column; the first column repeats the labels of the header); or a workbook with such a square "
+        "for every subject, a sheet each; or the columns 'chosen' and 'rejected' (winner, loser;"
     )
 
 

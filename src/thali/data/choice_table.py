@@ -177,7 +177,7 @@ def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> 
 
     kind = column(frame, _sure(chosen, "chosen")).dtype
     if not isinstance(kind, pd.CategoricalDtype):
-        return _in_order(list(dict.fromkeys(seen)))
+        return in_order(list(dict.fromkeys(seen)))
     return tuple(dict.fromkeys([*(as_label(value) for value in kind.categories), *seen]))
 
 
@@ -253,7 +253,7 @@ def coded(
     elif isinstance(values.dtype, pd.CategoricalDtype):
         names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
     else:
-        names = _in_order(list(dict.fromkeys(texts)))
+        names = in_order(list(dict.fromkeys(texts)))
     place = {label: k for k, label in enumerate(names)}
     numbers = np.array([place.get(text, -1) for text in texts], np.int64)[codes]
     if (numbers < 0).any():
@@ -265,7 +265,7 @@ def coded(
     return numbers, names
 
 
-def _in_order(texts: list[str]) -> tuple[str, ...]:
+def in_order(texts: list[str]) -> tuple[str, ...]:
     """Numbers by size, names as they first appear."""
     try:
         return tuple(sorted(texts, key=lambda text: (float(text), text)))

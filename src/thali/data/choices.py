@@ -1,6 +1,6 @@
 """Choices of one option out of several."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,10 +10,10 @@ from thali._labels import plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from .choice_rows import ChoiceRows
 from .choice_sets import aggregated
-from .choice_table import Occasions, long_occasions, wide_occasions
+from .choice_table import Occasions, long_occasions
 from .connectivity import disconnected, group_numbers
-from .frozen import Frozen
 from .pairs import PairedComparisons
 from .people import column_facts
 from .suspicious import alike_labels, warn_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Choices(Frozen):
+class Choices(ChoiceRows):
     """Which option was chosen out of which set, of any size from two.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
@@ -115,66 +115,6 @@ class Choices(Frozen):
         names = {"choice_id": choice_id, "alternative": alternative, "chosen": chosen, "available": available}
         names |= {"respondent": respondent, "count": count}
         self._fill(long_occasions(frame, names, labels, weights))
-
-    @classmethod
-    def from_frame(cls, frame: "pd.DataFrame", *columns: str | None, **more: Any) -> "Choices":
-        """The same as `Choices(frame, ...)`.
-
-        Example
-        -------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"id": [1, 1], "item": ["tea", "milk"], "y": [0, 1]})
-        >>> Choices.from_frame(frame, choice_id="id").counts
-        array([0., 1.])
-        """
-        return cls(frame, *columns, **more)
-
-    @classmethod
-    def from_wide(
-        cls,
-        frame: "pd.DataFrame",
-        chosen: str | None = None,
-        alternatives: Sequence[str] | None = None,
-        available: Mapping[Any, str] | None = None,
-        respondent: str | None = None,
-        count: str | None = None,
-        *,
-        labels: Iterable[Any] | None = None,
-        weights: bool = False,
-    ) -> "Choices":
-        """Choices from a wide table: one row for each occasion.
-
-        Parameters
-        ----------
-        frame : DataFrame
-        chosen : str, optional
-            Column with the label of the chosen alternative. None: the column "chosen" or "choice".
-        alternatives : sequence of str, optional
-            Columns with the labels of the alternatives that were offered; an empty cell is none.
-        available : mapping from label to str, optional
-            For each alternative the column that holds 1 where it was offered. If neither this nor `alternatives` is
-            given, all options were offered every time.
-        respondent, count, labels, weights
-            As in `Choices`.
-
-        Returns
-        -------
-        Choices
-
-        Raises
-        ------
-        DataError
-            As `Choices`.
-
-        Example
-        -------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"choice": ["car", "bus", "bus"], "car_av": [1, 0, 1]}).assign(bus_av=1, walk_av=1)
-        >>> Choices.from_wide(frame, available={"car": "car_av", "bus": "bus_av", "walk": "walk_av"}).sets
-        [('bus', 'walk'), ('car', 'bus', 'walk')]
-        """
-        others = {"respondent": respondent, "count": count}
-        return cls.__new__(cls)._fill(wide_occasions(frame, chosen, alternatives, available, others, labels, weights))
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":

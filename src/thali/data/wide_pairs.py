@@ -1,10 +1,9 @@
 """Comparisons from a wide table: one column a pair, one row a subject or a pattern of answers with its count."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from thali._labels import as_label, checked_labels, plural, shorten
 from thali.errors import Argument, DataError, DataWarning, Message
@@ -17,6 +16,9 @@ from .people import people_table
 from .trials import Outcomes
 from .verdicts import FIRST, SECOND, TIE, meanings
 from .wide_columns import Pair, WideColumns
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SIGNS = {">": FIRST, "<": SECOND, "=": TIE, "first": FIRST, "second": SECOND, "left": FIRST, "right": SECOND}
 _CODES: tuple[dict[str, float], ...] = (
@@ -79,6 +81,8 @@ def _outcomes(
     frame: "pd.DataFrame", pairs: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[np.ndarray, str]:
     """Of each row and column FIRST, SECOND, TIE or NaN; and in which code."""
+    import pandas as pd
+
     cells = [pd.factorize(frame[name]) for name in pairs]
     texts = [[as_label(value) for value in values] for _, values in cells]
     said = {text for each in texts for text in each if text}

@@ -107,7 +107,34 @@ CODING = Option(
     default="recognised",
     metavar="VALUE=first|second|tie",
 )
-OF_PAIRS = (SUBJECT, FIRST, SECOND, REJECTED, COUNT, LOSSES, HOME, AWAY, RESULT, CODING)
+OPTION = _COLUMN.but(name="option", help="Of rankings: the column of the option, beside --rank.")
+RANK = _COLUMN.but(name="rank", help="Of rankings: the column of the rank, 1 for the best.")
+UNRANKED = Option(
+    "unranked",
+    "Of rankings: what the options are that one does not name. absent: not offered; worse: offered, and worse.",
+    to=DATA,
+    default="absent",
+    words={"absent": "absent", "worse": "worse"},
+)
+BEST = _COLUMN.but(name="best", help="Of best-worst choices: the column of the best.")
+WORST = _COLUMN.but(name="worst", help="Of best-worst choices: the column of the worst.")
+OF_TABLES = (
+    SUBJECT,
+    FIRST,
+    SECOND,
+    REJECTED,
+    COUNT,
+    LOSSES,
+    HOME,
+    AWAY,
+    RESULT,
+    CODING,
+    OPTION,
+    RANK,
+    UNRANKED,
+    BEST,
+    WORST,
+)
 TIES = Option(
     "ties",
     "What a tie counts. half: half a choice of either option; drop: nothing.",

@@ -13,7 +13,7 @@ from .table import Table, in_file, load
 
 # Options that name a column: only layouts that know all of those given are tried.
 COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
-COLUMNS += ("option", "rank", "choice_id", "alternative")
+COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative")
 
 
 class RecognitionError(DataError):

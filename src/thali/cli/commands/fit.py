@@ -11,7 +11,7 @@ import typer
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
 from thali.inference.jobs import INDEX, command_noted, remove_job
-from thali.model.options import OF_PAIRS
+from thali.model.options import OF_TABLES
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -67,7 +67,7 @@ def run_fit(
         possible = {word: owned[0][1] for word, owned in by_word().items()}
         terminal.words = OptionWords([_NAME, *possible.values()])
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
-        if {option.word for option in OF_PAIRS} & set(typed):
+        if {option.word for option in OF_TABLES} & set(typed):
             wanted = {possible[word].name: value for word, value in read.items() if possible[word].to == DATA}
     asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
     if out is not None:

@@ -2,14 +2,17 @@
 
 from ..layout import Layout
 from . import (
+    best_worst,
     covariates,
     experiment,
     long_choices,
     pair_list,
+    rankings,
     results,
     similarity_list,
     similarity_square,
     square_of_counts,
+    squares_by_sheet,
     trials,
     wide_pairs,
 )
@@ -19,10 +22,13 @@ LAYOUTS: tuple[Layout, ...] = (
     long_choices.LAYOUT,
     experiment.LAYOUT,
     square_of_counts.LAYOUT,
+    squares_by_sheet.LAYOUT,
     pair_list.LAYOUT,
     trials.LAYOUT,
     results.LAYOUT,
     wide_pairs.LAYOUT,
+    rankings.LAYOUT,
+    best_worst.LAYOUT,
     similarity_square.LAYOUT,
     similarity_list.LAYOUT,
     covariates.LAYOUT,
