@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 class ChoiceRows(Frozen):
     """The constructors of `Choices` that take rows."""
 
+    def __init__(self, frame: "pd.DataFrame", *columns: str | None, **more: Any) -> None:
+        raise NotImplementedError
+
     def _fill(self, rows: Occasions) -> Self:
         """The data made of the rows of occasions."""
         raise NotImplementedError

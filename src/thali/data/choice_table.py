@@ -23,12 +23,12 @@ CHOICE_ID = ("choiceid", "choicesid", "chid", "obsid", "ids", "occasion", "occas
 CHOICE_ID += ("choicesituation", "situationid", "task", "taskid", "choicetask", "choiceset", "choicesetid", "setid")
 CHOICE_ID += ("trial", "trialid", "question", "session", "sessionindex", "caseid", "case", "obs", "observation")
 ALTERNATIVE = ("alternative", "alternatives", "alternativeid", "alt", "alts", "altid", "item", "items", "itemid")
-ALTERNATIVE += ("itemindex", "option", "options", "optionid", "mode", "brand", "product")
-CHOSEN = ("chosen", "choice", "choices", "ischosen", "selected", "picked", "outcome", "chose", "y")
+ALTERNATIVE += ("itemindex", "option", "options", "optionid", "concept", "mode", "brand", "product")
+CHOSEN = ("chosen", "choice", "choices", "ischosen", "selected", "picked", "outcome", "chose", "response", "y")
 AVAILABLE = ("available", "avail", "availability", "isavailable", "av", "offered")
 RESPONDENT = ("respondent", "respondentid", "resp", "respid", "panel", "panels", "panelid", "individual", "indiv")
 RESPONDENT += ("individualid", "person", "personid", "subject", "subjectid", "participant", "household", "householdid")
-RESPONDENT += ("user", "userid", "userindex", "consumer", "customer", "id")
+RESPONDENT += ("sysrespnum", "respnum", "user", "userid", "userindex", "consumer", "customer", "id")
 
 LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
 

@@ -435,7 +435,7 @@ class PairRows(Frozen):
 def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:
     """How often each row's first option was chosen, its second, and neither."""
     none, ties = np.zeros(len(frame)), columns.ties
-    tied = none if ties is None or frame[ties].isna().all() else count_column(frame, ties, weights)
+    tied = none if ties is None or frame[ties].isna().to_numpy().all() else count_column(frame, ties, weights)
     chosen, rejected = [*(count_column(frame, name, weights) for name in columns.times), none, none][:2]
     if columns.times:
         return chosen, rejected, tied

@@ -128,6 +128,21 @@ def options_alone(frame: "pd.DataFrame") -> tuple[str, str] | None:
     return first, second
 
 
+def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
+    """Whether further columns of numbers describe the two sides, as attributes in a choice experiment do."""
+    import pandas as pd
+
+    sides = side_columns([str(name) for name in frame.columns])
+    marks = next((each.side for each in sides if each.columns == (found.first, found.second)), None)
+    return any(
+        each.side == marks
+        and each.stem not in GOALS
+        and not set(each.columns) & set(found.used)
+        and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in each.columns)
+        for each in sides
+    )
+
+
 def _fits(sides: Sides, game: bool) -> bool:
     return (sides.side[0] in GAMES) or not game
 

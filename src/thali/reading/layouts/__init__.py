@@ -14,6 +14,7 @@ from . import (
     square_of_counts,
     squares_by_sheet,
     trials,
+    wide_experiment,
     wide_pairs,
 )
 
@@ -21,6 +22,7 @@ from . import (
 LAYOUTS: tuple[Layout, ...] = (
     long_choices.LAYOUT,
     experiment.LAYOUT,
+    wide_experiment.LAYOUT,
     square_of_counts.LAYOUT,
     squares_by_sheet.LAYOUT,
     pair_list.LAYOUT,

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.data.trials import options_alone, trial_columns
+from thali.data.trials import described_sides, options_alone, trial_columns
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading
@@ -35,7 +35,8 @@ def matched(
     if found.game != game or (table.square is not None and not named):
         return None
     how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
-    return Reading(PAIRS, name, how, table, partial(_converted, table, given, game, coding, weights))
+    sure = named or not described_sides(table.frame, found)
+    return Reading(PAIRS, name, how, table, partial(_converted, table, given, game, coding, weights), sure)
 
 
 def _converted(
