@@ -137,7 +137,7 @@ def test_data_of_another_kind_than_was_asked_for():
         ),
         (
             "left,right,size",
-            ". Nearest is a table of trials, but for a column that says which of 'left' and 'right' was chosen, which "
+            ". Nearest is a table of trials, but for a column that says which was chosen of 'left' and 'right', which "
             "you "
             "may name by chosen; it has ",
         ),
@@ -147,7 +147,7 @@ def test_data_of_another_kind_than_was_asked_for():
             "alternative; ",
         ),
         ("alt,choice,size", "but for a column that numbers the occasions, which you may name by choice_id; it has one"),
-        ("x,y,z", "; expected a square table of counts"),
+        ("x,y,z", "; expected a long table of choices, a square of counts, "),
     ],
 )
 def test_the_nearest_layout_is_named_and_what_it_lacks(header, nearest):

@@ -60,7 +60,7 @@ def best_worst_columns(
             raise DataError(f"No column looks like that of the {role} option; name it by ", Argument(role), ".")
     assert best is not None and worst is not None
     taken = {name for name in found.values() if name is not None}
-    groups = [tuple(options)] if options is not None else _series([name for name in names if name not in taken])
+    groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])
     if not groups:
         raise DataError(
             f"Beside {best!r} and {worst!r} no columns such as 'option1', 'option2', 'option3' say what was offered; "
@@ -71,7 +71,7 @@ def best_worst_columns(
     return BestWorstColumns(best, worst, (likely or groups)[0], found["subject"], found["count"])
 
 
-def _series(names: list[str]) -> list[tuple[str, ...]]:
+def series(names: list[str]) -> list[tuple[str, ...]]:
     """Columns that differ in a last letter or number alone, which go a, b, ... or 1, 2, ..."""
     own = by_plain_name(names)
     found = []

@@ -76,6 +76,17 @@ def wide_tasks(
     return WideTasks(known, attributes, available, found["respondent"], found["task"], chosen) if attributes else None
 
 
+def numbered_attributes(names: list[str]) -> list[str]:
+    """The columns price_1, price_2 and the like, where no column of a choice stands beside them."""
+    if any(name in by_plain_name(names) for name in CHOSEN):
+        return []
+    for separator in _BETWEEN:
+        described = _described(names, separator, True)
+        if described and all(set(each) == set(_NUMBERS[: len(each)]) for each in described.values()):
+            return [name for each in described.values() for name in each.values()]
+    return []
+
+
 def _described(names: list[str], separator: str, last: bool) -> dict[str, dict[str, str]]:
     """Attribute -> alternative -> column, of all attributes that several alternatives have."""
     found: dict[str, dict[str, str]] = {}

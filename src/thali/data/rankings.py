@@ -116,7 +116,12 @@ def _ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
 
 def _by_ranks(number: int, ranks: np.ndarray, names: tuple[str, ...], name: Any) -> np.ndarray:
     """The options in the order of their ranks, those without one left out."""
-    ranked = np.flatnonzero(np.nan_to_num(ranks) > 0)
+    ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
+    if (wrong := ranked[(ranks[ranked] < 0) | (ranks[ranked] != np.floor(ranks[ranked]))]).size:
+        raise DataError(
+            f"{names[wrong[0]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 for the "
+            f"best."
+        )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
     if (same := np.flatnonzero(np.diff(ranks[order]) == 0)).size:
         both = [names[order[same[0]]], names[order[same[0] + 1]]]

@@ -10,7 +10,20 @@ from thali.errors import Argument, DataError
 
 from .answers import Who, who_answered
 from .choice_table import counted
-from .column_names import CHOSEN_OF_TWO, COUNTS, GAMES, GOALS, OPTION, RESULT, SUBJECT, WEIGHTS, by_plain_name, plain
+from .column_names import (
+    CHOSEN_OF_TWO,
+    COUNTS,
+    GAMES,
+    GOALS,
+    MORE_SIDES,
+    OPTION,
+    RESULT,
+    SIDES,
+    SUBJECT,
+    WEIGHTS,
+    by_plain_name,
+    plain,
+)
 from .columns import column, encode
 from .side_columns import Sides, side_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
@@ -33,6 +46,7 @@ _STEMS |= {
     "url",
     "id",
 }
+_SCORE = r"^\s*(\d+)\s*[:–-]\s*(\d+)\s*$"  # such as 3:1
 _JSPSYCH = ("trialtype", "trialindex")
 
 
@@ -119,13 +133,49 @@ def _options(
     return (*likely[0].columns, likely[0].side[0] in GAMES)
 
 
-def options_alone(frame: "pd.DataFrame") -> tuple[str, str] | None:
-    """Two columns of options that no column says the outcome of; None if there are none."""
+class Missing(NamedTuple):
+    """What a table lacks that nearly holds trials: in words, the role of the column, and how near it is."""
+
+    what: str
+    role: str
+    near: int
+
+
+def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
+    """What the table lacks to be one of trials or of games; None if it is nothing like it."""
+    names = [str(name) for name in frame.columns]
+    own = by_plain_name(names)
+    verdict = next((own[name] for name in ((*RESULT,) if game else CHOSEN_OF_TWO) if name in own), None)
     try:
-        first, second, _ = _options(frame, [str(name) for name in frame.columns], {}, False)
+        first, second, at_home = _options(frame, names, {}, game)
     except DataError:
+        return None if verdict is None else _near_verdict(frame, own, verdict, game)
+    if at_home != game or verdict is not None:
         return None
-    return first, second
+    won = f"won of {first!r} and {second!r}" if game else f"was chosen of {first!r} and {second!r}"
+    return Missing(f"a column that says which {won}", "chosen", 3)
+
+
+def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool) -> Missing | None:
+    """What is missing beside a column that says which was chosen: one of the options, or the names of both."""
+    for one, other in (*SIDES, *MORE_SIDES):
+        for role, here, there in (("second", one, other), ("first", other, one)):
+            for stem in ("", *sorted(_STEMS)) if (len(here) > 1 and len(there) > 1) or not game else ():
+                for spelled in ("{0}{1}", "{1}{0}"):
+                    name, partner = spelled.format(stem, here), spelled.format(stem, there)
+                    lone = name in own and partner not in own and own[name] != verdict and (stem or len(here) > 1)
+                    if lone and (one in GAMES) == game:
+                        known = own[name]
+                        if known.casefold().endswith(here):  # spelled as its partner is
+                            partner = known[: -len(here)] + there
+                        return Missing(f"a column {partner!r} beside {known!r}", role, 3)
+    labels = set(map(str, frame[verdict].dropna().unique()))
+    options = [
+        name for name in own.values() if name != verdict and labels & set(map(str, frame[name].dropna().unique()))
+    ]
+    if game or len(options) != 2:
+        return None
+    return Missing(f"names that say that {options[0]!r} and {options[1]!r} hold the two options", "first", 3)
 
 
 def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
@@ -216,6 +266,10 @@ def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any
         if values <= {0, 1}:  # the number of the button, from 0
             found = decoded(frame, columns[:2], name, {0: "first", 1: "second"}, columns.game)
             return found._replace(how="the number of the button, 0 for the first, as jsPsych writes it")
+    scores = frame[name].astype(str).str.extract(_SCORE) if coding is None and columns.game else None
+    if scores is not None and scores.notna().to_numpy().any(axis=1).all():
+        ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
+        return Verdicts(ahead * FIRST, "the goals of either side", ("the same",))
     return decoded(frame, columns[:2], name, coding, columns.game)
 
 

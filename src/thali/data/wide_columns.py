@@ -58,6 +58,21 @@ def wide_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Wide
     return None
 
 
+def called_like_pairs(names: list[str]) -> list[str]:
+    """The columns called "tea > coffee" and the like."""
+    return list(_by_labels(names))
+
+
+def numbered_answers(frame: "pd.DataFrame") -> list[str]:
+    """The numbered columns V1, V2, ... that hold codes of answers but are no number of pairs."""
+    for numbered in _numbered([str(name) for name in frame.columns]).values():
+        texts = [{as_label(value) for value in frame[name].dropna().unique()} for name in numbered]
+        codes = ({"1", "2"}, {"1", "0", "-1"})
+        if len(numbered) > 2 and any(all(each <= code for each in texts) for code in codes):
+            return numbered
+    return []
+
+
 def prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
     """All pairs in the order of R's prefmod: (1, 2), (1, 3), (2, 3), (1, 4), (2, 4), (3, 4), ...
 
@@ -106,15 +121,20 @@ def _numbers(pairs: int) -> set[str]:
     return {str(k + 1) for k in range(number_of_options(pairs) or 0)}
 
 
-def _by_running_number(names: list[str]) -> dict[str, Pair]:
-    """Columns called V1, V2, ... as many as there are pairs of some number of options."""
+def _numbered(names: list[str]) -> dict[str, list[str]]:
+    """The columns called V1, V2, ... by what stands before the number."""
     stems: dict[str, list[str]] = {}
     for name in names:
         if found := _NUMBERED.fullmatch(name):
             numbered = stems.setdefault(found[1], [])
             if int(found[2]) == len(numbered) + 1:
                 numbered.append(name)
-    for numbered in stems.values():
+    return stems
+
+
+def _by_running_number(names: list[str]) -> dict[str, Pair]:
+    """Columns called V1, V2, ... as many as there are pairs of some number of options."""
+    for numbered in _numbered(names).values():
         if k := number_of_options(len(numbered)):
             return dict(zip(numbered, prefmod_pairs([str(i + 1) for i in range(k)]), strict=True))
     return {}

@@ -33,6 +33,7 @@ class Lack(NamedTuple):
 
     what: str
     option: str = ""  # of the layout, by which a column can be named
+    near: int = 1  # how much of the shape is there; the nearest layout is named
 
 
 @dataclass(frozen=True)

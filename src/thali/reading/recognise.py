@@ -149,12 +149,15 @@ def _unknown(table: Table, tried: list[Layout], others: list[Reading], wanted: t
         found = others[0]
         message = f"The table holds {found.kind} ({found.layout}: {found.how}), not {_either(kinds)}."
         return RecognitionError(message, (found.kind,), wanted)
-    near = [(layout, lack) for layout in tried if (lack := layout.lacks(table))]
-    found = f"The columns {shorten(table.names, 12)} are not {_either(kinds)}"
+    near = [(layout, lack) for layout in tried if table.named and (lack := layout.lacks(table))]
+    known = "have no shape that is known" if len(kinds) > 2 else f"are not {_either(kinds)}"
+    found = f"The columns {shorten(table.names, 12)} {known}"
     if not near:
-        expected = "; or ".join(layout.expected for layout in tried if layout.kind == kinds[0])
-        return RecognitionError(f"{found}; expected {expected}.", (), wanted)
-    layout, lack = near[0]
+        shapes = "; or ".join(layout.expected for layout in tried)
+        if len(kinds) > 1:
+            shapes = "a " + ", a ".join(layout.name for layout in tried)
+        return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
+    layout, lack = max(near, key=lambda each: each[1].near)
     name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
     message = Message(f"{found}. Nearest is a {layout.name}, but for {lack.what}", name, f"; it has {layout.expected}.")
     return RecognitionError(message, (), wanted, layout.name)

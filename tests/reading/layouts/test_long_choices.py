@@ -35,5 +35,5 @@ def test_what_it_makes():
 
 
 def test_what_is_lacking():
-    assert lacks(table(TEXT.replace("alt", "drink"))) == ("a column of alternatives", "alternative")
+    assert lacks(table(TEXT.replace("alt", "drink"))) == ("a column of alternatives", "alternative", 2)
     assert lacks(table(TEXT)) is lacks(table("x,y,z\n1,2,3\n4,5,6\n")) is None

@@ -53,5 +53,5 @@ def test_what_it_makes():
 
 
 def test_what_is_lacking():
-    assert lacks(table("Winner,year\nA,1\nB,2\nC,3\n")) == ("a column 'loser' beside 'Winner'", "rejected")
+    assert lacks(table("Winner,year\nA,1\nB,2\nC,3\n")) == ("a column 'loser' beside 'Winner'", "rejected", 1)
     assert lacks(table("i,year\nA,1\nB,2\nC,3\n")) is lacks(table("winner,loser\nA,B\n")) is None

@@ -177,4 +177,5 @@ def test_what_is_lacking():
     assert best_worst.lacks(table("best,worst,year\nx,y,1\n")) == (
         "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'",
         "",
+        3,
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali.data.best_worst import BEST, WORST, best_worst_columns
+from thali.data.best_worst import BEST, WORST, best_worst_columns, series
 from thali.data.choices import Choices
 from thali.data.column_names import by_plain_name
 from thali.data.kinds import CHOICES
@@ -43,7 +43,11 @@ def lacks(table: Table) -> Lack | None:
     own = by_plain_name(table.names)
     best, worst = (next((own[name] for name in names if name in own), None) for names in (BEST, WORST))
     if best is not None and worst is not None:
-        return Lack(f"columns 'option1', 'option2', 'option3' of what was offered beside {best!r} and {worst!r}")
+        return Lack(
+            f"columns 'option1', 'option2', 'option3' of what was offered beside {best!r} and {worst!r}", near=3
+        )
+    if best is not None and series([name for name in table.names if name != best]):
+        return Lack(f"a column of the worst beside {best!r}", "worst", 3)
     return None
 
 

@@ -58,7 +58,7 @@ def lacks(table: Table) -> Lack | None:
     """The column that is missing where the two others are there."""
     own = by_plain_name(table.names)
     missing = [lack for names, lack in _NEEDED if not any(name in own for name in names)]
-    return missing[0] if len(missing) == 1 else None
+    return missing[0]._replace(near=2) if len(missing) == 1 else None
 
 
 LAYOUT = Layout(

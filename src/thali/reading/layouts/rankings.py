@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from thali.data.choice_table import ALTERNATIVE
 from thali.data.choices import Choices
+from thali.data.column_names import by_plain_name
 from thali.data.kinds import CHOICES
-from thali.data.ranking_columns import LONG, ranking_columns, shown
+from thali.data.ranking_columns import LONG, RANK, ranking_columns, shown
 
-from ..layout import Layout, Reading
+from ..layout import Lack, Layout, Reading
 from ..table import Table
 
 NAME = "table of rankings"
@@ -41,6 +43,15 @@ def _converted(table: Table, given: dict[str, Any], unranked: str, weights: bool
     return data, f"{how}: {data}"
 
 
+def lacks(table: Table) -> Lack | None:
+    """The option beside the rank, or the rank beside the option."""
+    own = by_plain_name(table.names)
+    option, rank = (next((own[name] for name in names if name in own), None) for names in (ALTERNATIVE, RANK))
+    if rank is not None and option is None:
+        return Lack(f"a column of options beside {rank!r}", "option", 2)
+    return None
+
+
 LAYOUT = Layout(
     NAME,
     CHOICES,
@@ -52,4 +63,5 @@ LAYOUT = Layout(
     ),
     options=("option", "rank", "respondent", "count", "unranked", "weights"),
     named_by=NAMED_BY,
+    lacks=lacks,
 )

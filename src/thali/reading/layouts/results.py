@@ -6,7 +6,7 @@ from thali.data.kinds import PAIRS
 
 from ..layout import Layout, Reading
 from ..table import Table
-from .trials import GAMES_BY, RESULTS, matched
+from .trials import GAMES_BY, RESULTS, lacks_of, matched
 
 NAME = "table of results"
 
@@ -25,4 +25,5 @@ LAYOUT = Layout(
     ),
     options=(*RESULTS, "coding", "weights"),
     named_by=GAMES_BY,
+    lacks=lambda table: lacks_of(table, True),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.data.trials import described_sides, options_alone, trial_columns
+from thali.data.trials import described_sides, near_trials, trial_columns
 from thali.errors import DataError
 
 from ..layout import Lack, Layout, Reading
@@ -54,10 +54,15 @@ TRIALS, GAMES = "one trial a row", "one game a row"
 
 def lacks(table: Table) -> Lack | None:
     """The column that says which was chosen, beside two of options."""
-    found = options_alone(table.frame) if table.named else None
+    return lacks_of(table, False)
+
+
+def lacks_of(table: Table, game: bool) -> Lack | None:
+    """What trials or games lack: the outcome, one of the two options, or their names."""
+    found = near_trials(table.frame, game)
     if found is None:
         return None
-    return Lack(f"a column that says which of {found[0]!r} and {found[1]!r} was chosen", "chosen")
+    return Lack(found.what, dict(zip(ROLES, RESULTS if game else OPTIONS, strict=True))[found.role], found.near)
 
 
 LAYOUT = Layout(

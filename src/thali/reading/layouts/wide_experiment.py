@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from thali._labels import shorten
 from thali.data.experiment import ChoiceExperiment
-from thali.data.experiment_wide import wide_tasks
+from thali.data.experiment_wide import numbered_attributes, wide_tasks
 from thali.data.kinds import EXPERIMENTS
 
-from ..layout import Layout, Reading
+from ..layout import Lack, Layout, Reading
 from ..table import Table
 
 NAME = "choice experiment with a row a task"
@@ -30,10 +31,19 @@ def _converted(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceE
     return data, f"{how}: {data}"
 
 
+def lacks(table: Table) -> Lack | None:
+    """The choice beside columns that are called by attribute and alternative."""
+    described = numbered_attributes(table.names)
+    return (
+        Lack(f"a column of the alternative chosen beside {shorten(described, 4)}", "chosen", 2) if described else None
+    )
+
+
 LAYOUT = Layout(
     NAME,
     EXPERIMENTS,
     match,
     expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
     options=("respondent", "task", "chosen", "levels", "none", "bins"),
+    lacks=lacks,
 )

@@ -6,10 +6,10 @@ from thali._labels import shorten
 from thali.data.columns import column
 from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.data.wide_columns import WideColumns, wide_columns
+from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
 from thali.data.wide_pairs import outcomes_of_wide
 
-from ..layout import Layout, Reading
+from ..layout import Lack, Layout, Reading
 from ..table import Table
 
 NAME = "table with a column a pair"
@@ -39,6 +39,17 @@ def _converted(table: Table, found: WideColumns, coding: Any, weights: bool) -> 
     return data, f"{row}, {how}: {data}"
 
 
+def lacks(table: Table) -> Lack | None:
+    """What columns lack that are called like pairs, or hold codes of answers."""
+    if called := called_like_pairs(table.names):
+        return Lack(f"answers in {shorten(called, 3)} such as 1 and 2; 1, -1 and 0; or the label chosen", near=3)
+    if numbered := numbered_answers(table.frame):
+        first, last = numbered[0], numbered[-1]
+        what = f"a number of columns {first!r} to {last!r} that is one of pairs (3, 6, 10, 15, ...)"
+        return Lack(what, near=3)
+    return None
+
+
 LAYOUT = Layout(
     NAME,
     PAIRS,
@@ -49,4 +60,5 @@ LAYOUT = Layout(
         "for a tie, or the label chosen"
     ),
     options=("respondent", "count", "coding", "weights"),
+    lacks=lacks,
 )
