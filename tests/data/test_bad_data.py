@@ -194,7 +194,9 @@ def test_long_frames(text, arguments, sentence):
 
 
 def test_frames_that_are_none():
-    with pytest.raises(DataError, match="`frame` must be a pandas DataFrame; got dict."):
+    with pytest.raises(
+        DataError, match="`frame` must be a DataFrame, of pandas, polars or whatever has the Arrow interface; got dict"
+    ):
         PairedComparisons.from_frame({"chosen": ["A"], "rejected": ["B"]})  # type: ignore[arg-type]
     twice = pd.DataFrame([["A", "B", "C"]], columns=["chosen", "rejected", "rejected"])
     with pytest.raises(DataError, match="There are several columns 'rejected'; rename all but one."):

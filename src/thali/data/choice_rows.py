@@ -8,7 +8,7 @@ from thali.errors import DataError
 
 from .best_worst import best_worst_columns, occasions_of_best_worst
 from .choice_table import Occasions, wide_occasions
-from .columns import refuse_no_frame
+from .frames import as_frame
 from .frozen import Frozen
 from .ranking_columns import SHAPES, the_ranking_columns
 from .rankings import ABSENT, WORSE, occasions_of_rankings, rankings_of_frame, rankings_of_list, words_of
@@ -158,7 +158,9 @@ class ChoiceRows(Frozen):
         """The choices in rankings, and how they were read."""
         one_of("unranked", unranked, (ABSENT, WORSE))
         one_of("layout", layout, (None, *SHAPES))
-        if not hasattr(rankings, "columns"):
+        if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
+            rankings = as_frame(rankings)
+        else:
             if isinstance(rankings, str) or not isinstance(rankings, Iterable):
                 raise DataError(f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}.")
             return cls.__new__(cls)._fill(occasions_of_rankings(rankings_of_list(rankings, labels), unranked)), ""
@@ -210,7 +212,7 @@ class ChoiceRows(Frozen):
         >>> th.Choices.from_best_worst(pd.DataFrame(rows)).to_frame()["alternative"].tolist()
         ['tea', 'water', 'tea', 'milk', 'water']
         """
-        refuse_no_frame(frame)
+        frame = as_frame(frame)
         given = {"best": best, "worst": worst, "subject": respondent, "count": count}
         columns = best_worst_columns(frame, given, options)
         return cls.__new__(cls)._fill(occasions_of_best_worst(frame, columns, labels, weights))

@@ -11,7 +11,8 @@ from thali.errors import Argument, DataError
 
 from .checks import checked_counts
 from .column_names import COUNTS, by_plain_name
-from .columns import column, refuse_no_frame
+from .columns import column
+from .frames import as_frame
 from .people import people_table
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def long_occasions(
     frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
 ) -> Occasions:
     """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
-    refuse_no_frame(frame)
+    frame = as_frame(frame)
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     found = roles(frame, names)
@@ -98,7 +99,7 @@ def wide_occasions(
     weights: bool,
 ) -> Occasions:
     """The rows of a wide table, one an occasion, as those of a long one."""
-    refuse_no_frame(frame)
+    frame = as_frame(frame)
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     if alternatives is not None and available is not None:

@@ -75,12 +75,6 @@ def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
     return winner[stored], loser[stored], values[stored]
 
 
-def refuse_no_frame(frame: Any) -> None:
-    """Raise for anything but a DataFrame."""
-    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
-
-
 def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     """The column of that name, or an error that lists those there are."""
     if name not in frame.columns:

@@ -9,9 +9,10 @@ from thali._described import Facts
 from thali._labels import plural, shorten
 from thali.errors import ArgumentError, DataError
 
-from .columns import column, refuse_no_frame
+from .columns import column
 from .experiment_levels import ALPHABET
 from .experiment_scheme import INSIDE, Encoded, Tasks
+from .frames import as_frame
 from .frozen import Frozen
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class ChoiceExperiment(Frozen, Tasks):
         """
         from .experiment_wide import long_frame, wide_tasks
 
-        refuse_no_frame(frame)
+        frame = as_frame(frame)
         given = {"respondent": respondent, "task": task, "chosen": chosen}
         for name in filter(None, given.values()):
             column(frame, name)

@@ -26,6 +26,7 @@ from .experiment_levels import (
     row_texts,
 )
 from .experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
+from .frames import as_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,8 +82,7 @@ def choices_of(
     inside: bool,
 ) -> Choices:
     """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
-    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    frame = as_frame(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     if not len(frame):
         raise DataError("There is not a single task; the table has no rows.")

@@ -9,7 +9,8 @@ from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from .answers import who_answered
-from .columns import column, count_column, encode, refuse_no_frame
+from .columns import column, count_column, encode
+from .frames import as_frame
 from .frozen import Frozen
 from .pair_columns import PairColumns, subject_column, the_columns, uncounted
 from .suspicious import alike_labels, dropped_columns, warn_of
@@ -95,7 +96,7 @@ class PairRows(Frozen):
         >>> th.PairedComparisons.from_frame(frame)
         PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
         """
-        refuse_no_frame(frame)
+        frame = as_frame(frame)
         names = [str(name) for name in frame.columns]
         if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
             found = the_columns(names)
@@ -249,7 +250,7 @@ class PairRows(Frozen):
         weights: bool = False,
     ) -> tuple[Self, str]:
         """The comparisons in trials or games, and how they were read."""
-        refuse_no_frame(frame)
+        frame = as_frame(frame)
         found = outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights)
         return cls._of_outcomes(found)
 
@@ -306,7 +307,7 @@ class PairRows(Frozen):
         >>> data.people["age"].tolist()
         [30, 40, 50]
         """
-        refuse_no_frame(frame)
+        frame = as_frame(frame)
         given = {"subject": subject, "count": count}
         for name in filter(None, (*given.values(), *(pairs or ()))):
             column(frame, name)

@@ -96,7 +96,7 @@ class MaximumLikelihoodElimination(Model):
         """
         seed = 0 if random_seed is None else random_seed
         settings = self.aspects, self.unique, self._lapse()
-        data = data_of_thali(data)
+        data = data_of_thali(data, "PairedComparisons")
         work = partial(estimate, data, *settings, random_seed=seed)
         return self._carry_out(Job(lambda: {"estimates_": work()}, data=str(data)))
 
