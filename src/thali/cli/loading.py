@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import plural
+from thali._labels import plural, shorten
 from thali._source import Source, read_source, read_standard_input
 from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES
 from thali.errors import Argument, Clause, DataError
@@ -87,8 +87,9 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
     -------
     data : PairedComparisons, Choices, Similarities, ChoiceExperiment or Observations
     recognised : str
-        Of paired comparisons it ends with one of them, against which the direction can be checked.
+        Of comparisons and choices with some of them, against which the direction can be checked, and who made them.
     """
+    from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
 
     if found.bundled is not None:
@@ -102,12 +103,16 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
         except DataError as error:
             raise DataError(error, *([f" I{other}."] if other else [])) from None
         recognised += f"; i{other}" if other else ""
-    if not isinstance(data, PairedComparisons):
+    if not isinstance(data, PairedComparisons | Choices):
         return data, recognised
     recognised += f"; e.g. {data.example()}"
+    pairs = isinstance(data, PairedComparisons)
     if data.subjects:
-        n, people = data.n_comparisons, len(data.subjects)
-        recognised += f"; {plural(n, 'comparison')} of {people:,} people, which standard errors treat as independent"
+        what = plural(data.n_comparisons, "comparison") if pairs else plural(data.n_choices, "choice")
+        about = "" if data.people is None else f" ({shorten(list(map(str, data.people.columns)))})"
+        recognised += f"; {what} of {len(data.subjects):,} people{about}, which standard errors treat as independent"
+    if not pairs:
+        return data, recognised
     ties = wanted.get("ties")
     if data.n_ties and ties is not None:
         recognised += f"; {plural(data.n_ties, 'tie')} {_TIES[ties]}"

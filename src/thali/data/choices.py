@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import plural, shorten
+from thali._labels import plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
@@ -290,6 +290,22 @@ class Choices(ChoiceRows):
         there = np.zeros(self.n_options, bool)
         there[self.members] = True
         return [self.labels[k] for k in np.flatnonzero(~there)]
+
+    def example(self) -> str:
+        """The choices out of one set in words: of that out of which there were most.
+
+        Example
+        -------
+        >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
+        "'tea' chosen out of 'tea', 'milk' 3 times of 4"
+        """
+        total = np.add.reduceat(self.counts, self.start[:-1])
+        v = int(total.argmax())
+        counts, members = (array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members))
+        k = int(counts.argmax())
+        name, names = self.labels[members[k]], shorten([self.labels[i] for i in members])
+        times = plural(short_number(counts[k]), "time")
+        return f"{name!r} chosen out of {names} {times} of {short_number(total[v]):,}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that sets connect, the largest group first; one group = connected.

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import one_of
 from thali._described import Facts
-from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali._labels import as_label, checked_labels, plural, short_number, shorten, suggest
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
@@ -240,7 +240,7 @@ class PairedComparisons(PairRows):
         k = int(np.abs(self.wins - self.losses).argmax())
         pair = sorted([(self.wins[k], self.labels[self.first[k]]), (self.losses[k], self.labels[self.second[k]])])
         (_, behind), (more, ahead) = pair
-        more, tied, total = (_short(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
+        more, tied, total = (short_number(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
         ties = f" ({plural(tied, 'tie')})" if tied else ""
         return f"{ahead!r} chosen over {behind!r} {plural(more, 'time')} of {total:,}{ties}"
 
@@ -399,8 +399,3 @@ class PairedComparisons(PairRows):
                 near = suggest(name, self.labels) or f" The options are {shorten(self.labels)}."
                 raise DataError(f"There is no option {name!r}.{near}")
         return [place[name] for name in names]
-
-
-def _short(times: float) -> int | float:
-    """A number without decimals if it is whole."""
-    return int(times) if float(times).is_integer() else float(times)

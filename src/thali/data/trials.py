@@ -169,13 +169,19 @@ def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game
                         if known.casefold().endswith(here):  # spelled as its partner is
                             partner = known[: -len(here)] + there
                         return Missing(f"a column {partner!r} beside {known!r}", role, 3)
-    labels = set(map(str, frame[verdict].dropna().unique()))
-    options = [
-        name for name in own.values() if name != verdict and labels & set(map(str, frame[name].dropna().unique()))
-    ]
+    labels = _words(frame, verdict)
+    options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
     if game or len(options) != 2:
         return None
     return Missing(f"names that say that {options[0]!r} and {options[1]!r} hold the two options", "first", 3)
+
+
+def _words(frame: "pd.DataFrame", name: str) -> set[str]:
+    """The distinct cells of a column of text; none of a column of numbers."""
+    import pandas as pd
+
+    values = frame[name]
+    return set() if pd.api.types.is_numeric_dtype(values.dtype) else set(map(str, values.dropna().unique()))
 
 
 def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
@@ -254,7 +260,7 @@ def outcomes_of_trials(
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
-    how = _words(columns, verdicts, len(frame) - len(rows))
+    how = _in_words(columns, verdicts, len(frame) - len(rows))
     who = who_answered(rows, columns.subject, columns.used)
     return Outcomes(names, winner, loser, times - tied, tied, who, how)
 
@@ -286,7 +292,7 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
     return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the greater of {shorten(columns.verdict)}", ("the same",))
 
 
-def _words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str:
+def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str:
     a, b = columns.first, columns.second
     if len(columns.verdict) == 2:
         how = f"{a!r} against {b!r}, won by {verdicts.how}"

@@ -18,6 +18,7 @@ _MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE}
 _GAME = {"h": FIRST, "home": FIRST, "w": FIRST, "win": FIRST, "heim": FIRST, "a": SECOND, "away": SECOND, "l": SECOND}
 _GAME |= {"loss": SECOND}
 _TIED_GAME = ("d", "x")
+_NO_ANSWER = ("None", "null")  # as PsychoPy and jsPsych write it
 
 
 class Verdicts(NamedTuple):
@@ -39,7 +40,7 @@ def decoded(
     import pandas as pd
 
     codes, values = pd.factorize(frame[chosen])
-    texts = [as_label(value) for value in values]
+    texts = ["" if value in _NO_ANSWER else as_label(value) for value in values]
     if coding is not None:
         meaning = _by_coding(texts, coding, frame, chosen, codes)
         return _found(codes, texts, meaning, "by the coding given")
@@ -114,16 +115,22 @@ def _by_side(texts: list[str], ties: set[str], sides: tuple[str, str], game: boo
         return None
     if numbers := _by_number(set(answers), game, bool(ties)):
         return numbers | dict.fromkeys(ties, TIE)
+    words = _words_of(sides, game)
+    meaning = {text: words.get(plain(text)) for text in answers}
+    if any(value is None for value in meaning.values()):
+        return None
+    return {text: float(value) for text, value in meaning.items() if value is not None} | dict.fromkeys(ties, TIE)
+
+
+def _words_of(sides: tuple[str, str], game: bool) -> dict[str, float]:
+    """The words for either side, those of the columns among them."""
     words: dict[str, float] = {}
     for one, other in (*MORE_SIDES, *SIDES):
         for spelled in ("{}", "option{}", "arrow{}", "{}arrow", "model{}", "assistant{}", "response{}", "{}wins"):
             words |= {spelled.format(one): FIRST, spelled.format(other): SECOND}
     words |= _GAME if game else {}
     words |= {plain(sides[0]): FIRST, plain(sides[1]): SECOND}
-    meaning = {text: words.get(plain(text)) for text in answers}
-    if any(value is None for value in meaning.values()):
-        return None
-    return {text: float(value) for text, value in meaning.items() if value is not None} | dict.fromkeys(ties, TIE)
+    return words
 
 
 def _by_number(texts: set[str], game: bool, ties: bool) -> dict[str, float] | None:
@@ -159,7 +166,9 @@ def _unreadable(
             Argument("coding"),
             f", or write {sides[0]!r} and {sides[1]!r}.",
         )
-    row = int(unread.argmax())
+    words = _words_of(sides, game)
+    strange = unread & np.array([plain(as_label(value)) not in words for value in frame[chosen]])
+    row = int((strange if strange.any() else unread).argmax())
     options = [as_label(frame[name].iloc[row]) for name in sides]
     words = "H, D, A, 1, X, 2 or 1, 0, -1" if game else "a side (left, right, first, second, 1, 2)"
     return DataError(

@@ -5,6 +5,7 @@ from typing import Any
 
 from thali._labels import shorten
 from thali._source import Source
+from thali.data.columns import column
 from thali.errors import Argument, Clause, DataError, Message
 
 from .layout import Layout, Reading
@@ -107,6 +108,9 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
     named = [layout for layout in tried if any(options.get(name) is not None for name in layout.named_by)]
     triangles = {layout.name for layout in tried if layout.triangle}
     with in_file(table.file):
+        for name in (*COLUMNS, "respondent", "task"):
+            if name != "unranked" and options.get(name) is not None:
+                column(table.frame, options[name])
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
         readings = _matches(named or tried, table, options | {"known": len(kinds) == 1})

@@ -158,6 +158,7 @@ def _names(header: list[str]) -> list[str]:
 
 
 def _table(cells: Cells, file: str) -> Table:
+    cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
     if not named:  # a square of numbers: what looked like the header is its first row
@@ -167,6 +168,15 @@ def _table(cells: Cells, file: str) -> Table:
     typed = [_typed(column, cells.decimal_comma) for column in columns]
     frame = pd.DataFrame(dict(zip(_names(header), typed, strict=True)), index=lines)
     return Table(frame, file, named, cells.note, cells.short_rows)
+
+
+def _without_questions(cells: Cells) -> Cells:
+    """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
+    if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
+        return cells
+    note = "; ".join(filter(None, [cells.note, "Qualtrics' lines of questions and of ids left out"]))
+    columns = [column[2:] for column in cells.columns]
+    return Cells(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 
 
 def _typed(column: list[str], decimal_comma: bool) -> "np.ndarray | pd.api.extensions.ExtensionArray":

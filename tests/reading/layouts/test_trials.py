@@ -131,7 +131,7 @@ def test_columns_and_values_in_any_words():
         ("left,right,choice\ntea,milk,\n", "Column 'choice' holds no answer"),
         (
             "home,away,result\nHull,Stoke,W\nHull,Stoke,Q\n",
-            "Column 'result' holds 'W' in row 2, which is none of its two options ('Hull', 'Stoke'), H, D, A, 1, X, 2 "
+            "Column 'result' holds 'Q' in row 3, which is none of its two options ('Hull', 'Stoke'), H, D, A, 1, X, 2 "
             "or 1, "
             "0, -1 or a word for a tie; mend it, or say what it means by coding.",
         ),
