@@ -20,7 +20,7 @@ from .suspicious import alike_labels, percentages, warn_of
 from .ties import tie_cells, ties_unknown
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
@@ -143,36 +143,6 @@ class PairedComparisons(PairRows):
     def _details(self) -> Facts:
         people = column_facts(self.people)
         return ("options", self.labels), ("components", str(len(self.components()))), *people
-
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        """Who answered; empty if the data do not say."""
-        return () if self.answers is None else self.answers.subjects
-
-    @property
-    def people(self) -> "pd.DataFrame | None":
-        """What is known of those who answered: a row a person; None if nothing is."""
-        return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
-
-    def by_subject(self) -> "dict[str, PairedComparisons]":
-        """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
-
-        Raises
-        ------
-        DataError
-            If the data do not say who answered.
-        """
-        if self.answers is None:
-            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
-        found = {}
-        rows = np.searchsorted(self.answers.subject, np.arange(len(self.subjects) + 1))
-        for name, begin, end in zip(self.subjects, rows[:-1], rows[1:], strict=True):
-            if begin < end:
-                pair = self.answers.pair[begin:end]
-                each = self.answers.wins, self.answers.losses, self.answers.tied
-                sums = [array[begin:end].copy() for array in each]
-                found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None)
-        return found
 
     @property
     def n_options(self) -> int:
