@@ -110,9 +110,9 @@ def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["p
 
     picked = np.array([as_label(value) for value in column(frame, columns.chosen)], dtype=object)
     labels = columns.alternatives
-    nothing = (
-        as_label(none) if none is not None else next((t for t in picked if plain(t) in NONE and t not in labels), None)
-    )
+    nothing = None if none is None else as_label(none)
+    if none is None:
+        nothing = next((str(text) for text in picked if plain(text) in NONE and text not in labels), None)
     if nothing is None and set(picked) <= set(_NUMBERS[: len(labels)]) and not set(picked) <= set(labels):
         picked = np.array([labels[int(text) - 1] for text in picked], dtype=object)  # their numbers
     for row, text in enumerate(picked):
@@ -127,7 +127,8 @@ def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["p
     who = frame[columns.respondent] if columns.respondent is not None else pd.Series(rows + 1, frame.index)
     task = frame[columns.task] if columns.task is not None else who.groupby(who).cumcount() + 1
     parts = []
-    for k, label in enumerate((*labels, *([nothing] if nothing is not None else []))):
+    offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
+    for k, label in enumerate(offered):
         there = flags(frame, columns.available[label]) if label in columns.available else np.ones(len(frame), bool)
         if (picked[~there] == label).any():
             row = frame.index[np.flatnonzero(~there & (picked == label))[0]]

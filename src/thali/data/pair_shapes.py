@@ -8,6 +8,7 @@ import numpy as np
 from thali._labels import as_label, shorten
 from thali.errors import DataError
 
+from .answers import Answers
 from .columns import column
 from .frames import as_frame
 from .frozen import Frozen
@@ -29,6 +30,7 @@ class PairShapes(Frozen):
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
+    answers: Answers | None
     _whole: bool
 
     def _fill(self, labels: tuple[str, ...], *cells: Any) -> Self:

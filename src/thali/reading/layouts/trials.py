@@ -62,7 +62,8 @@ def lacks_of(table: Table, game: bool) -> Lack | None:
     found = near_trials(table.frame, game)
     if found is None:
         return None
-    return Lack(found.what, dict(zip(ROLES, RESULTS if game else OPTIONS, strict=True))[found.role], found.near)
+    options = RESULTS if game else OPTIONS
+    return Lack(found.what, options[ROLES.index(found.role)], found.near)
 
 
 LAYOUT = Layout(
