@@ -66,16 +66,14 @@ def test_the_condensed_vector_of_scipy():
         (
             th.EliminationByAspects("unique"),
             [[0, 3], [1, 0]],
-            "A plain matrix was given; it is taken for PairedComparisons(matrix), times the row was chosen over the "
-            "column: "
-            "2 options, 1 pair, 4 comparisons.",
+            "A plain matrix was given; it is taken for PairedComparisons(matrix), times the row was chosen over "
+            "the column: 2 options, 1 pair, 4 comparisons.",
         ),
         (
             th.AdditiveClustering(sigma=0.1),
             np.array([[1, 0.3, 0.2], [0.3, 1, 0.4], [0.2, 0.4, 1]]),
             "A plain matrix was given; it is taken for Similarities(matrix), how similar row and column are: 3 "
-            "objects, 3 "
-            "similarities.",
+            "objects, 3 similarities.",
         ),
     ],
 )

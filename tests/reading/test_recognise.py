@@ -132,14 +132,12 @@ def test_data_of_another_kind_than_was_asked_for():
         (
             "winner,looser,year",
             ". Nearest is a list of comparisons, but for a column 'loser' beside 'winner', which you may name by "
-            "rejected; "
-            "it has ",
+            "rejected; it has ",
         ),
         (
             "left,right,size",
-            ". Nearest is a table of trials, but for a column that says which was chosen of 'left' and 'right', which "
-            "you "
-            "may name by chosen; it has ",
+            ". Nearest is a table of trials, but for a column that says which was chosen of 'left' and 'right', "
+            "which you may name by chosen; it has ",
         ),
         (
             "obsID,drink,choice",

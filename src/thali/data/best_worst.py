@@ -63,9 +63,8 @@ def best_worst_columns(
     groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])
     if not groups:
         raise DataError(
-            f"Beside {best!r} and {worst!r} no columns such as 'option1', 'option2', 'option3' say what was offered; "
-            f"name "
-            "them so, or by `options`."
+            f"Beside {best!r} and {worst!r} no columns such as 'option1', 'option2', 'option3' say what was "
+            "offered; name them so, or by `options`."
         )
     likely = [group for group in groups if _fits(frame, group, best)]
     return BestWorstColumns(best, worst, (likely or groups)[0], found["subject"], found["count"])
@@ -126,9 +125,8 @@ def rankings_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, lab
         size = sum(map(bool, there))
         if size > 3:
             raise DataError(
-                f"{size} options stand in row {number}, and best-worst choices are read out of three at most; without "
-                f"the "
-                f"column {columns.worst!r} these are choices of the best."
+                f"{size} options stand in row {number}, and best-worst choices are read out of three at most; "
+                f"without the column {columns.worst!r} these are choices of the best."
             )
         top = _place(best[row], there, columns.options, f"in row {number}, column {columns.best!r}")
         bottom = _place(worst[row], there, columns.options, f"in row {number}, column {columns.worst!r}")

@@ -78,8 +78,8 @@ class ExperimentRows(Frozen):
         if found is None:
             raise DataError(
                 f"The columns {shorten([str(name) for name in frame.columns], 12)} do not describe alternatives, as "
-                f"price_1 "
-                "and price_2 or car_time and bus_time beside 'choice' do; name what stands for them by `alternatives`."
+                "price_1 and price_2 or car_time and bus_time beside 'choice' do; name what stands for them by "
+                "`alternatives`."
             )
         long, nothing = long_frame(frame, found, none)
         return cls.from_frame(long, none=nothing, **more)

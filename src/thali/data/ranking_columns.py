@@ -99,9 +99,8 @@ def the_ranking_columns(frame: "pd.DataFrame", layout: str | None, given: Mappin
     if found is None or layout not in (None, found.shape):
         raise DataError(
             f"The columns {shorten([str(name) for name in frame.columns], 12)} hold no rankings: neither a column a "
-            f"rank "
-            "(rank1, rank2 or 1st, 2nd) nor a column an option with its rank, nor an option and a rank; name the last "
-            "two by ",
+            "rank (rank1, rank2 or 1st, 2nd) nor a column an option with its rank, nor an option and a rank; name "
+            "the last two by ",
             Argument("option"),
             " and ",
             Argument("rank"),

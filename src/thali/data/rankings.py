@@ -119,16 +119,15 @@ def _by_ranks(number: int, ranks: np.ndarray, names: tuple[str, ...], name: Any)
     ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
     if (wrong := ranked[(ranks[ranked] < 0) | (ranks[ranked] != np.floor(ranks[ranked]))]).size:
         raise DataError(
-            f"{names[wrong[0]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 for the "
-            f"best."
+            f"{names[wrong[0]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks are whole numbers, 1 for "
+            "the best."
         )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
     if (same := np.flatnonzero(np.diff(ranks[order]) == 0)).size:
         both = [names[order[same[0]]], names[order[same[0] + 1]]]
         raise DataError(
             f"{both[0]!r} and {both[1]!r} both have rank {ranks[order[same[0]]]:g} in {name(number)}; rankings with "
-            f"ties "
-            "are not read, so break the tie or remove the row."
+            "ties are not read, so break the tie or remove the row."
         )
     return order
 

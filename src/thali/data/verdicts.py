@@ -57,8 +57,8 @@ def decoded(
             other = _outcome(codes, texts, by_side)
             if not np.array_equal(other, by_label, equal_nan=True):
                 raise DataError(
-                    f"Column {chosen!r} may hold labels of options or sides (1, 2, left, right), and the two differ; "
-                    "give the options other names, or say what its values mean by ",
+                    f"Column {chosen!r} may hold labels of options or sides (1, 2, left, right), and the two "
+                    "differ; give the options other names, or say what its values mean by ",
                     Argument("coding"),
                     ".",
                 )

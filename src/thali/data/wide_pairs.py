@@ -96,8 +96,7 @@ def _outcomes(
                 row = frame.index[int((codes == own.index(text)).argmax())]
                 raise DataError(
                     f"Column {name!r} holds {text!r} in row {row}, which is neither {pair[0]!r} nor {pair[1]!r}, a "
-                    f"code such "
-                    "as 1 and 2 nor a word for a tie; mend it, or say what it means by ",
+                    "code such as 1 and 2 nor a word for a tie; mend it, or say what it means by ",
                     Argument("coding"),
                     ".",
                 )
@@ -122,9 +121,8 @@ def _code(
                 warn(
                     DataWarning(
                         Message(
-                            "The columns of pairs hold 0, 1 and 2, read as R's prefmod writes them: 0 the first, 1 a "
-                            "tie, "
-                            "2 the second; if they mean something else, say so by ",
+                            "The columns of pairs hold 0, 1 and 2, read as R's prefmod writes them: 0 the first, 1 "
+                            "a tie, 2 the second; if they mean something else, say so by ",
                             Argument("coding"),
                             ".",
                         )
@@ -134,8 +132,7 @@ def _code(
     if answers <= {"0", "1"}:
         raise DataError(
             f"The columns of pairs hold {' and '.join(sorted(answers)) or 'ties'} alone, which does not say which "
-            f"option was "
-            "chosen; say what they mean by ",
+            "option was chosen; say what they mean by ",
             Argument("coding"),
             ".",
         )

@@ -44,8 +44,7 @@ SHAPES = {
         [["Vp", "item", "rank"], *([k, option, n + 1] for k, o in enumerate(ORDERS) for n, option in enumerate(o))]
     ),
     "preflib": "# FILE NAME: 1.soc\n# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n# ALTERNATIVE NAME 3: "
-    "water\n"
-    "2: 1,2,3\n1: 2,3,1\n1: 1,3,2\n",
+    "water\n2: 1,2,3\n1: 2,3,1\n1: 1,3,2\n",
     "old preflib": "3\n1,tea\n2,milk\n3,water\n4,4,3\n2,1,2,3\n1,2,3,1\n1,1,3,2\n",
 }
 
@@ -96,8 +95,8 @@ def test_the_unique_aspects_model_takes_them():
     [
         (
             "tea,milk,water\n1,2,3\n2,1,3\n1,1,2\n3,2,1\n",
-            "'tea' and 'milk' both have rank 1 in row 4; rankings with ties are not read, so break the tie or remove "
-            "the row.",
+            "'tea' and 'milk' both have rank 1 in row 4; rankings with ties are not read, so break the tie or "
+            "remove the row.",
         ),
         ("rank1,rank2,rank3\ntea,milk,tea\n", "'tea' is named twice in row 2; an option has one rank."),
         (
@@ -157,8 +156,7 @@ def test_best_and_worst_of_three(cells):
         (
             "a1,a2,a3,a4,best,worst\nx,y,z,w,x,y\n",
             "4 options stand in row 2, and best-worst choices are read out of three at most; without the column "
-            "'worst' these "
-            "are choices of the best.",
+            "'worst' these are choices of the best.",
         ),
         ("a1,a2,a3,best,worst\nx,y,z,x,x\n", "'x' is both the best and the worst in row 2; mend one of the two."),
         (

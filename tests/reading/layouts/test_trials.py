@@ -50,8 +50,8 @@ def test_trials(header, cells, how):
     assert made(data) == (2, 1, 1)
     first, second, chosen = header.split(",")
     assert sentence == (
-        f"one trial a row, {first!r} against {second!r}, {chosen!r} holds {how}: 2 options, 1 pair, 4 comparisons (1 "
-        f"tie)"
+        f"one trial a row, {first!r} against {second!r}, {chosen!r} holds {how}: 2 options, 1 pair, 4 comparisons "
+        "(1 tie)"
     )
     frame = pd.read_csv(pd.io.common.StringIO(rows(header, cells)))
     assert th.PairedComparisons.from_trials(frame) == data
@@ -107,21 +107,18 @@ def test_columns_and_values_in_any_words():
     [
         (
             "left,right,choice\ntea,milk,coffee\n",
-            "Column 'choice' holds 'coffee' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-            "right, "
-            "first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+            "Column 'choice' holds 'coffee' in row 2, which is none of its two options ('tea', 'milk'), a side "
+            "(left, right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
         ),
         (
             "left,right,choice\ntea,milk,0\ntea,milk,1\n",
-            "Column 'choice' holds 0 and 1, which do not say which side was chosen; say what they mean by coding, or "
-            "write "
-            "'left' and 'right'.",
+            "Column 'choice' holds 0 and 1, which do not say which side was chosen; say what they mean by coding, "
+            "or write 'left' and 'right'.",
         ),
         (
             "left,right,choice\n1,2,1\n2,1,1\n",
             "Column 'choice' may hold labels of options or sides (1, 2, left, right), and the two differ; give the "
-            "options "
-            "other names, or say what its values mean by coding.",
+            "options other names, or say what its values mean by coding.",
         ),
         ("left,right,choice\ntea,tea,left\n", "'tea' is compared with itself in row 2, column 'left'; remove the row"),
         (
@@ -131,9 +128,8 @@ def test_columns_and_values_in_any_words():
         ("left,right,choice\ntea,milk,\n", "Column 'choice' holds no answer"),
         (
             "home,away,result\nHull,Stoke,W\nHull,Stoke,Q\n",
-            "Column 'result' holds 'Q' in row 3, which is none of its two options ('Hull', 'Stoke'), H, D, A, 1, X, 2 "
-            "or 1, "
-            "0, -1 or a word for a tie; mend it, or say what it means by coding.",
+            "Column 'result' holds 'Q' in row 3, which is none of its two options ('Hull', 'Stoke'), H, D, A, 1, "
+            "X, 2 or 1, 0, -1 or a word for a tie; mend it, or say what it means by coding.",
         ),
         (
             "home,away,home_goals,away_goals\nHull,Stoke,two,1\n",

@@ -94,15 +94,13 @@ def test_pairs_by_the_two_labels_that_columns_hold():
     [
         (
             "tea:milk,tea:water\n1,0\n0,1\n1,1\n",
-            "The columns of pairs hold 0 and 1 alone, which does not say which option was chosen; say what they mean "
-            "by "
-            "coding.",
+            "The columns of pairs hold 0 and 1 alone, which does not say which option was chosen; say what they "
+            "mean by coding.",
         ),
         (
             "tea:milk,tea:water\ntea,tea\n>,tea\ntea,tea\n",
             "Column 'tea:milk' holds '>' in row 3, which is neither 'tea' nor 'milk', a code such as 1 and 2 nor a "
-            "word "
-            "for a tie; mend it, or say what it means by coding.",
+            "word for a tie; mend it, or say what it means by coding.",
         ),
     ],
 )

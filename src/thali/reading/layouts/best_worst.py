@@ -56,8 +56,8 @@ LAYOUT = Layout(
     CHOICES,
     match,
     expected=(
-        "a set of two or three options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' and "
-        "'worst' (most, least)"
+        "a set of two or three options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
+        "and 'worst' (most, least)"
     ),
     options=("best", "worst", "respondent", "count", "weights"),
     named_by=("best", "worst"),

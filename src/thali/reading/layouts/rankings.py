@@ -57,9 +57,8 @@ LAYOUT = Layout(
     CHOICES,
     match,
     expected=(
-        "a ranking a row with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or a column an option that "
-        "holds "
-        "its rank, or an option of a ranking a row with the columns 'subject', 'option' and 'rank'"
+        "a ranking a row with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or a column an option "
+        "that holds its rank, or an option of a ranking a row with the columns 'subject', 'option' and 'rank'"
     ),
     options=("option", "rank", "respondent", "count", "unranked", "weights"),
     named_by=NAMED_BY,

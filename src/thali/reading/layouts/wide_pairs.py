@@ -55,9 +55,8 @@ LAYOUT = Layout(
     PAIRS,
     match,
     expected=(
-        "a subject a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, -1 "
-        "and 0 "
-        "for a tie, or the label chosen"
+        "a subject a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
+        "-1 and 0 for a tie, or the label chosen"
     ),
     options=("respondent", "count", "coding", "weights"),
     lacks=lacks,
