@@ -11,7 +11,6 @@ import typer
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
 from thali.inference.jobs import INDEX, command_noted, remove_job
-from thali.model.options import OF_TABLES
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -19,7 +18,7 @@ from ..files import check_folder, write_results
 from ..loading import find_data, kind_of_data, load
 from ..messages import OptionWords
 from ..models import model_implied, model_named, options_of, settings_of_alias
-from ..options import by_word
+from ..options import by_word, said_of_table
 from ..reports import Fitted, report_of
 from ..values import value_of
 from .jobs import JOB, as_json
@@ -67,8 +66,7 @@ def run_fit(
         possible = {word: owned[0][1] for word, owned in by_word().items()}
         terminal.words = OptionWords([_NAME, *possible.values()])
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
-        if {option.word for option in OF_TABLES} & set(typed):
-            wanted = {possible[word].name: value for word, value in read.items() if possible[word].to == DATA}
+        wanted = said_of_table(read)
     asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
     if out is not None:
         check_folder(out)
