@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 # Raised when a stored tree changes so that an older thali could not read it.
-SCHEMA = 4
+SCHEMA = 5
 _BULKY = {"features", "owners", "feature_size", "weights"}  # variables that are compressed
 
 
