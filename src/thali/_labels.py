@@ -55,3 +55,8 @@ def shorten(names: Sequence[str], most: int = 6) -> str:
 def plural(number: float, noun: str) -> str:
     """ "1 pair", "8,424 pairs"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def short_number(value: float) -> int | float:
+    """The number, without decimals if it is whole."""
+    return int(value) if float(value).is_integer() else float(value)

@@ -102,7 +102,10 @@ def test_columns_may_be_named(run):
         "No column looks like alternative; name it by --alternative"
         in run("fit", "odd.csv", *wanted[:2], "--task", "when").err
     )
-    assert "name their column: thali fit FILE --alternative COLUMN" in run("fit", "odd.csv").err
+    nearest = (
+        "Nearest is a long table of choices, but for a column of alternatives, which you may name by --alternative"
+    )
+    assert nearest in run("fit", "odd.csv").err
     wrong = run("fit", "celebrities", "--alternative", "drink")
     assert wrong.code == 2 and "--alternative is about a file, and celebrities is a bundled data set" in wrong.err
     with pytest.raises(DataError, match="odd.csv: There is no column 'cup'"):
@@ -144,7 +147,7 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
         ),
         (("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"), "ibp"),
         (("plain.csv", "--method", "maximum-likelihood"), "Maximum likelihood is for choices between two options"),
-        (("tea.csv", "--chosen", "x"), "No column looks like choice_id; name it by --task; the columns"),
+        (("tea.csv", "--chosen", "x"), "There is no column 'x'; the columns are 'chosen', 'rejected', 'count'."),
     ],
 )
 def test_what_cannot_be_fitted(run, words, said):

@@ -162,7 +162,12 @@ FRAMES = [
         "There is not a single comparison among the 2 options; every count is 0.",
     ),
     ("chosen,rejected,count\nA,A,0", {}, "At least two options are needed to compare; got 'A'."),
-    ("winner,loser\nA,B", {}, "There is no column 'chosen'; the columns are 'winner', 'loser'."),
+    (
+        "winner,rank\nA,B",
+        {},
+        "The columns 'winner', 'rank' do not say which option was chosen over which; name them by `chosen` and "
+        "`rejected`.",
+    ),
     (
         "winner,loser\nA,B",
         {"chosen": "Winer", "rejected": "loser"},
@@ -189,7 +194,9 @@ def test_long_frames(text, arguments, sentence):
 
 
 def test_frames_that_are_none():
-    with pytest.raises(DataError, match="`frame` must be a pandas DataFrame; got dict."):
+    with pytest.raises(
+        DataError, match="`frame` must be a DataFrame, of pandas, polars or whatever has the Arrow interface; got dict"
+    ):
         PairedComparisons.from_frame({"chosen": ["A"], "rejected": ["B"]})  # type: ignore[arg-type]
     twice = pd.DataFrame([["A", "B", "C"]], columns=["chosen", "rejected", "rejected"])
     with pytest.raises(DataError, match="There are several columns 'rejected'; rename all but one."):
@@ -342,15 +349,13 @@ def test_files(content, sentence, tmp_path):
 
 def test_columns_that_say_nothing_of_choices(tmp_path):
     path = tmp_path / "football.csv"
-    path.write_text("home,away,result\nHull,Stoke,-1\nStoke,Wigan,1\n")
+    path.write_text("club,stadium,seats\nHull,KCOM,25400\nStoke,Bet365,30089\nWigan,DW,25138\n")
     with pytest.raises(DataError) as caught:
         read(path, kinds.PAIRS)
     assert str(caught.value).startswith(
-        "football.csv: The columns 'home', 'away', 'result' are not paired comparisons; expected a square "
-        "table of "
-        "counts (row over column; the first column repeats the labels of the header), or the columns "
-        "'chosen' and "
-        "'rejected' (or winner and loser,"
+        "football.csv: The columns 'club', 'stadium', 'seats' are not paired comparisons; expected a square table of "
+        "counts (row over column; the first column repeats the labels of the header); or a workbook with such a square "
+        "for every subject, a sheet each; or the columns 'chosen' and 'rejected' (winner, loser;"
     )
 
 

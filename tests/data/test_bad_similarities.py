@@ -28,7 +28,13 @@ def framed(values, rows="AB", columns="AB"):
 ARRAYS = [
     # matrix, labels, sentence
     (np.zeros((3, 2)), None, "`matrix` must be square, " + SQUARE.format("(3, 2)")),
-    ([1, 2, 3], None, "`matrix` must be square, " + SQUARE.format("(3,)")),
+    (
+        [1, 2, 3, 4],
+        None,
+        "A vector of 4 similarities is none of all pairs of some objects (1, 3, 6, 10, ...); give a square table, or "
+        "the "
+        "condensed vector of scipy.spatial.distance.",
+    ),
     (0.5, None, "`matrix` must be square, " + SQUARE.format("()")),
     ([[0, 1], [1]], None, "`matrix` must be square; its rows differ in length."),
     (
@@ -165,7 +171,9 @@ def test_frames(columns, arguments, sentence):
 
 
 def test_what_is_no_frame():
-    with pytest.raises(DataError, match="`frame` must be a pandas DataFrame; got list."):
+    with pytest.raises(
+        DataError, match="`frame` must be a DataFrame, of pandas, polars or whatever has the Arrow interface; got list"
+    ):
         Similarities.from_frame([[1, 2]])
     with pytest.raises(DataError, match="The columns 'x', 'y' are not similarities; expected a square table of simil"):
         Similarities.from_frame(pd.DataFrame({"x": [1], "y": [2]}))

@@ -388,7 +388,9 @@ def test_bad_arguments(options, sentence):
 
 
 def test_no_table_and_no_rows():
-    with pytest.raises(DataError, match="`frame` must be a pandas DataFrame; got list"):
+    with pytest.raises(
+        DataError, match="`frame` must be a DataFrame, of pandas, polars or whatever has the Arrow interface; got list"
+    ):
         th.ChoiceExperiment.from_frame([1])
     with pytest.raises(DataError, match="There is not a single task; the table has no rows"):
         th.ChoiceExperiment.from_frame(frame().iloc[:0])

@@ -111,7 +111,7 @@ def test_missing_columns_and_unknown_labels():
         th.Choices(table(), labels=["tea", "beer"])
     with pytest.raises(DataError, match="no column 'winner'"):
         th.Choices(table(), chosen="winner")
-    with pytest.raises(DataError, match="must be a pandas DataFrame"):
+    with pytest.raises(DataError, match="must be a DataFrame"):
         th.Choices([[1, 2]])  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Labels must be a list of names; got 5"):
         th.Choices(table(), labels=5)  # type: ignore[arg-type]

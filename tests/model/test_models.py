@@ -239,8 +239,8 @@ def test_the_scale_of_the_weights_does_not_matter(rate):
 
 
 def test_what_is_not_data():
-    with pytest.raises(DataError, match="got ndarray. Wrap a count matrix as PairedComparisons"):
-        th.EliminationByAspects().fit(np.zeros((3, 3)))
+    with pytest.raises(DataError, match="got dict. Wrap a count matrix as PairedComparisons"):
+        th.EliminationByAspects().fit({"tea": 1})
 
 
 def test_nothing_before_fit():

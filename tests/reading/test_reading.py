@@ -197,7 +197,7 @@ TOTALS = [[0, 12, 15, 27], [8, 0, 11, 19], [5, 9, 0, 14], [13, 21, 26, 0]]
 
 def test_a_tie_is_no_option():
     frame = pd.DataFrame({"chosen": ["a", "draw", "b"], "rejected": ["b", "a", "a"]})
-    with pytest.raises(DataError, match="'draw' says that neither option was chosen; remove such rows"):
+    with pytest.raises(DataError, match="'draw' says that neither option was chosen; name both options"):
         thali.PairedComparisons.from_frame(frame)
     with pytest.raises(DataError, match="It stands in both columns in row 0"):
         thali.PairedComparisons.from_frame(pd.DataFrame({"chosen": ["Tie"], "rejected": ["Tie"]}))

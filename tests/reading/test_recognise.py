@@ -2,11 +2,11 @@
 
 import pickle
 
-import pandas as pd
 import pytest
 
 from thali._source import Source
 from thali.data import kinds
+from thali.data.pairs import PairedComparisons
 from thali.reading.layouts import LAYOUTS
 from thali.reading.recognise import RecognitionError, read, recognise
 from thali.reading.table import load, read_table
@@ -129,17 +129,30 @@ def test_data_of_another_kind_than_was_asked_for():
 @pytest.mark.parametrize(
     ("header", "nearest"),
     [
-        ("winner,looser,year", "Nearest is a list of comparisons, but for a column 'loser' beside 'winner'."),
-        ("obsID,drink,choice", "Nearest is a long table of choices, but for a column of alternatives."),
-        ("alt,choice,size", "Nearest is a long table of choices, but for a column that numbers the occasions."),
-        ("x,y,z", "'a_over_b' and 'b_over_a' (or item1, item2, wins1, wins2)."),
+        (
+            "winner,looser,year",
+            ". Nearest is a list of comparisons, but for a column 'loser' beside 'winner', which you may name by "
+            "rejected; it has ",
+        ),
+        (
+            "left,right,size",
+            ". Nearest is a table of trials, but for a column that says which was chosen of 'left' and 'right', "
+            "which you may name by chosen; it has ",
+        ),
+        (
+            "obsID,drink,choice",
+            ". Nearest is a long table of choices, but for a column of alternatives, which you may name by "
+            "alternative; ",
+        ),
+        ("alt,choice,size", "but for a column that numbers the occasions, which you may name by choice_id; it has one"),
+        ("x,y,z", "; expected a long table of choices, a square of counts, "),
     ],
 )
 def test_the_nearest_layout_is_named_and_what_it_lacks(header, nearest):
     with pytest.raises(RecognitionError) as caught:
         recognise(table(f"{header}\n1,a,x\n1,b,y\n2,a,x\n2,b,z\n"), kinds.PAIRS, kinds.CHOICES)
     assert caught.value.found == () and nearest in str(caught.value)
-    assert "are not paired comparisons or choices out of sets; expected " in str(caught.value)
+    assert "are not paired comparisons or choices out of sets" in str(caught.value)
 
 
 def test_rows_may_end_early_in_a_triangle_alone(tmp_path):
@@ -160,7 +173,7 @@ def test_errors_keep_their_facts_in_another_process():
 
 
 def test_nothing_is_converted_before_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr(pd, "concat", None)
+    monkeypatch.setattr(PairedComparisons, "_of_list", None)
     reading = recognise(table("a,b,a_over_b,b_over_a\ntea,milk,1,2\n"))
     with pytest.raises(TypeError):
         reading.build()

@@ -137,7 +137,7 @@ def test_tables_of_pairs(header, tmp_path):
 
 def test_columns_not_used_are_named(tmp_path):
     _, messages = read(in_file(tmp_path, "judge,winner,loser,ties\n1,A,B,0\n"), kinds.PAIRS)
-    assert messages.endswith("ties by 'ties': 2 options, 1 pair, 1 comparison; columns not used: 'judge'")
+    assert messages.endswith("ties by 'ties', subjects 'judge': 2 options, 1 pair, 1 comparison, 1 subject")
 
 
 def test_labels_keep_their_accents_and_separators(tmp_path):

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import plural
+from thali._labels import plural, shorten
 from thali._source import Source, read_source, read_standard_input
 from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES
 from thali.errors import Argument, Clause, DataError
@@ -61,10 +61,14 @@ def find_data(name: str) -> Found:
     return Found(name, None, read_source(name))
 
 
-def kind_of_data(found: Found, leave_out: bool = False) -> ModelSpec:
-    """The model for these data; `leave_out`: columns that describe the alternatives of choices are left out unasked."""
+def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> ModelSpec:
+    """The model for these data.
+
+    `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
+    table besides, whichever model's data it is.
+    """
     kinds = (PAIRS, CHOICES, SIMILARITIES) if leave_out else (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)
-    kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, {}).kind
+    kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, wanted or {}).kind
     return model_for(kind)
 
 
@@ -83,8 +87,9 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
     -------
     data : PairedComparisons, Choices, Similarities, ChoiceExperiment or Observations
     recognised : str
-        Of paired comparisons it ends with one of them, against which the direction can be checked.
+        Of comparisons and choices with some of them, against which the direction can be checked, and who made them.
     """
+    from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
 
     if found.bundled is not None:
@@ -98,9 +103,16 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
         except DataError as error:
             raise DataError(error, *([f" I{other}."] if other else [])) from None
         recognised += f"; i{other}" if other else ""
-    if not isinstance(data, PairedComparisons):
+    if not isinstance(data, PairedComparisons | Choices):
         return data, recognised
     recognised += f"; e.g. {data.example()}"
+    pairs = isinstance(data, PairedComparisons)
+    if data.subjects:
+        what = plural(data.n_comparisons, "comparison") if pairs else plural(data.n_choices, "choice")
+        about = "" if data.people is None else f" ({shorten(list(map(str, data.people.columns)))})"
+        recognised += f"; {what} of {len(data.subjects):,} people{about}, which standard errors treat as independent"
+    if not pairs:
+        return data, recognised
     ties = wanted.get("ties")
     if data.n_ties and ties in _TIES:
         recognised += f"; {plural(data.n_ties, 'tie')} {_TIES[ties]}"
@@ -117,7 +129,7 @@ def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> 
     except RecognitionError as error:
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
         hint = f" Say --model {' or --model '.join(models)}." if models else ""
-        if not models and PAIRS in kinds:
+        if not models and not error.nearest and PAIRS in kinds:
             hint = _CLASSES + _SETS
         raise DataError(error, hint) from None
 

@@ -9,7 +9,8 @@ import typer
 from typer.core import TyperCommand
 
 from thali.data.kinds import CLASSES, EXPERIMENTS
-from thali.model.spec import ModelSpec, Option
+from thali.model.options import OF_TABLES
+from thali.model.spec import DATA, ModelSpec, Option
 
 from .models import TYPED
 
@@ -41,7 +42,16 @@ COMPARED = (
         "ties",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
+    *(option.word for option in OF_TABLES),
 )
+
+
+def said_of_table(values: dict[str, Any]) -> dict[str, Any]:
+    """What typed options say of a table, whichever model it is for; nothing, unless one is about a shape of tables."""
+    if not {option.word for option in OF_TABLES} & set(values):
+        return {}
+    known = {word: owned[0][1] for word, owned in by_word().items()}
+    return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
 
 
 def takes_options_of_models(words: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -12,6 +12,8 @@ from thali.errors import Argument, DataError
 from .checks import checked_counts
 from .column_names import COUNTS, by_plain_name
 from .columns import column
+from .frames import as_frame
+from .people import people_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,12 +24,12 @@ CHOICE_ID = ("choiceid", "choicesid", "chid", "obsid", "ids", "occasion", "occas
 CHOICE_ID += ("choicesituation", "situationid", "task", "taskid", "choicetask", "choiceset", "choicesetid", "setid")
 CHOICE_ID += ("trial", "trialid", "question", "session", "sessionindex", "caseid", "case", "obs", "observation")
 ALTERNATIVE = ("alternative", "alternatives", "alternativeid", "alt", "alts", "altid", "item", "items", "itemid")
-ALTERNATIVE += ("itemindex", "option", "options", "optionid", "mode", "brand", "product")
-CHOSEN = ("chosen", "choice", "choices", "ischosen", "selected", "picked", "outcome", "chose", "y")
+ALTERNATIVE += ("itemindex", "option", "options", "optionid", "concept", "mode", "brand", "product")
+CHOSEN = ("chosen", "choice", "choices", "ischosen", "selected", "picked", "outcome", "chose", "response", "y")
 AVAILABLE = ("available", "avail", "availability", "isavailable", "av", "offered")
 RESPONDENT = ("respondent", "respondentid", "resp", "respid", "panel", "panels", "panelid", "individual", "indiv")
 RESPONDENT += ("individualid", "person", "personid", "subject", "subjectid", "participant", "household", "householdid")
-RESPONDENT += ("user", "userid", "userindex", "consumer", "customer", "id")
+RESPONDENT += ("sysrespnum", "respnum", "user", "userid", "userindex", "consumer", "customer", "id")
 
 LONG = ("choice_id", "alternative", "chosen", "available", "respondent", "count")  # the roles in a long table
 
@@ -48,14 +50,14 @@ class Occasions:
     respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if they are not told
     count: np.ndarray  # (rows,) how many such occasions there were
     name: Callable[[int], str]  # of an occasion, for errors
+    people: "pd.DataFrame | None" = None  # a row a respondent
 
 
 def long_occasions(
     frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
 ) -> Occasions:
     """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
-    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    frame = as_frame(frame)
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     found = roles(frame, names)
@@ -83,6 +85,7 @@ def long_occasions(
         respondent,
         _times(frame, found["count"], weights, occasion, name),
         name,
+        _people(frame, found.values(), respondent, people, found["respondent"]),
     )
 
 
@@ -96,8 +99,7 @@ def wide_occasions(
     weights: bool,
 ) -> Occasions:
     """The rows of a wide table, one an occasion, as those of a long one."""
-    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    frame = as_frame(frame)
     if not len(frame):
         raise DataError("There is not a single choice; the table has no rows.")
     if alternatives is not None and available is not None:
@@ -149,7 +151,25 @@ def wide_occasions(
         respondent[occasion],
         count[occasion],
         lambda number: f"row {frame.index[number]}",
+        _people(
+            frame,
+            [*found.values(), *(alternatives or ()), *(available or {}).values()],
+            respondent,
+            people,
+            found["respondent"],
+        ),
     )
+
+
+def _people(
+    frame: "pd.DataFrame", used: Iterable[str | None], respondent: np.ndarray, names: tuple[str, ...], title: str | None
+) -> "pd.DataFrame | None":
+    """The columns that describe respondents, of those that are not used otherwise."""
+    if title is None:
+        return None
+    taken = set(used)
+    further = [name for name in frame.columns if name not in taken]
+    return people_table(frame.loc[:, further], respondent, names, title)
 
 
 def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:
@@ -158,7 +178,7 @@ def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> 
 
     kind = column(frame, _sure(chosen, "chosen")).dtype
     if not isinstance(kind, pd.CategoricalDtype):
-        return _in_order(list(dict.fromkeys(seen)))
+        return in_order(list(dict.fromkeys(seen)))
     return tuple(dict.fromkeys([*(as_label(value) for value in kind.categories), *seen]))
 
 
@@ -234,7 +254,7 @@ def coded(
     elif isinstance(values.dtype, pd.CategoricalDtype):
         names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
     else:
-        names = _in_order(list(dict.fromkeys(texts)))
+        names = in_order(list(dict.fromkeys(texts)))
     place = {label: k for k, label in enumerate(names)}
     numbers = np.array([place.get(text, -1) for text in texts], np.int64)[codes]
     if (numbers < 0).any():
@@ -246,7 +266,7 @@ def coded(
     return numbers, names
 
 
-def _in_order(texts: list[str]) -> tuple[str, ...]:
+def in_order(texts: list[str]) -> tuple[str, ...]:
     """Numbers by size, names as they first appear."""
     try:
         return tuple(sorted(texts, key=lambda text: (float(text), text)))

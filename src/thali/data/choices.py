@@ -1,27 +1,28 @@
 """Choices of one option out of several."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import plural, shorten
+from thali._labels import plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from .choice_rows import ChoiceRows
 from .choice_sets import aggregated
-from .choice_table import Occasions, long_occasions, wide_occasions
+from .choice_table import Occasions, long_occasions
 from .connectivity import disconnected, group_numbers
-from .frozen import Frozen
 from .pairs import PairedComparisons
+from .people import column_facts
 from .suspicious import alike_labels, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Choices(Frozen):
+class Choices(ChoiceRows):
     """Which option was chosen out of which set, of any size from two.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after
@@ -61,6 +62,8 @@ class Choices(Frozen):
         Empty if nobody is told apart.
     respondent, choice, times : arrays, shape (rows,)
         Who (a position in `respondents`, or -1) chose which place of `members`, how often.
+    people : DataFrame or None
+        A row a respondent: the columns of the table that are constant within everybody.
 
     Raises
     ------
@@ -84,7 +87,7 @@ class Choices(Frozen):
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """
 
-    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times")
+    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "people")
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
@@ -93,6 +96,7 @@ class Choices(Frozen):
     respondent: np.ndarray
     choice: np.ndarray
     times: np.ndarray
+    people: "pd.DataFrame | None"
     counts: np.ndarray
 
     def __init__(
@@ -111,66 +115,6 @@ class Choices(Frozen):
         names = {"choice_id": choice_id, "alternative": alternative, "chosen": chosen, "available": available}
         names |= {"respondent": respondent, "count": count}
         self._fill(long_occasions(frame, names, labels, weights))
-
-    @classmethod
-    def from_frame(cls, frame: "pd.DataFrame", *columns: str | None, **more: Any) -> "Choices":
-        """The same as `Choices(frame, ...)`.
-
-        Example
-        -------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"id": [1, 1], "item": ["tea", "milk"], "y": [0, 1]})
-        >>> Choices.from_frame(frame, choice_id="id").counts
-        array([0., 1.])
-        """
-        return cls(frame, *columns, **more)
-
-    @classmethod
-    def from_wide(
-        cls,
-        frame: "pd.DataFrame",
-        chosen: str | None = None,
-        alternatives: Sequence[str] | None = None,
-        available: Mapping[Any, str] | None = None,
-        respondent: str | None = None,
-        count: str | None = None,
-        *,
-        labels: Iterable[Any] | None = None,
-        weights: bool = False,
-    ) -> "Choices":
-        """Choices from a wide table: one row for each occasion.
-
-        Parameters
-        ----------
-        frame : DataFrame
-        chosen : str, optional
-            Column with the label of the chosen alternative. None: the column "chosen" or "choice".
-        alternatives : sequence of str, optional
-            Columns with the labels of the alternatives that were offered; an empty cell is none.
-        available : mapping from label to str, optional
-            For each alternative the column that holds 1 where it was offered. If neither this nor `alternatives` is
-            given, all options were offered every time.
-        respondent, count, labels, weights
-            As in `Choices`.
-
-        Returns
-        -------
-        Choices
-
-        Raises
-        ------
-        DataError
-            As `Choices`.
-
-        Example
-        -------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"choice": ["car", "bus", "bus"], "car_av": [1, 0, 1]}).assign(bus_av=1, walk_av=1)
-        >>> Choices.from_wide(frame, available={"car": "car_av", "bus": "bus_av", "walk": "walk_av"}).sets
-        [('bus', 'walk'), ('car', 'bus', 'walk')]
-        """
-        others = {"respondent": respondent, "count": count}
-        return cls.__new__(cls)._fill(wide_occasions(frame, chosen, alternatives, available, others, labels, weights))
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":
@@ -197,7 +141,7 @@ class Choices(Frozen):
         choice = np.flatnonzero(counts)
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        return cls._made_of(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice])
+        return cls._made_of(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None)
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons; respondents are no longer told apart.
@@ -223,7 +167,7 @@ class Choices(Frozen):
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
-        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)))
+        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.
@@ -262,18 +206,18 @@ class Choices(Frozen):
 
     def with_rows(self, *arrays: np.ndarray) -> "Choices":
         """The same options and respondents with other sets and choices: start, members, respondent, choice, times."""
-        return self._made_of(self.labels, self.respondents, *arrays)
+        return self._made_of(self.labels, self.respondents, *arrays, self.people)
 
     def with_counts(self, counts: np.ndarray) -> "Choices":
         """The same sets with other numbers of choices of their members; respondents are no longer told apart."""
         choice = np.flatnonzero(counts)
         nobody = np.full(choice.size, -1)
-        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice])
+        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice], None)
 
     def _fill(self, rows: Occasions) -> "Choices":
         if len(rows.labels) < 2:
             raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
-        self._freeze(rows.labels, rows.respondents, *aggregated(rows))
+        self._freeze(rows.labels, rows.respondents, *aggregated(rows), rows.people)
         warn_of(alike_labels(self.labels))
         return self
 
@@ -297,7 +241,12 @@ class Choices(Frozen):
         return f"Choices({self})"
 
     def _details(self) -> Facts:
-        return ("options", self.labels), ("components", str(len(self.components())))
+        return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Who answered: the respondents."""
+        return self.respondents
 
     @property
     def n_options(self) -> int:
@@ -341,6 +290,22 @@ class Choices(Frozen):
         there = np.zeros(self.n_options, bool)
         there[self.members] = True
         return [self.labels[k] for k in np.flatnonzero(~there)]
+
+    def example(self) -> str:
+        """The choices out of one set in words: of that out of which there were most.
+
+        Example
+        -------
+        >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
+        "'tea' chosen out of 'tea', 'milk' 3 times of 4"
+        """
+        total = np.add.reduceat(self.counts, self.start[:-1])
+        v = int(total.argmax())
+        counts, members = (array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members))
+        k = int(counts.argmax())
+        name, names = self.labels[members[k]], shorten([self.labels[i] for i in members])
+        times = plural(short_number(counts[k]), "time")
+        return f"{name!r} chosen out of {names} {times} of {short_number(total[v]):,}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that sets connect, the largest group first; one group = connected.

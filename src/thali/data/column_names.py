@@ -3,6 +3,14 @@
 import re
 
 SIDES = (("a", "b"), ("i", "j"), ("1", "2"), ("first", "second"), ("left", "right"), ("home", "away"))
+# Further ones, whose columns hold options but no counts of wins; the third of a series, if it is there, is none of two.
+MORE_SIDES = (("l", "r"), ("one", "two"), ("home", "visitor"), ("visitor", "opponent"), ("white", "black"))
+MORE_SIDES += (("links", "rechts"), ("erste", "zweite"), ("erster", "zweiter"), ("heim", "gast"), ("heim", "auswärts"))
+MORE_SIDES += (("gauche", "droite"), ("premier", "second"), ("première", "deuxième"), ("domicile", "extérieur"))
+MORE_SIDES += (("izquierda", "derecha"), ("izq", "der"), ("primera", "segunda"), ("primero", "segundo"))
+MORE_SIDES += (("local", "visitante"), ("player", "opponent"), ("team", "opponent"))
+GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")  # first sides of those who play
+THIRD = {"b": "c", "j": "k", "2": "3", "second": "third", "two": "three", "zweite": "dritte"}
 OPTION = ("{0}", "option{0}", "item{0}", "alternative{0}", "stimulus{0}", "object{0}", "player{0}", "team{0}")
 OPTION += ("{0}option", "{0}item", "{0}team")
 WEIGHTS = ("weight", "weights")  # counts that may be fractional
@@ -11,6 +19,36 @@ COUNTS = ("count", "counts", "n", "freq", "frequency", "times", *WEIGHTS)
 LOSSES = ("loss", "losses", "lose", "loses", "lost", "defeats")
 TIES = ("tie", "ties", "tied", "draw", "draws", "drawn", "undecided", "nopreference", "indifferent", "equal", "both")
 TIES += ("neither", "unentschieden", "gleich", "remis")
+TIE_WORDS = (*TIES, "same", "bothgood", "bothbad", "tiebothbad", "equally", "nodifference", "dontknow", "cannotdecide")
+TIE_WORDS += ("egal", "keine", "keiner", "beide", "weissnicht", "égal", "égalité", "nul", "aucun", "aucune", "empate")
+TIE_WORDS += ("igual", "ninguno", "ninguna", "ambos", "=", "05", "0,5")
+
+# Who answered, the likelier first.
+SUBJECT = ("subject", "subjectid", "subj", "subjid", "participant", "participantid", "ppt", "pid", "respondent")
+SUBJECT += ("respondentid", "resp", "respid", "person", "personid", "judge", "judgeid", "rater", "raterid", "assessor")
+SUBJECT += ("annotator", "annotatorid", "evaluator", "voter", "user", "userid", "worker", "workerid", "prolificpid")
+SUBJECT += ("responseid", "runid", "student", "panelist", "consumer", "vp", "vpn", "vpnr", "proband", "versuchsperson")
+SUBJECT += ("teilnehmer", "teilnehmerin", "sujet", "participante", "sujeto", "juge", "juez", "id")
+
+# Which of two, or who won.
+CHOSEN_OF_TWO = ("chosen", "choice", "winner", "preferred", "preference", "prefers", "selected", "picked", "choose")
+CHOSEN_OF_TWO += ("chose", "pref", "response", "answer", "resp", "vote", "verdict", "decision", "judgment", "judgement")
+CHOSEN_OF_TWO += ("better", "key", "keyresp", "keyrespkeys", "mouseclickedname", "buttonpressed", "gewählt", "gewaehlt")
+CHOSEN_OF_TWO += (
+    "wahl",
+    "antwort",
+    "gewinner",
+    "sieger",
+    "choix",
+    "choisi",
+    "réponse",
+    "reponse",
+    "gagnant",
+    "elegido",
+)
+CHOSEN_OF_TWO += ("elección", "eleccion", "respuesta", "ganador", "preferido")
+RESULT = ("result", "ftr", "fulltimeresult", "outcome", "res", "ergebnis", "résultat", "resultat", "resultado", "score")
+GOALS = ("goals", "goal", "score", "points", "pts", "ftg", "g", "tore", "punkte", "buts", "goles", "sets", "runs")
 
 ROW_COLUMN = (("row", "column"), ("row", "col"), ("rows", "columns"))
 SIMILARITY = ("similarity", "similarities", "sim", "sij", "meansimilarity", "similarityrating", "proximity", "affinity")
@@ -20,7 +58,7 @@ DISSIMILARITY = ("dissimilarity", "dissimilarities", "distance", "dist", "d", "d
 
 def plain(name: str) -> str:
     """The name as it is compared."""
-    return re.sub(r"[\s._-]+", "", name.casefold())
+    return re.sub(r"[\s._()\[\]/-]+", "", name.casefold())
 
 
 def by_plain_name(names: list[str]) -> dict[str, str]:

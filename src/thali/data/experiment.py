@@ -10,8 +10,8 @@ from thali._labels import plural
 from thali.errors import ArgumentError, DataError
 
 from .experiment_levels import ALPHABET
+from .experiment_rows import ExperimentRows
 from .experiment_scheme import INSIDE, Encoded, Tasks
-from .frozen import Frozen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .experiment_frame import Choices
 
 
-class ChoiceExperiment(Frozen, Tasks):
+class ChoiceExperiment(ExperimentRows, Tasks):
     r"""Tasks in which people chose one of several products, each described by levels of attributes.
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)

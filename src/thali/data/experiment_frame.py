@@ -12,6 +12,7 @@ from thali.inference.warn import warn
 
 from .column_names import by_plain_name
 from .columns import column
+from .experiment_chosen import chosen_rows
 from .experiment_levels import (
     BINS,
     GIVEN,
@@ -25,15 +26,17 @@ from .experiment_levels import (
     row_texts,
 )
 from .experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
+from .frames import as_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # What the columns are usually called, in lower case without punctuation.
 RESPONDENT = ("respondent", "respondents", "id", "respid", "respondentid", "person", "resp", "panel", "panels")
-TASK = ("task", "obsid", "question", "ques", "qes", "choiceid", "chid", "cs", "scenario")
-ALTERNATIVE = ("alternative", "alt", "alternatives", "alts", "altid")
-CHOSEN = ("chosen", "choice", "selected", "y")
+RESPONDENT += ("sysrespnum", "respnum", "respondentserial", "responseid")  # Sawtooth's, Qualtrics'
+TASK = ("task", "obsid", "question", "ques", "qes", "choiceid", "chid", "cs", "scenario", "taskno", "tasknumber")
+ALTERNATIVE = ("alternative", "alt", "alternatives", "alts", "altid", "concept", "conceptno")
+CHOSEN = ("chosen", "choice", "selected", "y", "response")
 _MANY_LEVELS = 24
 
 
@@ -79,8 +82,7 @@ def choices_of(
     inside: bool,
 ) -> Choices:
     """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
-    if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-        raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+    frame = as_frame(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     if not len(frame):
         raise DataError("There is not a single task; the table has no rows.")
@@ -103,7 +105,7 @@ def choices_of(
     if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
         found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
     scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
-    picked = _chosen(frame, chosen, rows)
+    picked = chosen_rows(frame, chosen, rows)
     choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
     asked = {name for name, _ in where} | set(_texts(levels, "levels")) | set(_texts(bins, "bins"))
     choices, constant = _without_constant(choices, asked, guessed=attributes is None)
@@ -350,20 +352,6 @@ def _refuse_single(attributes: Iterable[Attribute]) -> None:
                 Argument("levels"),
                 ".",
             )
-
-
-def _chosen(frame: "pd.DataFrame", name: str, rows: Rows) -> np.ndarray:
-    codes, texts = distinct_texts(column(frame, name))
-    meaning = {"0": 0, "1": 1, "False": 0, "True": 1, "false": 0, "true": 1}
-    values = np.array([meaning.get(text, -1) for text in texts])[codes]
-    if (values < 0).any():
-        row = int((values < 0).argmax())
-        what = f"is {texts[codes[row]]!r}" if texts[codes[row]] else "is empty"
-        raise DataError(
-            f"Column {name!r} {what} {rows.where_task(row)}; it must be 1 for the alternative chosen and 0 for the "
-            "others."
-        )
-    return values.astype(bool)
 
 
 def _in_order(scheme: Scheme, rows: Rows, products: Any, picked: np.ndarray, is_none: np.ndarray) -> Choices:

@@ -45,9 +45,19 @@ class Frozen(Described):
         if not isinstance(other, type(self)):
             return NotImplemented
         fields = [(getattr(self, name), getattr(other, name)) for name in self._FIELDS if not name.startswith("_")]
-        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in fields)
+        return all(_same(a, b) for a, b in fields)
 
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b)
+    if a is None or isinstance(a, tuple | str | int | float | Frozen):
+        return a == b
+    import pandas as pd
+
+    return a.equals(b) if isinstance(a, pd.DataFrame) else a == b
 
 
 def _restored(cls: type[Frozen], values: tuple[Any, ...]) -> Frozen:

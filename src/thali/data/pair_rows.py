@@ -7,50 +7,56 @@ import numpy as np
 
 from thali.errors import DataError
 
+from .answers import who_answered
 from .columns import column, count_column, encode
-from .frozen import Frozen
+from .frames import as_frame
+from .pair_columns import PairColumns, subject_column, the_columns, uncounted
+from .pair_shapes import PairShapes
 from .suspicious import alike_labels, dropped_columns, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class FromRows(Frozen):
-    """The constructors of `PairedComparisons` that take rows."""
-
-    labels: tuple[str, ...]
-
-    def _fill(self, labels: tuple[str, ...], *cells: np.ndarray) -> Self:
-        """The data made of winners, losers, counts and, if there are any, ties."""
-        raise NotImplementedError
+class PairRows(PairShapes):
+    """The constructors of `PairedComparisons` that take rows, and the tables that it makes of itself."""
 
     @classmethod
     def from_frame(
         cls,
         frame: "pd.DataFrame",
-        chosen: str = "chosen",
-        rejected: str = "rejected",
+        chosen: str | None = None,
+        rejected: str | None = None,
         count: str | None = None,
         *,
+        losses: str | None = None,
         ties: str | None = None,
+        subject: str | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> Self:
-        """Comparisons from a long table: one row for each comparison, or for several alike with their count.
+        """Comparisons from a long table: one row for each comparison, or for several of two options with their counts.
 
         Parameters
         ----------
         frame : DataFrame
             Further columns are ignored, those of losses or ties with a warning. Rows for the same two options add up,
             whichever was chosen.
-        chosen, rejected : str
-            Columns with the label of the option that was chosen, and of the one that was not.
+        chosen, rejected : str, optional
+            Columns with the label of the option that was chosen, and of the one that was not. None: recognised by their
+            names (winner and loser, preferred and other, i and j, gewählt and abgelehnt; or a and b, item1 and item2,
+            row and col, with columns that count the wins of either).
         count : str, optional
             Column with the number of such comparisons. None: the column "count" if there is one, else each
             row is one comparison.
+        losses : str, optional
+            Column with the number of times the option in the column `rejected` was chosen instead.
         ties : str, optional
             Column with the number of ties of the two options; where there are no counts, 1 for a row that is a tie and
             0 for one that is a choice. None: the column "ties" if there is one, else there were none.
+        subject : str, optional
+            Column of who answered; the columns that are constant within everybody become `people`. None: recognised by
+            its name (subject, participant, judge, rater, Vpn, and the like).
         labels : sequence of str, optional
             All options in the order wanted, those never compared included. None: the categories of a
             categorical column; else numbers in their order, names as they first appear.
@@ -70,25 +76,46 @@ class FromRows(Frozen):
         Example
         -------
         >>> import pandas as pd, thali as th
-        >>> frame = pd.DataFrame({"chosen": ["tea", "tea", "milk"], "rejected": ["milk", "coffee", "tea"]})
+        >>> frame = pd.DataFrame({"winner": ["tea", "tea", "milk"], "loser": ["milk", "coffee", "tea"]})
         >>> th.PairedComparisons.from_frame(frame)
         PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
         """
-        if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-            raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
-        winners, losers = column(frame, chosen), column(frame, rejected)
-        if count is None and "count" in frame.columns:
-            count = "count"
-        if ties is None and "ties" in frame.columns:
-            ties = "ties"
-        values, tied = _counted(frame, count, ties, weights)
+        frame = as_frame(frame)
+        names = [str(name) for name in frame.columns]
+        if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
+            found = the_columns(names)
+            weights = weights or found.weighted
+        else:
+            usual = [name if name in names else None for name in ("count", "ties")]
+            found = PairColumns((chosen or "chosen", rejected or "rejected"), tuple(filter(None, usual[:1])), usual[1])
+            found = found._replace(subject=subject_column(names))
+        times = (count or next(iter(found.times), None), losses or next(iter(found.times[1:]), None))
+        found = found._replace(times=tuple(filter(None, times)), ties=ties or found.ties)
+        return cls._of_list(frame, found._replace(subject=subject or found.subject), labels, weights)
 
-        def where(row: int, is_winner: bool) -> str:
-            return f"in row {frame.index[row]}, column {chosen if is_winner else rejected!r}"
+    @classmethod
+    def _of_list(
+        cls, frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[Any] | None = None, weights: bool = False
+    ) -> Self:
+        """The comparisons in these columns."""
+        for name in filter(None, (*columns.options, *columns.times, columns.ties)):
+            column(frame, name)
+        frame = frame.loc[~uncounted(frame, columns)]
+        a, b = columns.options
+        first, second = column(frame, a), column(frame, b)
+        chosen, rejected, tied = _counted(frame, columns, weights)
 
-        names, winner, loser, _ = encode(winners, losers, values + tied, labels, where)
-        data = cls.__new__(cls)._fill(names, winner, loser, values, tied)
-        warn_of(alike_labels(data.labels), dropped_columns(frame, {chosen, rejected, count, ties}))
+        def where(row: int, is_first: bool) -> str:
+            return f"in row {frame.index[row]}, column {a if is_first else b!r}"
+
+        names, i, j, _ = encode(first, second, chosen + rejected + tied, labels, where)
+        who = who_answered(frame, columns.subject, columns.used)
+        cells = i, j, chosen, tied
+        if len(columns.times) == 2:
+            cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
+            who = None if who is None else who.of_rows(np.tile(np.arange(len(frame)), 2))
+        data = cls.__new__(cls)._fill(names, *cells, who)
+        warn_of(alike_labels(data.labels), dropped_columns(frame, columns.used))
         return data
 
     @classmethod
@@ -130,16 +157,111 @@ class FromRows(Frozen):
         warn_of(alike_labels(data.labels))
         return data
 
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Who answered; empty if the data do not say."""
+        return () if self.answers is None else self.answers.subjects
 
-def _counted(frame: "pd.DataFrame", count: str | None, ties: str | None, weights: bool) -> tuple[np.ndarray, ...]:
-    """How often each row's option was chosen, and how often neither was."""
-    tied = np.zeros(len(frame)) if ties is None else count_column(frame, ties, weights)
-    if count is not None:
-        return count_column(frame, count, weights), tied
+    @property
+    def people(self) -> "pd.DataFrame | None":
+        """What is known of those who answered: a row a person; None if nothing is."""
+        return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
+
+    def by_subject(self) -> dict[str, Self]:
+        """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who answered.
+        """
+        if self.answers is None:
+            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
+        found = {}
+        rows = np.searchsorted(self.answers.subject, np.arange(len(self.subjects) + 1))
+        for name, begin, end in zip(self.subjects, rows[:-1], rows[1:], strict=True):
+            if begin < end:
+                pair = self.answers.pair[begin:end]
+                each = self.answers.wins, self.answers.losses, self.answers.tied
+                sums = [array[begin:end].copy() for array in each]
+                found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None)
+        return found
+
+    def to_frame(self) -> "pd.DataFrame":
+        """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.
+
+        Returns
+        -------
+        DataFrame
+            One row for each pair and direction with a count above 0. The ties of a pair stand in its first row, which
+            is there even if that option was never chosen. The labels are categorical, and so keep
+            their order and the options that were never compared.
+
+        Example
+        -------
+        >>> import thali as th
+        >>> th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).to_frame()
+          chosen rejected  count
+        0    tea     milk      3
+        1   milk      tea      1
+        """
+        import pandas as pd
+
+        chosen = np.column_stack([self.first, self.second]).ravel()
+        rejected = np.column_stack([self.second, self.first]).ravel()
+        count = np.column_stack([self.wins, self.losses]).ravel()
+        ties = np.column_stack([self.tied, 0.0 * self.tied]).ravel()
+        kept = count + ties > 0
+        categories = pd.Index(self.labels)
+        table = {
+            "chosen": pd.Categorical.from_codes(chosen[kept], categories),
+            "rejected": pd.Categorical.from_codes(rejected[kept], categories),
+            "count": count[kept].astype(np.int64) if self._whole else count[kept],
+        }
+        if ties.any():
+            table["ties"] = ties[kept].astype(np.int64) if self._whole else ties[kept]
+        return pd.DataFrame(table)
+
+    def proportions(self) -> "pd.DataFrame":
+        """The observed proportion of choices in each compared pair.
+
+        Returns
+        -------
+        DataFrame
+            Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen) and, if there are
+            any, ties (the proportion in which neither was).
+
+        Example
+        -------
+        >>> import thali as th
+        >>> th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).proportions()
+             a     b  n  proportion
+        0  tea  milk  4        0.75
+        """
+        import pandas as pd
+
+        total = self.wins + self.losses + self.tied
+        labels = np.array(self.labels, dtype=object)
+        table = {
+            "a": labels[self.first],
+            "b": labels[self.second],
+            "n": total.astype(np.int64) if self._whole else total,
+            "proportion": self.wins / total,
+        }
+        return pd.DataFrame(table | {"ties": self.tied / total} if self.tied.any() else table)
+
+
+def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:
+    """How often each row's first option was chosen, its second, and neither."""
+    none, ties = np.zeros(len(frame)), columns.ties
+    tied = none if ties is None or frame[ties].isna().to_numpy().all() else count_column(frame, ties, weights)
+    chosen, rejected = [*(count_column(frame, name, weights) for name in columns.times), none, none][:2]
+    if columns.times:
+        return chosen, rejected, tied
     if (several := np.flatnonzero(tied > 1)).size:
         k = int(several[0])
         raise DataError(
             f"Column {ties!r} is {tied[k]:g} in row {frame.index[k]}, and no column counts the choices; name the one "
             "that does with `count`, or write 1 for a row that is a tie and 0 for one that is a choice."
         )
-    return 1.0 - tied, tied
+    return 1.0 - tied, none, tied

@@ -7,23 +7,25 @@ import numpy as np
 
 from thali._arguments import one_of
 from thali._described import Facts
-from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali._labels import as_label, checked_labels, plural, short_number, shorten, suggest
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from .answers import Answers, Who
 from .columns import added_up, square_cells
 from .connectivity import disconnected, group_numbers
-from .pair_rows import FromRows
+from .pair_rows import PairRows
+from .people import column_facts
 from .suspicious import alike_labels, percentages, warn_of
 from .ties import tie_cells, ties_unknown
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
 
-class PairedComparisons(FromRows):
+class PairedComparisons(PairRows):
     r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
 
     .. math::
@@ -56,6 +58,8 @@ class PairedComparisons(FromRows):
         Times the first of a pair was chosen over the second, and the reverse.
     tied : float64 array, shape (pairs,)
         Times neither was. A pair with ties alone is a compared pair.
+    answers : Answers or None
+        The same counts by person, if the data say who answered.
 
     Raises
     ------
@@ -76,7 +80,7 @@ class PairedComparisons(FromRows):
     array([7., 9., 6.])
     """
 
-    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied")
+    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "answers")
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -84,6 +88,7 @@ class PairedComparisons(FromRows):
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
+    answers: Answers | None
 
     def __init__(
         self, counts: Any, labels: Iterable[Any] | None = None, ties: Any = None, *, weights: bool = False
@@ -98,14 +103,30 @@ class PairedComparisons(FromRows):
         table = hasattr(counts, "columns")  # that somebody made, not the array of a program
         warn_of(alike_labels(names), percentages(self.wins, self.losses) if table else None)
 
-    def _fill(self, labels: tuple[str, ...], *cells: np.ndarray) -> "PairedComparisons":
-        """Add up winners, losers, counts and ties, check that something was compared, and freeze."""
-        if len(labels) < 2:
+    def _fill(
+        self,
+        labels: tuple[str, ...],
+        winner: np.ndarray,
+        loser: np.ndarray,
+        counts: np.ndarray,
+        tied: np.ndarray | None = None,
+        who: Who | None = None,
+    ) -> "PairedComparisons":
+        """Add up rows of counts and ties, check that something was compared, and freeze."""
+        n = len(labels)
+        if n < 2:
             raise DataError(f"At least two options are needed to compare; got {shorten(labels) or 'none'}.")
-        found = added_up(len(labels), *cells)
+        tied = np.zeros(len(counts)) if tied is None else tied
+        found = added_up(n, winner, loser, counts, tied)
         if not len(found[0]):
-            raise DataError(f"There is not a single comparison among the {len(labels):,} options; every count is 0.")
-        return self._freeze(labels, *found)
+            raise DataError(f"There is not a single comparison among the {n:,} options; every count is 0.")
+        answers = None
+        if who is not None:
+            there = counts + tied > 0
+            winner, loser = winner[there], loser[there]
+            pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
+            answers = Answers.of_rows(who.of_rows(there), pair, winner < loser, counts[there], tied[there])
+        return self._freeze(labels, *found, answers)
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -113,13 +134,15 @@ class PairedComparisons(FromRows):
             total = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
             total += f" ({plural(self.n_ties, 'tie')})"
-        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}"
+        people = f", {self.answers}" if self.answers is not None else ""
+        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{people}"
 
     def __repr__(self) -> str:
         return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
 
     def _details(self) -> Facts:
-        return ("options", self.labels), ("components", str(len(self.components())))
+        people = column_facts(self.people)
+        return ("options", self.labels), ("components", str(len(self.components()))), *people
 
     @property
     def n_options(self) -> int:
@@ -187,7 +210,7 @@ class PairedComparisons(FromRows):
         k = int(np.abs(self.wins - self.losses).argmax())
         pair = sorted([(self.wins[k], self.labels[self.first[k]]), (self.losses[k], self.labels[self.second[k]])])
         (_, behind), (more, ahead) = pair
-        more, tied, total = (_short(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
+        more, tied, total = (short_number(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
         ties = f" ({plural(tied, 'tie')})" if tied else ""
         return f"{ahead!r} chosen over {behind!r} {plural(more, 'time')} of {total:,}{ties}"
 
@@ -244,12 +267,22 @@ class PairedComparisons(FromRows):
         winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
         counts = np.concatenate([self.wins[kept], self.losses[kept]])
         tied = np.concatenate([self.tied[kept], 0.0 * self.tied[kept]])
-        return PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts, tied)
+        found = PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts, tied)
+        if self.answers is None:
+            return found
+        a, b = place[self.first], place[self.second]
+        key = np.minimum(a, b) * len(names) + np.maximum(a, b)
+        new = np.searchsorted(found.first * len(names) + found.second, key)
+        return found._with_answers(self.answers.of_pairs(kept, new, a > b))
+
+    def _with_answers(self, answers: Answers | None) -> "PairedComparisons":
+        """The same counts with who gave them."""
+        return self._made_of(*(getattr(self, name) for name in self._FIELDS[:-1]), answers)
 
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None) -> "PairedComparisons":
-        """The same options and compared pairs with other counts, in the order of `first` and `second`; None: no tie."""
+        """The same options and pairs in the same order with other counts, and nobody told apart; None: no tie."""
         tied = np.zeros(self.n_pairs) if tied is None else tied
-        return self._made_of(self.labels, self.first, self.second, wins, losses, tied)
+        return self._made_of(self.labels, self.first, self.second, wins, losses, tied, None)
 
     def without_ties(self, how: str) -> "PairedComparisons":
         """The same comparisons for whatever knows choices alone.
@@ -279,13 +312,20 @@ class PairedComparisons(FromRows):
         >>> data.without_ties("half").wins, data.without_ties("drop").wins
         (array([3.5]), array([3.]))
         """
-        if one_of("how", how, ("half", "drop")) == "half":
-            return self.with_counts(self.wins + self.tied / 2.0, self.losses + self.tied / 2.0)
-        decided = self.wins + self.losses > 0
-        if not decided.any():
+        share = 0.5 if one_of("how", how, ("half", "drop")) == "half" else 0.0
+        found = self.with_counts(self.wins + share * self.tied, self.losses + share * self.tied)
+        found = found._with_answers(None if self.answers is None else self.answers.without_ties(share))
+        left = found.wins + found.losses > 0
+        if not left.any():
             raise DataError(f"All {plural(self.n_ties, 'comparison')} are ties; without them nothing would be left.")
-        arrays = [array[decided] for array in (self.first, self.second, self.wins, self.losses)]
-        return self._made_of(self.labels, *arrays, np.zeros(int(decided.sum())))
+        return found if left.all() else found._only(left)
+
+    def _only(self, kept: np.ndarray) -> "PairedComparisons":
+        """The same options with some of the pairs."""
+        arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses, self.tied))
+        place = np.cumsum(kept) - 1
+        answers = None if self.answers is None else self.answers.of_pairs(kept, place, np.zeros(len(kept), bool))
+        return self._made_of(self.labels, *arrays, answers)
 
     def refuse_ties(self) -> None:
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""
@@ -321,8 +361,7 @@ class PairedComparisons(FromRows):
             raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared: nothing to leave out.")
         if not kept.any():
             raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left.")
-        arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses, self.tied))
-        return self._made_of(self.labels, *arrays)
+        return self._only(kept)
 
     def _positions(self, names: Iterable[str]) -> list[int]:
         place = {label: k for k, label in enumerate(self.labels)}
@@ -331,69 +370,3 @@ class PairedComparisons(FromRows):
                 near = suggest(name, self.labels) or f" The options are {shorten(self.labels)}."
                 raise DataError(f"There is no option {name!r}.{near}")
         return [place[name] for name in names]
-
-    def to_frame(self) -> "pd.DataFrame":
-        """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.
-
-        Returns
-        -------
-        DataFrame
-            One row for each pair and direction with a count above 0. The ties of a pair stand in its first row, which
-            is there even if that option was never chosen. The labels are categorical, and so keep
-            their order and the options that were never compared.
-
-        Example
-        -------
-        >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).to_frame()
-          chosen rejected  count
-        0    tea     milk      3
-        1   milk      tea      1
-        """
-        import pandas as pd
-
-        chosen = np.column_stack([self.first, self.second]).ravel()
-        rejected = np.column_stack([self.second, self.first]).ravel()
-        count = np.column_stack([self.wins, self.losses]).ravel()
-        ties = np.column_stack([self.tied, 0.0 * self.tied]).ravel()
-        kept = count + ties > 0
-        categories = pd.Index(self.labels)
-        table = {
-            "chosen": pd.Categorical.from_codes(chosen[kept], categories),
-            "rejected": pd.Categorical.from_codes(rejected[kept], categories),
-            "count": count[kept].astype(np.int64) if self._whole else count[kept],
-        }
-        if ties.any():
-            table["ties"] = ties[kept].astype(np.int64) if self._whole else ties[kept]
-        return pd.DataFrame(table)
-
-    def proportions(self) -> "pd.DataFrame":
-        """The observed proportion of choices in each compared pair.
-
-        Returns
-        -------
-        DataFrame
-            Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen) and, if there are
-            any, ties (the proportion in which neither was).
-
-        Example
-        -------
-        >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).proportions()
-             a     b  n  proportion
-        0  tea  milk  4        0.75
-        """
-        import pandas as pd
-
-        total = self.wins + self.losses + self.tied
-        labels = np.array(self.labels, dtype=object)
-        table = {
-            "a": labels[self.first],
-            "b": labels[self.second],
-            "n": total.astype(np.int64) if self._whole else total,
-            "proportion": self.wins / total,
-        }
-        return pd.DataFrame(table | {"ties": self.tied / total} if self.tied.any() else table)
-
-
-def _short(times: float) -> int | float:
-    """A number without decimals if it is whole."""
-    return int(times) if float(times).is_integer() else float(times)

@@ -11,6 +11,7 @@ from thali._labels import plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from .frames import as_frame
 from .frozen import Frozen
 from .suspicious import unusual_similarities
 from .symmetric import Measured, from_dissimilarities, measured_pairs, refuse_extremes
@@ -165,8 +166,7 @@ class Similarities(Frozen):
         """
         from .similar_pairs import listed_pairs, pair_columns
 
-        if not (hasattr(frame, "columns") and hasattr(frame, "index")):
-            raise DataError(f"`frame` must be a pandas DataFrame; got {type(frame).__name__}.")
+        frame = as_frame(frame)
         frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
         named = [None if name is None else str(name) for name in (first, second, similarity, count)]
         columns = pair_columns(list(frame.columns), *named)
@@ -192,7 +192,8 @@ class Similarities(Frozen):
         Parameters
         ----------
         matrix : array or DataFrame, shape (objects, objects)
-            As for `Similarities`: one triangle is enough, NaN is a pair not measured, the diagonal is not read.
+            As for `Similarities`: one triangle is enough, NaN is a pair not measured, the diagonal is not read; or the
+            vector of all pairs that scipy.spatial.distance.pdist returns.
         how : "linear", "exponential" or callable
             The largest and the mean dissimilarity are taken over the measured pairs. A callable gets the vector
             of their dissimilarities and returns as many finite similarities.

@@ -24,8 +24,8 @@ _MIN_PAIRS = 3  # that sum to 100 before it is worth a word
 def tie_sentence(label: str) -> str:
     """What to do where a label says that there was no winner."""
     return (
-        f"{label!r} says that neither option was chosen; remove such rows to leave ties out, or write each twice, once "
-        "for either winner, with a weight of 0.5 (if it is an option, give it another name)."
+        f"{label!r} says that neither option was chosen; name both options and the outcome in columns such as 'left', "
+        "'right' and 'chosen', or count ties in a column 'ties' (if it is an option, give it another name)."
     )
 
 

@@ -30,6 +30,25 @@ class Measured(NamedTuple):
     lowest_diagonal: bool = False
 
 
+def from_condensed(matrix: Any) -> Any:
+    """The square that SciPy's condensed vector stands for, its diagonal empty; anything else as it is."""
+    if hasattr(matrix, "columns") or hasattr(matrix, "shape") and len(matrix.shape) != 1:
+        return matrix
+    values = np.asarray(matrix, dtype=object)
+    if values.ndim != 1 or any(isinstance(value, list | tuple | np.ndarray) for value in values):
+        return matrix
+    n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
+    if n < 2 or n * (n - 1) // 2 != len(values):
+        raise DataError(
+            f"A vector of {len(values):,} similarities is none of all pairs of some objects (1, 3, 6, 10, ...); give a "
+            "square table, or the condensed vector of scipy.spatial.distance."
+        )
+    square = np.full((n, n), None, dtype=object)
+    square[np.triu_indices(n, k=1)] = values
+    square.T[np.triu_indices(n, k=1)] = values
+    return square
+
+
 def measured_pairs(
     matrix: Any, labels: Iterable[Any] | None, symmetrize: str | None, judgements: Any = None
 ) -> Measured:
@@ -39,7 +58,7 @@ def measured_pairs(
             "A sparse matrix does not say whether an absent similarity is 0 or was not measured; pass an array "
             "with NaN where it was not (matrix.toarray() has 0)."
         )
-    names, table = square_table(matrix, labels, MATRIX)
+    names, table = square_table(from_condensed(matrix), labels, MATRIX)
     n = len(names)
     diagonal = [_lenient(table[k, k]) for k in range(n)]
     if table.dtype.kind not in "biuf":

@@ -30,8 +30,8 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     if not (np.array_equal(table, table.T) or not np.triu(table).any() or not np.tril(table).any()):
         i, j = np.argwhere(table != table.T)[0]
         raise DataError(
-            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and "
-            f"{table[j, i]:g} in the other; give them in one triangle, or the same in both."
+            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and {table[j, i]:g} in the "
+            "other; give them in one triangle, or the same in both."
         )
     table = np.maximum(table, table.T)
     if not weights and (broken := np.argwhere(table != np.floor(table))).size:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from thali._arguments import positive, seed_number, share, whole
 
-from .spec import CELL, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, REPORT, Option
+from .spec import CELL, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
 
 _COUNT = partial(whole, least=1)
 
@@ -90,6 +90,51 @@ RESPONDENT = _COLUMN.but(name="respondent", help="The column of who answered.")
 TASK = _COLUMN.but(name="task", help="The column of the task or occasion.")
 ALTERNATIVE = _COLUMN.but(name="alternative", help="The column of the alternative.")
 CHOSEN = _COLUMN.but(name="chosen", help="The column of 1 for the chosen alternative and 0 for others.")
+SUBJECT = RESPONDENT.but(typed="subject")
+FIRST = _COLUMN.but(name="first", help="The column of the first of two options.")
+SECOND = _COLUMN.but(name="second", help="The column of the second of two options.")
+REJECTED = _COLUMN.but(name="rejected", help="The column of the option that was not chosen, beside --chosen.")
+LOSSES = _COLUMN.but(name="losses", help="The column that counts how often it was chosen instead, beside --count.")
+COUNT = _COLUMN.but(name="count", help="The column of how many such comparisons or choices a row stands for.")
+HOME = _COLUMN.but(name="home", help="The column of who played at home.")
+AWAY = _COLUMN.but(name="away", help="The column of who played away.")
+RESULT = _COLUMN.but(name="result", help="The column of the result.")
+CODING = Option(
+    "coding",
+    "What a value of the column --chosen or --result, or of columns of pairs, means.",
+    PAIRS,
+    DATA,
+    default="recognised",
+    metavar="VALUE=first|second|tie",
+)
+OPTION = _COLUMN.but(name="option", help="Of rankings: the column of the option, beside --rank.")
+RANK = _COLUMN.but(name="rank", help="Of rankings: the column of the rank, 1 for the best.")
+UNRANKED = Option(
+    "unranked",
+    "Of rankings: what the options are that one does not name. absent: not offered; worse: offered, and worse.",
+    to=DATA,
+    default="absent",
+    words={"absent": "absent", "worse": "worse"},
+)
+BEST = _COLUMN.but(name="best", help="Of best-worst choices: the column of the best.")
+WORST = _COLUMN.but(name="worst", help="Of best-worst choices: the column of the worst.")
+OF_TABLES = (
+    SUBJECT,
+    FIRST,
+    SECOND,
+    REJECTED,
+    COUNT,
+    LOSSES,
+    HOME,
+    AWAY,
+    RESULT,
+    CODING,
+    OPTION,
+    RANK,
+    UNRANKED,
+    BEST,
+    WORST,
+)
 TIES = Option(
     "ties",
     "What a tie counts. davidson: a third outcome, whose odds are learned; half: half a choice of either option; drop:"

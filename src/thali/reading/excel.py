@@ -22,8 +22,8 @@ _NEVER_CALCULATED = re.compile(
 )
 
 
-def excel_cells(content: bytes) -> Cells:
-    """The cells of the first sheet that holds any."""
+def excel_sheets(content: bytes) -> dict[str, Cells]:
+    """The cells of the first sheet that holds any, and of those with the same header, by the titles of the sheets."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -37,17 +37,24 @@ def excel_cells(content: bytes) -> Cells:
         book: Any = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
         sheets = {sheet.title: _sheet_rows(sheet) for sheet in book.worksheets}
         filled = [title for title, rows in sheets.items() if rows]
-        if filled:
-            _refuse_never_calculated(filled[0], archive.read(book[filled[0]]._worksheet_path))
+        alike = [title for title in filled if _header(sheets[title]) == _header(sheets[filled[0]])]
+        for title in alike:
+            _refuse_never_calculated(title, archive.read(book[title]._worksheet_path))
     except DataError:
         raise
     except Exception as error:  # openpyxl raises whatever the broken part of the archive makes it
         raise DataError(f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV.") from None
     if not filled:
         raise DataError("The workbook is empty: no sheet holds a cell.")
-    others = [repr(title) for title in filled[1:]]
-    note = f"sheet {filled[0]!r} (not read: {', '.join(others)})" if others else ""
-    return assembled(iter(sheets[filled[0]]), decimal_comma=True, note=note, ragged=False)
+    others = [repr(title) for title in filled if title not in alike]
+    which = f"sheet {alike[0]!r}" if len(alike) == 1 else f"{len(alike)} sheets, {alike[0]!r} to {alike[-1]!r}"
+    note = f"{which} (not read: {', '.join(others)})" if others else which if len(alike) > 1 else ""
+    return {title: assembled(iter(sheets[title]), decimal_comma=True, note=note, ragged=False) for title in alike}
+
+
+def _header(rows: list[tuple[int, list[str]]]) -> set[str]:
+    """The names in the first row."""
+    return {cell.strip() for cell in rows[0][1]}
 
 
 def _refuse_bomb(archive: ZipFile, packed: int) -> None:

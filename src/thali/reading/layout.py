@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .table import Table, in_file
 
@@ -28,6 +28,14 @@ class Reading:
         return data, f"{sentence}; {self.table.note}" if self.table.note else sentence
 
 
+class Lack(NamedTuple):
+    """What a table lacks that nearly has a shape."""
+
+    what: str
+    option: str = ""  # of the layout, by which a column can be named
+    near: int = 1  # how much of the shape is there; the nearest layout is named
+
+
 @dataclass(frozen=True)
 class Layout:
     """A shape of table."""
@@ -39,4 +47,4 @@ class Layout:
     options: tuple[str, ...] = ()  # keyword arguments of `match`
     named_by: tuple[str, ...] = ()  # those options that, if given, say that a table has this shape
     triangle: bool = False  # whether rows may end at the diagonal
-    lacks: Callable[[Table], str] = lambda table: ""  # what a table that nearly has this shape lacks; "": none is near
+    lacks: Callable[[Table], "Lack | None"] = lambda table: None  # what a table that nearly has this shape lacks

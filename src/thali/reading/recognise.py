@@ -5,11 +5,16 @@ from typing import Any
 
 from thali._labels import shorten
 from thali._source import Source
-from thali.errors import DataError
+from thali.data.columns import column
+from thali.errors import Argument, Clause, DataError, Message
 
 from .layout import Layout, Reading
 from .layouts import LAYOUTS
 from .table import Table, in_file, load
+
+# Options that name a column: only layouts that know all of those given are tried.
+COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
+COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative")
 
 
 class RecognitionError(DataError):
@@ -21,14 +26,19 @@ class RecognitionError(DataError):
         The kinds of data that it may hold, as `thali.data.kinds` names them.
     wanted : tuple of str
         The kinds that were asked for; none: any.
+    nearest : str
+        The layout that the table nearly has; "" if none is near.
     """
 
     found: tuple[str, ...]
     wanted: tuple[str, ...]
+    nearest: str
 
-    def __init__(self, message: object, found: tuple[str, ...] = (), wanted: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: object, found: tuple[str, ...] = (), wanted: tuple[str, ...] = (), nearest: str = ""
+    ) -> None:
         super().__init__(message)
-        self.found, self.wanted = found, wanted
+        self.found, self.wanted, self.nearest = found, wanted, nearest
 
 
 def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, str]:
@@ -93,9 +103,14 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
         If a label of a square is missing or occurs twice, or rows end early in a table that is no triangle.
     """
     tried = [layout for layout in layouts if not kinds or layout.kind in kinds]
+    columns = {name for name, value in options.items() if name in COLUMNS and value is not None}
+    tried = [layout for layout in tried if columns <= set(layout.options)] or tried
     named = [layout for layout in tried if any(options.get(name) is not None for name in layout.named_by)]
     triangles = {layout.name for layout in tried if layout.triangle}
     with in_file(table.file):
+        for name in (*COLUMNS, "respondent", "task"):
+            if name != "unranked" and options.get(name) is not None:
+                column(table.frame, options[name])
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
         readings = _matches(named or tried, table, options | {"known": len(kinds) == 1})
@@ -138,12 +153,18 @@ def _unknown(table: Table, tried: list[Layout], others: list[Reading], wanted: t
         found = others[0]
         message = f"The table holds {found.kind} ({found.layout}: {found.how}), not {_either(kinds)}."
         return RecognitionError(message, (found.kind,), wanted)
-    near = [(layout, lacks) for layout in tried if (lacks := layout.lacks(table))]
-    kind = near[0][0].kind if near else kinds[0]
-    expected = ", or ".join(layout.expected for layout in tried if layout.kind == kind)
-    nearest = f" Nearest is a {near[0][0].name}, but for {near[0][1]}." if near else ""
-    message = f"The columns {shorten(table.names, 12)} are not {_either(kinds)}; expected {expected}.{nearest}"
-    return RecognitionError(message, (), wanted)
+    near = [(layout, lack) for layout in tried if table.named and (lack := layout.lacks(table))]
+    known = "have no shape that is known" if len(kinds) > 2 else f"are not {_either(kinds)}"
+    found = f"The columns {shorten(table.names, 12)} {known}"
+    if not near:
+        shapes = "; or ".join(layout.expected for layout in tried)
+        if len(kinds) > 1:
+            shapes = "a " + ", a ".join(layout.name for layout in tried)
+        return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
+    layout, lack = max(near, key=lambda each: each[1].near)
+    name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
+    message = Message(f"{found}. Nearest is a {layout.name}, but for {lack.what}", name, f"; it has {layout.expected}.")
+    return RecognitionError(message, (), wanted, layout.name)
 
 
 def _either(kinds: tuple[str, ...]) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from thali._source import Source, read_source
+from thali.data.column_names import SUBJECT, by_plain_name
 from thali.data.columns import refuse_nested
 from thali.errors import DataError
 
 from .cells import DECIMAL_COMMA, MISSING, Cells, text_cells
-from .excel import excel_cells
+from .excel import excel_sheets
 from .parquet import parquet_frame
+from .preflib import is_preflib, preflib_cells
 from .square import Square, square_of
 
 INTEGER = re.compile(r"[+-]?\d+")
@@ -38,6 +40,7 @@ class Table:
     named: bool = True  # False: the columns have no names, as in a bare square of numbers
     note: str = ""  # what else there was
     short_rows: str = ""  # what is wrong unless this is a triangle, whose rows may end at the diagonal
+    sheets: "tuple[tuple[str, Table], ...]" = ()  # of a workbook with several alike squares, by their titles
 
     @property
     def names(self) -> list[str]:
@@ -109,13 +112,30 @@ def load(path: str | Path | Source) -> Table:
         if content.startswith(b"PAR1"):
             return _parquet(content, name)
         if content.startswith(b"PK\x03\x04"):
-            return _table(excel_cells(content), name)
+            return _workbook({title: _table(cells, name) for title, cells in excel_sheets(content).items()})
         if content.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
+        if is_preflib(name, content):
+            return _table(preflib_cells(content), name)
         try:
             return _table(text_cells(content), name)
         except DataError as error:
             raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), ""), error) from None
+
+
+def _workbook(sheets: dict[str, Table]) -> Table:
+    """The sheets as one table: several squares side by side, several lists one below the other."""
+    tables = list(sheets.values())
+    if len(tables) == 1:
+        return tables[0]
+    first = tables[0]
+    if all(table.square is not None for table in tables):
+        return replace(first, sheets=tuple(sheets.items()))
+    own = by_plain_name(first.names)
+    frames = [table.frame for table in tables]
+    if not any(name in own for name in SUBJECT):
+        frames = [table.frame.assign(subject=title) for title, table in sheets.items()]
+    return replace(first, frame=pd.concat(frames))
 
 
 def _parquet(content: bytes, file: str) -> Table:
@@ -138,6 +158,7 @@ def _names(header: list[str]) -> list[str]:
 
 
 def _table(cells: Cells, file: str) -> Table:
+    cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
     if not named:  # a square of numbers: what looked like the header is its first row
@@ -147,6 +168,15 @@ def _table(cells: Cells, file: str) -> Table:
     typed = [_typed(column, cells.decimal_comma) for column in columns]
     frame = pd.DataFrame(dict(zip(_names(header), typed, strict=True)), index=lines)
     return Table(frame, file, named, cells.note, cells.short_rows)
+
+
+def _without_questions(cells: Cells) -> Cells:
+    """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
+    if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
+        return cells
+    note = "; ".join(filter(None, [cells.note, "Qualtrics' lines of questions and of ids left out"]))
+    columns = [column[2:] for column in cells.columns]
+    return Cells(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 
 
 def _typed(column: list[str], decimal_comma: bool) -> "np.ndarray | pd.api.extensions.ExtensionArray":

@@ -31,9 +31,9 @@ def test_what_it_makes():
     with pytest.raises(ValueError, match=r"x.csv: Column 'choice' must hold 1 .* row 3 holds 'maybe'"):
         match(table(TEXT.replace("milk,0", "milk,maybe"))).build()
     with pytest.raises(ValueError, match="x.csv: No column looks like alternative; name it by alternative;"):
-        match(table(TEXT.replace("alt", "drink")), chosen="choice").build()
+        match(table(TEXT.replace("alt", "drink")), choice_id="obsID").build()
 
 
 def test_what_is_lacking():
-    assert lacks(table(TEXT.replace("alt", "drink"))) == "a column of alternatives"
-    assert lacks(table(TEXT)) == lacks(table("x,y,z\n1,2,3\n4,5,6\n")) == ""
+    assert lacks(table(TEXT.replace("alt", "drink"))) == ("a column of alternatives", "alternative", 2)
+    assert lacks(table(TEXT)) is lacks(table("x,y,z\n1,2,3\n4,5,6\n")) is None

@@ -3,8 +3,9 @@
 import pytest
 
 from thali._source import Source
+from thali.data.pair_columns import choice_columns
 from thali.data.pairs import PairedComparisons
-from thali.reading.layouts.pair_list import choice_columns, lacks, match
+from thali.reading.layouts.pair_list import lacks, match
 from thali.reading.table import load
 
 
@@ -34,8 +35,8 @@ def test_what_does_not_match():
 
 
 def test_what_it_makes():
-    data, sentence = match(table("a,b,a_over_b,b_over_a,judge\nA,B,3,1,x\n")).build()
-    assert data == PairedComparisons([[0, 3], [1, 0]], "AB") and sentence.endswith("; columns not used: 'judge'")
+    data, sentence = match(table("a,b,a_over_b,b_over_a,room\nA,B,3,1,x\n")).build()
+    assert data == PairedComparisons([[0, 3], [1, 0]], "AB") and sentence.endswith("; columns not used: 'room'")
     data, _ = match(table("won,lost,weight\nA,B,1.5\nB,A,1\n")).build()
     assert data.wins.tolist() == [1.5]
     data, sentence = match(table("a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n")).build()
@@ -52,5 +53,5 @@ def test_what_it_makes():
 
 
 def test_what_is_lacking():
-    assert lacks(table("Winner,year\nA,1\nB,2\nC,3\n")) == "a column 'loser' beside 'Winner'"
-    assert lacks(table("i,year\nA,1\nB,2\nC,3\n")) == lacks(table("winner,loser\nA,B\n")) == ""
+    assert lacks(table("Winner,year\nA,1\nB,2\nC,3\n")) == ("a column 'loser' beside 'Winner'", "rejected", 1)
+    assert lacks(table("i,year\nA,1\nB,2\nC,3\n")) is lacks(table("winner,loser\nA,B\n")) is None

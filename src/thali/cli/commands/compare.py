@@ -19,7 +19,7 @@ from ..loading import Found, find_data, kind_of_data, load
 from ..messages import OptionWords
 from ..models import model_for
 from ..naming_models import parse_models, specs_in
-from ..options import COMPARED, by_word
+from ..options import COMPARED, by_word, said_of_table
 from ..values import value_of
 from .jobs import JOB, OVERWRITE, job_in, noted
 
@@ -86,7 +86,7 @@ def run_compare(
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
-    spec = _spec_of_data(found, specs, typed)
+    spec = _spec_of_data(found, specs, values)
     data: Any
     data, recognised = load(found, spec, _arguments(spec, values, DATA))
     if spec.data == (CLASSES,):
@@ -176,15 +176,17 @@ def _option(word: str, specs: list[ModelSpec]) -> Option:
     return next((option for spec, option in owned if spec in specs), owned[0][1])
 
 
-def _spec_of_data(found: Found, specs: list[ModelSpec], typed: dict[str, Any]) -> ModelSpec:
+def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) -> ModelSpec:
     """The model whose data these are: one that was named, that an option implies, or the first for such data."""
     for spec in specs:
         if spec.data[0] in (CLASSES, EXPERIMENTS):
             return spec
     of_experiments = ("attributes", "levels", "none", "bins", "monotone")
-    if "target" in typed:
+    if "target" in values:
         return model_for(CLASSES)
-    return model_for(EXPERIMENTS) if set(of_experiments) & set(typed) else kind_of_data(found, leave_out=True)
+    if set(of_experiments) & set(values):
+        return model_for(EXPERIMENTS)
+    return kind_of_data(found, leave_out=True, wanted=said_of_table(values))
 
 
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:

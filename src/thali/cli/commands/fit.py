@@ -16,7 +16,7 @@ from ..files import check_folder, write_results
 from ..loading import find_data, kind_of_data, load
 from ..messages import OptionWords
 from ..models import model_implied, model_named, options_of, settings_of_alias
-from ..options import by_word
+from ..options import by_word, said_of_table
 from ..reports import Fitted, report_of
 from ..values import value_of
 from .jobs import OVERWRITE, job_in, noted
@@ -58,18 +58,19 @@ def run_fit(
     from thali.model.saved import tree_of_model
 
     spec, alias = (model_implied(typed), "") if model_name is None else model_named(model_name)
+    wanted: dict[str, Any] = {}
     # Whatever the data are: options are looked at before a large file is read.
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
         terminal.words = OptionWords([*_OWN, *possible.values()])
-        for word, value in typed.items():
-            value_of(possible[word], value)
+        read = {word: value_of(possible[word], value) for word, value in typed.items()}
+        wanted = said_of_table(read)
     asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
     if out is not None:
         check_folder(out)
     found = find_data(data_name)
     if asked is None:
-        asked = _asked(terminal, kind_of_data(found), "", typed, data_name)
+        asked = _asked(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
     spec, method, values, of = asked.spec, asked.method, asked.values, asked.arguments
     report = report_of(spec, method)
     data, recognised = load(found, spec, of(DATA))

@@ -103,7 +103,7 @@ class MaximumLikelihoodElimination(Model):
         """
         seed = 0 if random_seed is None else random_seed
         settings = self.aspects, self.unique, self._lapse()
-        data = counted(data_of_thali(data), self.ties, CONVERSIONS)
+        data = counted(data_of_thali(data, "PairedComparisons"), self.ties, CONVERSIONS)
         work = partial(estimate, data, *settings, random_seed=seed)
         return self._carry_out(Job(lambda: {"estimates_": work()}, data=str(data)))
 

@@ -1,6 +1,6 @@
 """Additive clustering: features from a matrix of similarities."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
 from thali.trees.tree import Tree
@@ -73,6 +73,8 @@ class AdditiveClustering(LatentFeatures):
     >>> round(model.estimate().variance_accounted_for(), 2)
     0.97
     """
+
+    _matrix: ClassVar[str] = "Similarities"
 
     def __init__(
         self,

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from thali.errors import ConvergenceWarning, DataError, DataWarning, ThaliWarning
 from thali.inference.chains import Run, checked_run, kept_of
 from thali.inference.quiet import is_quiet
+from thali.inference.warn import warn
 
 from ..base import Job, RunByChains
 from ..prepared import Prepared
@@ -38,6 +39,8 @@ class LatentFeatures(RunByChains, HasPriorOfData):
     `_tree()`, the tree of the prior, if it has one.
     """
 
+    _matrix: ClassVar[str] = ""  # the kind of data that a plain matrix is taken for
+
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
 
@@ -46,7 +49,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
 
     def _as_data(self, data: Any) -> Any:
         """What `fit` was given, as the engine takes it."""
-        return data_of_thali(data)
+        return data_of_thali(data, self._matrix)
 
     def _task(self, data: Any, draws: int, tune: int, thin: Any) -> "Task":
         """What the chains run, after every check."""
@@ -268,11 +271,21 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         return table
 
 
-def data_of_thali(data: Any) -> Any:
-    """The data, if they are of a kind that thali has."""
+def data_of_thali(data: Any, matrix: str = "") -> Any:
+    """The data, if they are of a kind that thali has; a plain matrix becomes the kind of that name."""
     from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
     from thali.data.similarities import Similarities
+
+    if matrix and isinstance(data, np.ndarray | list):
+        kind, how = {
+            "PairedComparisons": (PairedComparisons, "times the row was chosen over the column"),
+            "Similarities": (Similarities, "how similar row and column are"),
+        }[matrix]
+        made = kind(data)
+        if not is_quiet():
+            warn(DataWarning(f"A plain matrix was given; it is taken for {matrix}(matrix), {how}: {made}."))
+        return made
 
     if not isinstance(data, PairedComparisons | Choices | Similarities):
         raise DataError(

@@ -1,6 +1,6 @@
 """Elimination by aspects with aspects that are learned or given."""
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from thali._arguments import one_of
 from thali.errors import Argument, ArgumentError, Setting
@@ -88,6 +88,8 @@ class EliminationByAspects(ChoiceAnswers):
     >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
     {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
     """
+
+    _matrix: ClassVar[str] = "PairedComparisons"
 
     @overload
     def __new__(

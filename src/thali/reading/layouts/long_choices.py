@@ -9,28 +9,30 @@ from thali.data.column_names import WEIGHTS, by_plain_name, plain
 from thali.data.kinds import CHOICES
 from thali.errors import DataError
 
-from ..layout import Layout, Reading
+from ..layout import Lack, Layout, Reading
 from ..table import Table
 
 NAME = "long table of choices"
 _NEEDED = (
-    ((*CHOICE_ID, *RESPONDENT), "a column that numbers the occasions"),
-    (ALTERNATIVE, "a column of alternatives"),
-    (CHOSEN, "a column with 1 for the chosen alternative and 0 for the others"),
+    ((*CHOICE_ID, *RESPONDENT), Lack("a column that numbers the occasions", "choice_id")),
+    (ALTERNATIVE, Lack("a column of alternatives", "alternative")),
+    (CHOSEN, Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
+NAMED_BY = ("choice_id", "alternative")
 COLUMNS = ("choice_id", "alternative", "chosen", "respondent")
 
 
 def match(table: Table, **columns: str | None) -> Reading | None:
     """A table of which a column was named, or whose columns have the usual names; sure if their cells say so, too."""
     named = {role: name for role, name in columns.items() if name is not None}
+    asked = any(columns.get(name) is not None for name in NAMED_BY)
     try:
         how = _how(roles(table.frame, dict.fromkeys(LONG) | named))
     except DataError:
-        if not named:
+        if not asked:
             return None
         how = "long table"
-    sure = bool(named) or is_long_table(table.frame)
+    sure = asked or is_long_table(table.frame)
     return Reading(CHOICES, NAME, how, table, lambda: _converted(table, named), sure)
 
 
@@ -52,11 +54,11 @@ def _how(found: dict[str, str | None]) -> str:
     return how
 
 
-def lacks(table: Table) -> str:
+def lacks(table: Table) -> Lack | None:
     """The column that is missing where the two others are there."""
     own = by_plain_name(table.names)
-    missing = [what for names, what in _NEEDED if not any(name in own for name in names)]
-    return missing[0] if len(missing) == 1 else ""
+    missing = [lack for names, lack in _NEEDED if not any(name in own for name in names)]
+    return missing[0]._replace(near=2) if len(missing) == 1 else None
 
 
 LAYOUT = Layout(
@@ -64,10 +66,10 @@ LAYOUT = Layout(
     CHOICES,
     match,
     expected=(
-        "one row for each alternative of an occasion, with the columns 'choice_id', 'alternative' and 'chosen' (or "
-        "task, obsID; alt, option; choice)"
+        "one row for each alternative of an occasion, with the columns 'choice_id', 'alternative' and 'chosen' (task, "
+        "obsID; alt, option; choice)"
     ),
-    options=COLUMNS,
-    named_by=COLUMNS,
+    options=(*COLUMNS, "count"),
+    named_by=NAMED_BY,
     lacks=lacks,
 )

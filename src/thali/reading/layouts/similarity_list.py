@@ -3,12 +3,12 @@
 from thali._labels import shorten
 from thali.data.column_names import DISSIMILARITY, SIMILARITY, VAGUE_SIMILARITY, by_plain_name
 from thali.data.kinds import SIMILARITIES
+from thali.data.pair_columns import choice_columns
 from thali.data.similar_pairs import pair_columns, tells_similarities
 from thali.data.similarities import Similarities
 
 from ..layout import Layout, Reading
 from ..table import Table
-from .pair_list import choice_columns
 
 NAME = "list of similarities"
 

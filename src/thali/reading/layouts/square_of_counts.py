@@ -18,6 +18,8 @@ HOW = "square count matrix, row over column"
 def match(table: Table, weights: bool = False) -> Reading | None:
     """A square of numbers that are not surely similarities; `weights`: fractional counts are meant."""
     square = table.square
+    if table.sheets and square is not None and not square.holds_similarities:
+        return None  # squares_by_sheet reads all of them
     if square is None:
         if not (wrong := other_labels(table.frame)):
             return None

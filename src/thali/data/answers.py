@@ -1,0 +1,102 @@
+"""Who gave which answers, and what is known of these people."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._described import Facts
+from thali._labels import as_label, plural
+
+from .choice_table import coded
+from .frozen import Frozen
+from .people import column_facts, people_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Who(NamedTuple):
+    """Who gave the answer in each row of a table."""
+
+    names: tuple[str, ...]
+    number: np.ndarray  # (rows,) int64 positions in names
+    people: "pd.DataFrame | None"  # a row a person
+
+    def of_rows(self, kept: np.ndarray) -> "Who":
+        """The same of some of the rows, or of rows that occur several times."""
+        return self._replace(number=self.number[kept])
+
+
+def who_answered(frame: "pd.DataFrame", subject: str | None, used: Iterable[str | None]) -> Who | None:
+    """Who answered, by the column of that name, with the further columns that are constant within everybody."""
+    if subject is None:
+        return None
+    number, names = coded(frame, subject)
+    taken = {subject, *used}
+    further = [name for name in frame.columns if name not in taken]
+    return Who(tuple(map(as_label, names)), number, people_table(frame.loc[:, further], number, names, subject))
+
+
+class Answers(Frozen):
+    """How often each person chose each side of a pair, or neither; only pairs that the person compared are stored.
+
+    Attributes
+    ----------
+    subjects : tuple of str
+    people : DataFrame or None
+        A row a person: the columns of the table that are constant within everybody.
+    subject, pair : int32 arrays, shape (rows,)
+        Positions in `subjects` and among the compared pairs, by person and by pair.
+    wins, losses, tied : float64 arrays, shape (rows,)
+        As in `PairedComparisons`.
+    """
+
+    _FIELDS = ("subjects", "people", "subject", "pair", "wins", "losses", "tied")
+
+    subjects: tuple[str, ...]
+    people: "pd.DataFrame | None"
+    subject: np.ndarray
+    pair: np.ndarray
+    wins: np.ndarray
+    losses: np.ndarray
+    tied: np.ndarray
+
+    def __str__(self) -> str:
+        return plural(len(self.subjects), "subject")
+
+    def _details(self) -> Facts:
+        return (("subjects", self.subjects), *column_facts(self.people))
+
+    @classmethod
+    def of_rows(cls, who: Who, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray) -> "Answers":
+        """Added up from rows: whose, of which pair, whether its first was chosen, how often, and how often neither."""
+        pairs = int(pair.max()) + 1
+        keys, place = np.unique(who.number * pairs + pair, return_inverse=True)
+        sums = [np.bincount(place, each, len(keys)) for each in (counts * won, counts * ~won, tied)]
+        return cls._made_of(
+            who.names, who.people, (keys // pairs).astype(np.int32), (keys % pairs).astype(np.int32), *sums
+        )
+
+    def of_pairs(self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray) -> "Answers | None":
+        """The answers to some of the pairs: which stay, their new places, and which of them have their sides exchanged.
+
+        None if nobody gave any of them.
+        """
+        rows = kept[self.pair]
+        if not rows.any():
+            return None
+        pair = self.pair[rows]
+        other = turned[pair]
+        wins, losses, subject, pair = self.wins[rows], self.losses[rows], self.subject[rows], place[pair]
+        sums = np.where(other, losses, wins), np.where(other, wins, losses), self.tied[rows]
+        order = np.lexsort((pair, subject))
+        arrays = (array[order] for array in (subject, pair.astype(np.int32), *sums))
+        return self._made_of(self.subjects, self.people, *arrays)
+
+    def without_ties(self, share: float) -> "Answers | None":
+        """The same where a tie counts that share of a choice of either side; None if nothing is left."""
+        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        there = wins + losses > 0
+        arrays = [array[there] for array in (self.subject, self.pair, wins, losses)]
+        return self._made_of(self.subjects, self.people, *arrays, np.zeros(int(there.sum()))) if there.any() else None

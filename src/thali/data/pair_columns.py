@@ -1,0 +1,176 @@
+"""Which columns of a list of comparisons hold the options, and which how often each was chosen."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._labels import shorten
+from thali.errors import DataError
+
+from .column_names import COUNTS, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
+from .side_columns import side_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Names are compared as column_names.plain makes them.
+CHOSEN_REJECTED = (
+    ("chosen", "rejected"),
+    ("chosen", "notchosen"),
+    ("winner", "loser"),
+    ("won", "lost"),
+    ("preferred", "other"),
+    ("preferred", "notpreferred"),
+    ("preferred", "rejected"),
+    ("selected", "rejected"),
+    ("better", "worse"),
+    ("topitem", "bottomitem"),
+    ("gewählt", "abgelehnt"),
+    ("gewaehlt", "abgelehnt"),
+    ("gewählt", "nichtgewählt"),
+    ("bevorzugt", "abgelehnt"),
+    ("gewinner", "verlierer"),
+    ("sieger", "verlierer"),
+    ("choisi", "rejeté"),
+    ("choisi", "rejete"),
+    ("préféré", "rejeté"),
+    ("gagnant", "perdant"),
+    ("vainqueur", "perdant"),
+    ("elegido", "rechazado"),
+    ("preferido", "rechazado"),
+    ("ganador", "perdedor"),
+    ("i", "j"),
+)
+FOREIGN_COUNTS = ("anzahl", "häufigkeit", "haeufigkeit", "nombre", "fréquence", "effectif", "número", "frecuencia")
+TIMES = (
+    "{0}over{1}",
+    "{0}wins",
+    "{0}win",
+    "wins{0}",
+    "win{0}",
+    "count{0}",
+    "{0}count",
+    "chose{0}",
+    "{0}chosen",
+)
+TIMES += ("n{0}{1}", "w{0}{1}", "x{0}{1}", "wins{0}{1}")
+_WINS_LOSSES = (("wins", "losses"), ("win", "loss"), ("win", "lose"), ("won", "lost"), ("siege", "niederlagen"))
+_WINS_LOSSES += (("victoires", "défaites"), ("victorias", "derrotas"))
+_NEUTRAL = (("row", "col"), ("row", "column"), ("player", "opponent"), ("team", "opponent"), ("option", "other"))
+_NEUTRAL += (("item", "other"),)
+
+
+class PairColumns(NamedTuple):
+    """Which columns hold the options, and which how often each was chosen."""
+
+    options: tuple[str, str]
+    times: tuple[str, ...]  # none: each row is one choice; one: of the first over the second; two: of each
+    ties: str | None = None
+    subject: str | None = None
+
+    def __str__(self) -> str:
+        a, b = self.options
+        if len(self.times) == 2:
+            over, under = self.times
+            how = f"table of pairs, {a!r} over {b!r} counted by {over!r}, the reverse by {under!r}"
+        else:
+            how = f"long table, {a!r} chosen over {b!r}, "
+            how += f"counted by {self.times[0]!r}" if self.times else "one comparison a row"
+        how += f", ties by {self.ties!r}" if self.ties is not None else ""
+        return how + (f", subjects {self.subject!r}" if self.subject is not None else "")
+
+    @property
+    def used(self) -> set[str | None]:
+        """All of them."""
+        return {*self.options, *self.times, self.ties, self.subject}
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the counts may be fractional by their name."""
+        return any(plain(name) in WEIGHTS for name in self.times)
+
+
+def choice_columns(names: list[str]) -> list[PairColumns]:
+    """All ways to read these columns as a list; those with times for both sides outdo those without."""
+    own = by_plain_name(names)
+
+    def there(*plain: str) -> bool:
+        return all(each in own for each in plain)
+
+    subject = subject_column(names)
+    ties = ties_column(names)
+    sides = side_columns(names)
+    twos = [(each.columns, [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES]) for each in sides]
+    twos += [((own[a], own[b]), []) for a, b in _NEUTRAL if there(a, b)]
+    two_sided = [
+        PairColumns(options, (own[times], own[other]), ties, subject)
+        for options, counted in twos
+        for times, other in (*counted, *_WINS_LOSSES)
+        if there(times, other) and not {own[times], own[other]} & set(options)
+    ]
+    two_sided = [each for each in two_sided if plain(each.options[0]) not in _counting(sides)]
+    if two_sided:
+        return two_sided
+    counts = [(own[count],) for count in (*COUNTS, *FOREIGN_COUNTS) if count in own] or [()]
+    return [
+        PairColumns((own[chosen], own[rejected]), times, ties, subject)
+        for chosen, rejected in CHOSEN_REJECTED
+        if there(chosen, rejected)
+        for times in counts
+    ]
+
+
+def _counting(sides: list) -> set[str]:
+    """The plain names of columns that count, of all that come in twos."""
+    side = {each.side for each in sides} | set(SIDES)
+    return {spelled.format(*each) for each in side for spelled in TIMES} | {
+        name for two in _WINS_LOSSES for name in two
+    }
+
+
+def subject_column(names: list[str]) -> str | None:
+    """The column that says who answered, None if there is none; one called "id" may number the rows."""
+    own = by_plain_name(names)
+    return next((own[name] for name in SUBJECT if name != "id" and name in own), None)
+
+
+def uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
+    """The rows of a table of pairs that hold no count at all: those two were not compared."""
+    if len(columns.times) < 2:
+        return np.zeros(len(frame), bool)
+    counting = [*columns.times, *([columns.ties] if columns.ties is not None else [])]
+    return frame.loc[:, counting].isna().all(axis=1).to_numpy()
+
+
+def ties_column(names: list[str]) -> str | None:
+    """The column that says how often neither was chosen, None if there is none."""
+    found = [name for name in names if plain(name) in (*TIES, "tij")]
+    if len(found) > 1:
+        raise DataError(f"Columns {shorten(found)} seem to hold ties, all of them; remove or rename all but one.")
+    return found[0] if found else None
+
+
+def the_columns(names: list[str]) -> PairColumns:
+    """The one way to read these columns as a list."""
+    found = choice_columns(names)
+    if len(found) > 1:
+        several = "; or ".join(map(str, found))
+        raise DataError(
+            f"The columns can be read in several ways: {several}. Remove or rename those that are not meant."
+        )
+    if not found:
+        raise DataError(
+            f"The columns {shorten(names, 12)} do not say which option was chosen over which; name them by `chosen` "
+            "and `rejected`."
+        )
+    return found[0]
+
+
+def lacking(names: list[str]) -> tuple[str, str] | None:
+    """The column that is missing beside one of a pair, in words, and its role; None if none is near."""
+    own = by_plain_name(names)
+    for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
+        for role, (here, missing) in (("rejected", pair), ("chosen", pair[::-1])):
+            if here in own and missing not in own and not (here == "chosen" or here == "preferred"):
+                return f"a column {missing!r} beside {own[here]!r}", role
+    return None

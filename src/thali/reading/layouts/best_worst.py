@@ -1,0 +1,65 @@
+"""Best-worst choices: a set a row, and which of its options is the best and which the worst."""
+
+from typing import Any
+
+from thali.data.best_worst import BEST, WORST, best_worst_columns, series
+from thali.data.choices import Choices
+from thali.data.column_names import by_plain_name
+from thali.data.kinds import CHOICES
+from thali.errors import DataError
+
+from ..layout import Lack, Layout, Reading
+from ..table import Table
+
+NAME = "table of best-worst choices"
+
+
+def match(
+    table: Table,
+    best: str | None = None,
+    worst: str | None = None,
+    respondent: str | None = None,
+    count: str | None = None,
+    weights: bool = False,
+) -> Reading | None:
+    """A table with a column of the best, one of the worst, and a series of options."""
+    given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
+    try:
+        found = best_worst_columns(table.frame, {**given, "subject": respondent})
+    except DataError:
+        if best is None and worst is None:
+            return None
+        return Reading(CHOICES, NAME, NAME, table, lambda: _converted(table, given, weights, NAME))
+    return Reading(CHOICES, NAME, str(found), table, lambda: _converted(table, given, weights, str(found)))
+
+
+def _converted(table: Table, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
+    data = Choices.from_best_worst(table.frame, **given, weights=weights)
+    return data, f"{how}: {data}"
+
+
+def lacks(table: Table) -> Lack | None:
+    """The options beside the best and the worst."""
+    own = by_plain_name(table.names)
+    best, worst = (next((own[name] for name in names if name in own), None) for names in (BEST, WORST))
+    if best is not None and worst is not None:
+        return Lack(
+            f"columns 'option1', 'option2', 'option3' of what was offered beside {best!r} and {worst!r}", near=3
+        )
+    if best is not None and series([name for name in table.names if name != best]):
+        return Lack(f"a column of the worst beside {best!r}", "worst", 3)
+    return None
+
+
+LAYOUT = Layout(
+    NAME,
+    CHOICES,
+    match,
+    expected=(
+        "a set of two or three options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
+        "and 'worst' (most, least)"
+    ),
+    options=("best", "worst", "respondent", "count", "weights"),
+    named_by=("best", "worst"),
+    lacks=lacks,
+)

@@ -1,0 +1,29 @@
+"""Paired comparisons as results of games: a row names both sides and says who won, by a result or by goals."""
+
+from typing import Any
+
+from thali.data.kinds import PAIRS
+
+from ..layout import Layout, Reading
+from ..table import Table
+from .trials import GAMES_BY, RESULTS, lacks_of, matched
+
+NAME = "table of results"
+
+
+def match(table: Table, coding: Any = None, weights: bool = False, **columns: str | None) -> Reading | None:
+    """A table with two columns of sides and their result, some of them named perhaps."""
+    return matched(NAME, True, table, columns, coding, weights)
+
+
+LAYOUT = Layout(
+    NAME,
+    PAIRS,
+    match,
+    expected=(
+        "a game a row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of either"
+    ),
+    options=(*RESULTS, "coding", "weights"),
+    named_by=GAMES_BY,
+    lacks=lambda table: lacks_of(table, True),
+)

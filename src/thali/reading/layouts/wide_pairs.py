@@ -1,0 +1,63 @@
+"""Paired comparisons as a wide table: one column a pair, one row a subject or a pattern of answers with its count."""
+
+from typing import Any
+
+from thali._labels import shorten
+from thali.data.columns import column
+from thali.data.kinds import PAIRS
+from thali.data.pairs import PairedComparisons
+from thali.data.wide_columns import WideColumns, called_like_pairs, numbered_answers, wide_columns
+from thali.data.wide_pairs import outcomes_of_wide
+
+from ..layout import Lack, Layout, Reading
+from ..table import Table
+
+NAME = "table with a column a pair"
+
+
+def match(
+    table: Table, respondent: str | None = None, count: str | None = None, coding: Any = None, weights: bool = False
+) -> Reading | None:
+    """A table whose columns are called like pairs, or hold answers to pairs; sure if it is their names."""
+    if not table.named or table.square is not None:
+        return None
+    given = {"subject": respondent, "count": count}
+    for name in filter(None, given.values()):
+        column(table.frame, name)
+    found = wide_columns(table.frame, given)
+    if found is None:
+        return None
+    how = f"a column a pair, {shorten(list(found.pairs), 3)}"
+    return Reading(
+        PAIRS, NAME, how, table, lambda: _converted(table, found, coding, weights), sure=found.order == "named"
+    )
+
+
+def _converted(table: Table, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
+    data, how = PairedComparisons._of_outcomes(outcomes_of_wide(table.frame, found, coding, None, weights))
+    row = "one subject a row" if data.subjects else "one pattern of answers a row"
+    return data, f"{row}, {how}: {data}"
+
+
+def lacks(table: Table) -> Lack | None:
+    """What columns lack that are called like pairs, or hold codes of answers."""
+    if called := called_like_pairs(table.names):
+        return Lack(f"answers in {shorten(called, 3)} such as 1 and 2; 1, -1 and 0; or the label chosen", near=3)
+    if numbered := numbered_answers(table.frame):
+        first, last = numbered[0], numbered[-1]
+        what = f"a number of columns {first!r} to {last!r} that is one of pairs (3, 6, 10, 15, ...)"
+        return Lack(what, near=3)
+    return None
+
+
+LAYOUT = Layout(
+    NAME,
+    PAIRS,
+    match,
+    expected=(
+        "a subject a row and a column a pair, called 'tea > milk', 'tea:milk' or V12, which holds 1 and 2, or 1, "
+        "-1 and 0 for a tie, or the label chosen"
+    ),
+    options=("respondent", "count", "coding", "weights"),
+    lacks=lacks,
+)

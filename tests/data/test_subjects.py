@@ -1,0 +1,72 @@
+"""Who answered: kept beside the counts, in parts of the data, in files."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.model.saved import decoded, digest_of, encoded
+
+ROWS = [
+    ("ann", "tea", "milk", 30),
+    ("ann", "water", "milk", 30),
+    ("bob", "milk", "tea", 40),
+    ("ann", "tea", "milk", 30),
+    ("bob", "water", "tea", 40),
+]
+
+
+@pytest.fixture
+def data():
+    return th.PairedComparisons.from_frame(pd.DataFrame(ROWS, columns=["judge", "winner", "loser", "age"]))
+
+
+def test_the_counts_of_everybody_add_up(data):
+    assert data.subjects == ("ann", "bob") and data.people.to_dict("index") == {"ann": {"age": 30}, "bob": {"age": 40}}
+    assert repr(data) == "PairedComparisons(3 options, 3 pairs, 5 comparisons, 2 subjects, 1 component)"
+    each = data.by_subject()
+    assert sum(one.counts for one in each.values()).tolist() == data.counts.tolist()
+    assert each["ann"].counts.tolist() == [[0, 2, 0], [0, 0, 0], [0, 1, 0]]
+    assert th.paired.bootstrap(list(each.values()), samples=2, random_seed=1).table is not None
+
+
+def test_parts_keep_who_answered(data):
+    part = data.subset(["water", "tea"])
+    assert part.subjects == ("ann", "bob") and list(part.by_subject()) == ["bob"]
+    assert data.without_pair("tea", "milk").by_subject()["ann"].counts.sum() == 1
+    turned = data.subset(["milk", "tea", "water"]).by_subject()["ann"]
+    assert turned.counts.tolist() == [[0, 0, 0], [2, 0, 0], [1, 0, 0]]
+    assert data.with_counts(data.wins, data.losses).subjects == ()
+
+
+def test_ties_of_everybody():
+    frame = pd.DataFrame(
+        {"rater": [1, 1, 2], "a": ["x", "x", "y"], "b": ["y", "y", "z"], "choice": ["x", "tie", "tie"]}
+    )
+    data = th.PairedComparisons.from_trials(frame)
+    assert data.by_subject()["1"].tied.tolist() == [1]
+    assert data.without_ties("half").by_subject()["2"].wins.tolist() == [0.5]
+    dropped = data.without_ties("drop")
+    assert dropped.n_pairs == 1 and list(dropped.by_subject()) == ["1"] and dropped.subjects == ("1", "2")
+
+
+def test_equality_digest_pickle_and_file(data):
+    bare = th.PairedComparisons(data.counts, data.labels)
+    assert data != bare and digest_of(data) != digest_of(bare)
+    assert pickle.loads(pickle.dumps(data)) == data
+    arrays = {}
+    again = decoded(encoded(data, arrays), arrays)
+    assert again == data and again.people.equals(data.people)
+    with pytest.raises(ValueError, match="do not say who answered; read them with their column of subjects"):
+        bare.by_subject()
+
+
+def test_choices_have_people_too():
+    frame = pd.DataFrame({"id": [1, 1, 1, 1, 2, 2], "task": [1, 1, 2, 2, 1, 1], "alt": list("abacab")})
+    frame = frame.assign(chosen=[1, 0, 0, 1, 1, 0], sex=list("ffffmm"), price=range(6))
+    data = th.Choices(frame)
+    assert data.subjects == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
+    assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in data._repr_html_()
+    assert np.array_equal(th.Choices(frame.drop(columns="sex")).counts, data.counts)

@@ -1,0 +1,179 @@
+"""Rankings and best-worst choices: their shapes, the choices that they are made of, and what is refused."""
+
+import pandas as pd
+import pytest
+
+import thali as th
+from thali._source import Source
+from thali.reading.layouts import best_worst, rankings
+from thali.reading.recognise import recognise
+from thali.reading.table import load
+
+ORDERS = [["tea", "milk", "water"], ["milk", "water", "tea"], ["tea", "water", "milk"], ["tea", "milk", "water"]]
+# sets, and how often each member was chosen: of all three, and of the two left
+CHOSEN = {
+    ("milk", "tea", "water"): {"tea": 3, "milk": 1},
+    ("milk", "water"): {"milk": 2, "water": 1},
+    ("tea", "water"): {"water": 1},
+}
+
+
+def table(text, name="x.csv"):
+    return load(Source(name, text.encode()))
+
+
+def chosen(data):
+    found = {}
+    for k, members in enumerate(data.sets):
+        counts = data.counts[data.start[k] : data.start[k + 1]]
+        found[tuple(sorted(members))] = {m: n for m, n in zip(members, counts.tolist(), strict=True) if n}
+    return found
+
+
+def text_of(rows):
+    return "\n".join(",".join(map(str, row)) for row in rows) + "\n"
+
+
+RANKS = [[order.index(option) + 1 for option in ("tea", "milk", "water")] for order in ORDERS]
+SHAPES = {
+    "ranks": text_of([["rank1", "rank2", "rank3"], *ORDERS]),
+    "ordinals": text_of([["1st", "2nd", "3rd"], *ORDERS]),
+    "choices": text_of([["First choice", "Second choice", "Third choice"], *ORDERS]),
+    "options": text_of([["tea", "milk", "water"], *RANKS]),
+    "long": text_of(
+        [["Vp", "item", "rank"], *([k, option, n + 1] for k, o in enumerate(ORDERS) for n, option in enumerate(o))]
+    ),
+    "preflib": "# FILE NAME: 1.soc\n# ALTERNATIVE NAME 1: tea\n# ALTERNATIVE NAME 2: milk\n# ALTERNATIVE NAME 3: "
+    "water\n2: 1,2,3\n1: 2,3,1\n1: 1,3,2\n",
+    "old preflib": "3\n1,tea\n2,milk\n3,water\n4,4,3\n2,1,2,3\n1,2,3,1\n1,1,3,2\n",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_gives_the_same_choices(shape):
+    reading = recognise(table(SHAPES[shape], "x.soc" if "preflib" in shape else "x.csv"))
+    assert reading.layout == rankings.NAME
+    data, sentence = reading.build()
+    assert chosen(data) == CHOSEN
+    assert "4 rankings of 3 options: 3 options, 3 sets of 2 to 3, 8 choices" in sentence
+    assert len(data.respondents) == (0 if "preflib" in shape else 4)
+
+
+def test_constructors():
+    assert chosen(th.Choices.from_rankings(ORDERS)) == CHOSEN
+    frame = pd.DataFrame(ORDERS, columns=["x", "y", "z"])
+    assert chosen(th.Choices.from_rankings(frame, "ranks")) == CHOSEN
+    assert chosen(th.Choices.from_rankings(pd.DataFrame(RANKS, columns=["tea", "milk", "water"]), "options")) == CHOSEN
+    with pytest.raises(ValueError, match="The columns 'x', 'y', 'z' hold no rankings: neither a column a rank"):
+        th.Choices.from_rankings(frame)
+
+
+def test_options_that_a_ranking_does_not_name():
+    text = "subject,sex,tea,milk,water\na,f,1,2,\nb,m,2,,1\nc,m,1,2,3\n"
+    absent, sentence = recognise(table(text)).build()
+    assert chosen(absent)[("milk", "tea")] == {"tea": 1} and absent.n_choices == 4
+    assert "options that a ranking does not name (in 2 of them) were not offered" in sentence
+    assert absent.respondents == ("a", "b", "c") and absent.people["sex"].tolist() == ["f", "m", "m"]
+    worse, sentence = recognise(table(text), unranked="worse").build()
+    assert worse.n_choices == 6 and chosen(worse)[("milk", "tea", "water")] == {"tea": 2, "water": 1}
+    assert "(in 2 of them) were offered and are worse" in sentence
+
+
+def test_one_column_a_rank_may_end_early():
+    data, _ = recognise(table("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,\nwater,,\n")).build()
+    assert data.n_choices == 3  # the last names one option alone
+
+
+def test_the_unique_aspects_model_takes_them():
+    data = th.Choices.from_rankings(ORDERS)
+    model = th.EliminationByAspects("unique").prepare(data, draws=10, tune=10)
+    assert model.task is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "tea,milk,water\n1,2,3\n2,1,3\n1,1,2\n3,2,1\n",
+            "'tea' and 'milk' both have rank 1 in row 4; rankings with ties are not read, so break the tie or "
+            "remove the row.",
+        ),
+        ("rank1,rank2,rank3\ntea,milk,tea\n", "'tea' is named twice in row 2; an option has one rank."),
+        (
+            "rank1,rank2,rank3\ntea,,milk\n",
+            "No option stands at 'rank2' in row 2, where later ones do; fill it in or move them.",
+        ),
+        (
+            "subject,item,rank\n1,tea,1\n1,tea,2\n",
+            "'tea' is listed twice in the ranking of subject '1', again in row 3.",
+        ),
+        ("subject,item,rank\n1,tea,1\n1,milk,x\n", "The rank in row 3, column 'rank' is 'x', which is not a number."),
+        ("rank1,rank2\ntea,\nmilk,\n", "There is not a single choice in 2 rankings; none names two options."),
+    ],
+)
+def test_rankings_that_are_refused(text, sentence):
+    with pytest.raises(ValueError) as caught:
+        recognise(table(text)).build()
+    assert str(caught.value) == f"x.csv: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("2: 1,{2,3}\n", "Line 2 ranks several alternatives alike, '1,{2,3}'; rankings with ties are not read."),
+        ("2: 1,7\n", "Line 2 names alternative '7', which the head of the file does not."),
+        ("1,2\n", "Line 2 is '1,2', but an order of a PrefLib file is written as '3: 2,1,4'."),
+        ("", "The file holds no order below its head."),
+    ],
+)
+def test_preflib_files_that_are_refused(body, sentence):
+    with pytest.raises(ValueError) as caught:
+        table(f"# ALTERNATIVE NAME 1: tea\n{body}", "x.toi")
+    assert str(caught.value) == f"x.toi: {sentence}"
+    with pytest.raises(ValueError, match="This is no PrefLib file"):
+        table("hello\n", "x.soi")
+
+
+BEST_WORST = {
+    ("milk", "tea", "water"): {"tea": 1, "milk": 1},
+    ("milk", "water"): {"milk": 1},
+    ("tea", "water"): {"tea": 1},
+}
+
+
+@pytest.mark.parametrize("cells", ["tea,water milk,water", "A,C B,C", "option_a,option_c option_b,option_c", "1,3 2,3"])
+def test_best_and_worst_of_three(cells):
+    first, second = cells.split()
+    text = f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
+    reading = recognise(table(text))
+    assert reading.layout == best_worst.NAME
+    assert chosen(reading.build()[0]) == BEST_WORST
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            "a1,a2,a3,a4,best,worst\nx,y,z,w,x,y\n",
+            "4 options stand in row 2, and best-worst choices are read out of three at most; without the column "
+            "'worst' these are choices of the best.",
+        ),
+        ("a1,a2,a3,best,worst\nx,y,z,x,x\n", "'x' is both the best and the worst in row 2; mend one of the two."),
+        (
+            "a1,a2,a3,best,worst\nx,y,z,x,q\n",
+            "'q' is in row 2, column 'worst', which is none of the options there, 'x', 'y', 'z'.",
+        ),
+    ],
+)
+def test_best_worst_that_is_refused(rows, sentence):
+    with pytest.raises(ValueError) as caught:
+        recognise(table(rows)).build()
+    assert str(caught.value) == f"x.csv: {sentence}"
+
+
+def test_what_is_lacking():
+    assert best_worst.lacks(table("best,worst,year\nx,y,1\n")) == (
+        "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'",
+        "",
+        3,
+    )

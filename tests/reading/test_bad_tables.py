@@ -1,0 +1,303 @@
+"""Tables with one thing wrong each, and the sentence that each is refused with, or warned of."""
+
+import pytest
+
+from thali._source import Source
+from thali.errors import DataWarning
+from thali.reading.recognise import recognise
+from thali.reading.table import load
+
+REFUSED = [
+    # file, content, sentence
+    (
+        "trials.csv",
+        "subject,left,right,rt\n1,tea,milk,200\n1,milk,tea,300\n",
+        "The columns 'subject', 'left', 'right', 'rt' have no shape that is known. Nearest is a table of trials, "
+        "but for a column that says which was chosen of 'left' and 'right', which you may name by chosen; it has ",
+    ),
+    (
+        "trials.csv",
+        "subject,left,choice\n1,tea,tea\n1,milk,tea\n",
+        "The columns 'subject', 'left', 'choice' have no shape that is known. Nearest is a table of trials, but "
+        "for a column 'right' beside 'left', which you may name by second; it has ",
+    ),
+    (
+        "trials.csv",
+        "subject,Reiz X,Reiz Y,choice\n1,tea,milk,tea\n1,milk,tea,tea\n",
+        "The columns 'subject', 'Reiz X', 'Reiz Y', 'choice' have no shape that is known. Nearest is a table of "
+        "trials, but for names that say that 'Reiz X' and 'Reiz Y' hold the two options, which you may name by "
+        "first; it has ",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice\ntea,milk,leftt\nmilk,tea,left\n",
+        "Column 'choice' holds 'leftt' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice\ntea,milk,Tea\nmilk,tea,tea\n",
+        "Column 'choice' holds 'Tea' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice,choice\ntea,milk,tea,tea\n",
+        "Columns 3 and 4 are both called 'choice'; the first line must hold names that differ.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice\ntea,milk,60%\nmilk,tea,40%\n",
+        "Column 'choice' holds '60%' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice,n\ntea,milk,left,1,700\n",
+        "Line 2 holds 5 cells, but the header names 4 columns; every row needs the same number (a label that "
+        "contains the separator must stand in quotes).",
+    ),
+    (
+        "trials.csv",
+        'left,right,choice,n\ntea,milk,left,"1,700"\n',
+        "The count in row 2, column 'n' is '1,700', which is not a number; write it without separators of "
+        "thousands, 1700.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice,n\ntea,milk,left,60%\n",
+        "The count in row 2, column 'n' is '60%', which is not a number; give counts, not percentages.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice,n\ntea,milk,left,inf\n",
+        "The count in row 2, column 'n' is infinite; counts must be whole numbers, 0 or more.",
+    ),
+    (
+        "trials.csv",
+        "left,right,choice,n\ntea,milk,left,-3\n",
+        "The count in row 2, column 'n' is -3, which is negative; counts must be whole numbers, 0 or more.",
+    ),
+    (
+        "trials.csv",
+        "winner,loser\ntea,milk\ndraw,milk\ndraw,tea\n",
+        "'draw' says that neither option was chosen; name both options and the outcome in columns such as 'left', "
+        "'right' and 'chosen', or count ties in a column 'ties' (if it is an option, give it another name). It is "
+        "chosen 2 times and rejected 0 times.",
+    ),
+    (
+        "trials.csv",
+        "winner,loser\ntie,tie\ntea,milk\n",
+        "'tie' says that neither option was chosen; name both options and the outcome in columns such as 'left', "
+        "'right' and 'chosen', or count ties in a column 'ties' (if it is an option, give it another name). It "
+        "stands in both columns in row 2.",
+    ),
+    (
+        "trials.csv",
+        "winner,loser,n\ntea,milk,0.5\n",
+        "The count in row 2, column 'n' is 0.5, which is not whole; counts must be whole numbers, 0 or more. If "
+        "fractional counts are meant, say so: weights=True, or a column called 'weight' in a file.",
+    ),
+    (
+        "arena.csv",
+        "model_a,model_b,winner\nx,y,model_c\n",
+        "Column 'winner' holds 'model_c' in row 2, which is none of its two options ('x', 'y'), a side (left, "
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
+        "arena.csv",
+        "model_a,model_b,winner\nx,y,\n",
+        "Column 'winner' holds no answer; name another column by chosen.",
+    ),
+    (
+        "arena.csv",
+        "model_a,winner\nx,model_a\ny,model_b\n",
+        "The columns 'model_a', 'winner' have no shape that is known. Nearest is a table of trials, but for a "
+        "column 'model_b' beside 'model_a', which you may name by second; it has ",
+    ),
+    (
+        "league.csv",
+        "home,away,date\nHull,Stoke,1.5.\nStoke,Hull,2.5.\n",
+        "The columns 'home', 'away', 'date' have no shape that is known. Nearest is a table of results, but for a "
+        "column that says which won of 'home' and 'away', which you may name by result; it has ",
+    ),
+    (
+        "league.csv",
+        "home,result\nHull,H\nStoke,A\n",
+        "The columns 'home', 'result' have no shape that is known. Nearest is a table of results, but for a column "
+        "'away' beside 'home', which you may name by away; it has ",
+    ),
+    (
+        "league.csv",
+        "home,away,home_goals\nHull,Stoke,3\nStoke,Hull,2\n",
+        "The columns 'home', 'away', 'home_goals' have no shape that is known. Nearest is a table of results, but "
+        "for a column that says which won of 'home' and 'away', which you may name by result; it has ",
+    ),
+    (
+        "square.csv",
+        ",tea,milk,water,Sum\ntea,0,3,5,8\nmilk,1,0,2,3\nwater,2,4,0,6\nSum,3,7,7,17\n",
+        "Row and column 'Sum' hold the sums of the other rows and columns, which are no option; remove both.",
+    ),
+    (
+        "square.csv",
+        ",tea,milk,water,Sum\ntea,0,3,5,8\nmilk,1,0,2,3\nwater,2,4,0,6\n",
+        "'Sum': these are the sums of the options, and none of them; remove them.",
+    ),
+    (
+        "square.csv",
+        ",tea,milk,water\ntea,0,60%,70%\nmilk,40%,0,20%\nwater,30%,80%,0\n",
+        "The count in row 'tea', column 'milk' is '60%', which is not a number; give counts, not percentages.",
+    ),
+    (
+        "square.csv",
+        ",tea,milk,water\ntea,,.6,.7\nmilk,.4,,.2\nwater,.3,.8,\n",
+        "The count in row 'tea', column 'milk' is 0.6, which is not whole; counts must be whole numbers, 0 or "
+        "more. If fractional counts are meant, say so: weights=True, or a column called 'weight' in a file. The "
+        "two numbers of every pair sum to 1; if they are proportions, give the counts instead, because the number "
+        "of comparisons decides how sure the answer is.",
+    ),
+    (
+        "square.csv",
+        ",tea,milk\ntea,0,=B2\nmilk,1,0\n",
+        "The count in row 'tea', column 'milk' is '=B2', which is not a number.",
+    ),
+    (
+        "wide.csv",
+        "subject,tea>milk,tea>water\n1,5,4\n2,3,2\n3,1,1\n",
+        "The columns 'subject', 'tea>milk', 'tea>water' have no shape that is known. Nearest is a table with a "
+        "column a pair, but for answers in 'tea>milk', 'tea>water' such as 1 and 2; 1, -1 and 0; or the label "
+        "chosen; it has ",
+    ),
+    (
+        "wide.csv",
+        "subject,V1,V2,V3,V4\n1,1,2,1,2\n2,1,1,1,2\n3,2,1,1,1\n",
+        "The columns 'subject', 'V1', 'V2', 'V3', 'V4' have no shape that is known. Nearest is a table with a "
+        "column a pair, but for a number of columns 'V1' to 'V4' that is one of pairs (3, 6, 10, 15, ...); it has ",
+    ),
+    (
+        "wide.csv",
+        "tea:milk,tea:water,milk:water\n1,0,1\n0,0,1\n1,1,1\n0,1,0\n",
+        "The columns of pairs hold 0 and 1 alone, which does not say which option was chosen; say what they mean "
+        "by coding.",
+    ),
+    (
+        "wide.csv",
+        "tea:milk,tea:milk2\ntea,x\nmilk,y\nmilk,y\n",
+        "Column 'tea:milk2' holds 'x' in row 2, which is neither 'tea' nor 'milk2', a code such as 1 and 2 nor a "
+        "word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
+        "ranks.csv",
+        "subject,item,place in list\n1,tea,1\n1,milk,2\n",
+        "The columns 'subject', 'item', 'place in list' have no shape that is known. Nearest is a long table of "
+        "choices, but for a column with 1 for the chosen alternative and 0 for the others, which you may name by "
+        "chosen; it has ",
+    ),
+    (
+        "ranks.csv",
+        "subject,item\n1,tea\n1,milk\n",
+        "The columns 'subject', 'item' have no shape that is known. Nearest is a long table of choices, but for a "
+        "column with 1 for the chosen alternative and 0 for the others, which you may name by chosen; it has ",
+    ),
+    (
+        "ranks.csv",
+        "subject,rank\n1,1\n1,2\n",
+        "The columns 'subject', 'rank' have no shape that is known. Nearest is a table of rankings, but for a "
+        "column of options beside 'rank', which you may name by option; it has ",
+    ),
+    (
+        "ranks.csv",
+        "rank1,rank2,rank3\ntea,milk,milk\n",
+        "'milk' is named twice in row 2; an option has one rank.",
+    ),
+    (
+        "ranks.csv",
+        "tea,milk,water\n1,2,3\n1,1,2\n3,1,2\n2,1,3\n",
+        "'tea' and 'milk' both have rank 1 in row 3; rankings with ties are not read, so break the tie or remove "
+        "the row.",
+    ),
+    (
+        "ranks.csv",
+        "tea,milk,water\n1,2,3\n0.5,1,2\n3,1,2\n2,1,3\n",
+        "'tea' has rank 0.5 in row 3; ranks are whole numbers, 1 for the best.",
+    ),
+    (
+        "bw.csv",
+        "best,worst\ntea,milk\nmilk,tea\n",
+        "The columns 'best', 'worst' have no shape that is known. Nearest is a table of best-worst choices, but "
+        "for columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'; it has ",
+    ),
+    (
+        "bw.csv",
+        "a1,a2,a3,best\ntea,milk,water,tea\nmilk,tea,water,milk\n",
+        "The columns 'a1', 'a2', 'a3', 'best' have no shape that is known. Nearest is a table of best-worst "
+        "choices, but for a column of the worst beside 'best', which you may name by worst; it has ",
+    ),
+    (
+        "bw.csv",
+        "a1,a2,a3,best,worst\ntea,milk,water,tea,tea\n",
+        "'tea' is both the best and the worst in row 2; mend one of the two.",
+    ),
+    (
+        "choices.csv",
+        "task,item,price\n1,tea,2\n1,milk,3\n",
+        "The columns 'task', 'item', 'price' have no shape that is known. Nearest is a long table of choices, but "
+        "for a column with 1 for the chosen alternative and 0 for the others, which you may name by chosen; it has ",
+    ),
+    (
+        "choices.csv",
+        "task,item,chosen\n1,tea,0\n1,milk,0\n",
+        "No alternative is chosen in occasion '1'; exactly one must be. Mend the occasion or remove it.",
+    ),
+    (
+        "choices.csv",
+        "task,item,chosen\n1,tea,1\n1,milk,1\n",
+        "2 alternatives are chosen in occasion '1'; exactly one must be. Mend the occasion or remove it.",
+    ),
+    (
+        "choices.csv",
+        "task,item,chosen\n1,tea,maybe\n1,milk,0\n",
+        "Column 'chosen' must hold 1 (yes) or 0 (no); row 2 holds 'maybe'.",
+    ),
+    (
+        "choices.csv",
+        "id,price_1,price_2\n1,3,4\n2,4,3\n3,4,4\n",
+        "The columns 'id', 'price_1', 'price_2' have no shape that is known. Nearest is a choice experiment with a "
+        "row a task, but for a column of the alternative chosen beside 'price_1', 'price_2', which you may name by "
+        "chosen; it has ",
+    ),
+    (
+        "choices.csv",
+        "id,price_1,price_2,choice\n1,3,4,5\n2,4,3,1\n3,4,4,1\n",
+        "Column 'choice' is '5' in row 2, which is none of the alternatives '1', '2'; if it means that none was "
+        "chosen, say so by none.",
+    ),
+]
+
+WARNED = [
+    (
+        ",tea,milk,water\ntea,0,60,70\nmilk,40,0,20\nwater,30,80,0\n",
+        "The two numbers of every pair sum to 100; if they are percentages, give the counts instead, because the "
+        "number of comparisons decides how sure the answer is.",
+    ),
+    (
+        ",Coffee,coffee\nCoffee,0,3\ncoffee,1,0\n",
+        "The labels 'Coffee', 'coffee' differ only in capitals or blanks; they are taken for different ones, so "
+        "write alike what is one.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "sentence"), REFUSED)
+def test_what_is_refused(name, text, sentence):
+    with pytest.raises(ValueError) as caught:
+        recognise(load(Source(name, text.encode()))).build()
+    said = str(caught.value)
+    assert said.startswith(f"{name}: {sentence}") if sentence.endswith("it has ") else said == f"{name}: {sentence}"
+
+
+@pytest.mark.parametrize(("text", "sentence"), WARNED)
+def test_what_is_read_with_a_warning(text, sentence):
+    with pytest.warns(DataWarning) as said:
+        recognise(load(Source("x.csv", text.encode()))).build()
+    assert [str(each.message) for each in said] == [sentence]
