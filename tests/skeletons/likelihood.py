@@ -95,14 +95,14 @@ class Ratings:
         return replace(own_part(observed, True), log_constant=_CONSTANT * len(observed.labels))
 
 
-@vectorised
+@scalar
 def log_term(rated, c, i, d):
     """Change of option i's term if its mean grows by d."""
     residual = rated.rating[i] - c.mean[i]
     return d * residual - 0.5 * d * d
 
 
-@scalar
+@vectorised
 def owners_delta(rated, c, b, k, d):
     total = 0.0
     for i in range(rated.rating.shape[0]):

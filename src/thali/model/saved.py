@@ -12,6 +12,7 @@ from thali.errors import ArgumentError, DataError, ThaliError
 from thali.inference.seeds import seed_as_json, seed_of_json
 from thali.trees.tree import Tree
 
+from .latent_features.likelihoods.observed import Observed
 from .registry import class_named
 
 if TYPE_CHECKING:
@@ -225,6 +226,8 @@ def _is_known(value: Any) -> bool:
 
 def _fields(value: Any) -> dict[str, Any]:
     """What an object of thali is made of."""
+    if isinstance(value, Observed):
+        return {"data": value.original}
     if isinstance(value, tuple):
         return value._asdict()  # type: ignore[attr-defined]
     if dataclasses.is_dataclass(value):
@@ -259,7 +262,7 @@ def _decoded_object(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any
         raise DataError(f"The file names {value['object']!r}, which is not part of thali.")
     cls: Any = getattr(import_module(module), name)
     fields = {key: decoded(each, arrays) for key, each in value["fields"].items()}
-    if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields"):
+    if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
         return cls(**fields)
     made: Any = object.__new__(cls)
     vars(made).update(fields)

@@ -84,6 +84,8 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ax.set_yticks(rows, names, parse_math=False, fontsize=9)
     ax.tick_params(axis="y", length=0)
     what, first = ("pairs", "the first") if paired else ("members of sets", "it")
+    if "tied" in everything:
+        what, first = "choices and ties of pairs", "the first, or neither,"
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {what}, the worst first"
     ax.set_xlabel(f"proportion in which {first} was chosen{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -140,9 +140,11 @@ def _matches(layouts: list[Layout], table: Table, options: dict[str, Any]) -> li
     return readings
 
 
-def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
+def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> DataError:
     ways = "; or as ".join(f"{reading.kind} ({reading.how})" for reading in readings)
     kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
+    if len(kinds) == 1:  # of which nothing but the names of the columns decides
+        return DataError(f"The table can be read as {ways}; remove or rename the columns that are not meant.")
     return RecognitionError(f"The table can be read as {ways}; say which is meant.", kinds, wanted)
 
 

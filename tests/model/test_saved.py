@@ -1,0 +1,28 @@
+"""What files hold of a model besides its draws."""
+
+import sys
+import types
+from typing import NamedTuple
+
+import numpy as np
+
+from thali.model.latent_features.likelihoods.observed import Observed
+from thali.model.saved import decoded, encoded
+
+
+class Rated(NamedTuple):
+    rating: np.ndarray
+    labels: tuple[str, ...]
+
+
+def test_data_of_a_likelihood_of_the_library(monkeypatch):
+    """Whose NamedTuple is defined in the library."""
+    module = types.ModuleType("thali.made_up")
+    module.Rated = Rated
+    monkeypatch.setitem(sys.modules, "thali.made_up", module)
+    monkeypatch.setattr(Rated, "__module__", "thali.made_up")
+    arrays: dict[str, np.ndarray] = {}
+    text = encoded(Observed(Rated(np.array([1.0, 2.5]), ("tea", "milk"))), arrays)
+    again = decoded(text, arrays)
+    assert isinstance(again, Observed) and again.labels == ("tea", "milk")
+    np.testing.assert_array_equal(again.fields.rating, [1.0, 2.5])
