@@ -4,10 +4,12 @@ import arviz_stats
 import numpy as np
 import pytest
 import xarray as xr
+from interrupted_fits import Ratings, of_ratings
 from tiny_models import TINY
 
 import thali as th
 from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.inference.quiet import without_warnings
 from thali.posterior import densities
 from thali.posterior.inference_data import to_inference_data
 
@@ -163,3 +165,30 @@ def test_one_name_for_rows():
         assert tree["observed_data"]["label"].dims == ("row",)
         assert tree["constant_data"]["classes"].values.tolist() == ["no", "yes"]
     assert fitted("plackett-luce").posterior_["posterior"]["logit"].dims == ("chain", "draw", "row")
+
+
+def by_option(data, features, weights):
+    return -0.5 * (data.rating - features @ weights) ** 2
+
+
+def too_few(data, features, weights):
+    return by_option(data, features, weights)[1:]
+
+
+def test_a_likelihood_of_ones_own_has_a_term_for_each_observation(uncompiled):
+    data = Ratings(np.array([0.0, 1.0, 2.5]), ("a", "b", "c"))
+    run = {"draws": 20, "tune": 5, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+
+    def fitted(pointwise):
+        likelihood = th.likelihoods.Custom(of_ratings, pointwise=pointwise)
+        return th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood).fit(data, **run)
+
+    with without_warnings():
+        tree = fitted(by_option).posterior_
+        assert tree["log_likelihood"]["observations"].shape == (2, 20, 3)
+        np.testing.assert_allclose(
+            tree["log_likelihood"]["observations"].sum("observation_0"), tree["posterior"]["log_likelihood"]
+        )
+        assert "log_likelihood" not in fitted(None).posterior_.children
+        with pytest.raises(ArgumentError, match="pointwise must sum to log_likelihood; in the first draw its 2 terms"):
+            fitted(too_few)

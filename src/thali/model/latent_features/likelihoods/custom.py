@@ -3,7 +3,7 @@
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ ARGUMENTS = {
     "of_pair": ("data", "i", "j", "shared", "own_i", "own_j"),
     "of_option": ("data", "i", "own"),
     "simulate": ("data", "features", "weights", "rng"),
+    "pointwise": ("data", "features", "weights"),
 }
 FEWEST = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
 
@@ -58,6 +59,9 @@ class Custom:
         New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not compiled. Only
         `sample_prior`, `posterior_predictive`, `thali.testing.calibrate` and `thali.testing.check` need it, the latter
         two to see whether `log_likelihood` is the density of what you have in mind.
+    pointwise : function (data, features, weights) -> array, optional
+        The log-likelihood of each observation, an array of any shape that sums to `log_likelihood`; not compiled. With
+        it the posterior has the group `log_likelihood`, which leave-one-out validation needs (`arviz.loo`).
 
     Raises
     ------
@@ -84,6 +88,7 @@ class Custom:
     of_pair: Callable[..., Any] | None = None
     of_option: Callable[..., Any] | None = None
     simulate: Callable[..., Any] | None = None
+    pointwise: Callable[..., Any] | None = None
 
     unique = False  # no option has a fixed unique feature
     least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
@@ -176,11 +181,14 @@ class Custom:
         return NewData(new.original, kept, found)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
-        """The part of the posterior tree about the data: only the data."""
-        from ..answers.own_data import own_part
+        """The part of the posterior tree about the data: the data, and the log-likelihood of each if it is known."""
+        from ..answers.own_data import own_part, pointwise_of_draws
 
         observed = self.observed(data)
-        return own_part(observed, bool(operations.sees_single(self.as_python(observed)[0])))
+        part = own_part(observed, bool(operations.sees_single(self.as_python(observed)[0])))
+        if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
+            return part
+        return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape))
 
 
 _CLASSES: dict[tuple[Any, ...], Any] = {}
