@@ -115,7 +115,7 @@ def test_the_report(run, fake):
     assert line.split("  ")[0] == f"{effect['effect']:.3f}"
     assert "Log evidence of all choices (natural logarithm): -90.00, standard error 0.40" in out
     assert "One sentence.\nAnother." in out
-    assert re.search(r"^classes_per_person +\d", out, re.MULTILINE)
+    assert re.search(r"^effect\[battery: 12 h over 4 h\] +\d", out, re.MULTILINE)
     assert "WARNING: The 2 chains" in out and "final_sweeps" not in out and "--sweeps" in out
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
+from thali.model.counted_ties import has_ties
 from thali.model.latent_features.likelihoods.additive import Additive
 from thali.model.latent_features.likelihoods.elimination import Elimination
 from thali.model.latent_features.operations import rebuild
@@ -34,7 +35,7 @@ def with_ties(data: PairedComparisons, seed: int, most: int = 4) -> PairedCompar
 def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shape=1.0, rate=1.0, learn=False):
     """A model of elimination as the samplers read it, and a function that makes a cache."""
     prior = prior or IndianBuffet()
-    elimination = Elimination(lapse, unique != NO_UNIQUE, data.n_ties > 0)
+    elimination = Elimination(lapse, unique != NO_UNIQUE, has_ties(data))
     likelihood, make_cache = elimination.compiled(data, shape, rate)
     n = data.n_options
     model = Model(prior.compiled(n), likelihood, shape, rate, lo, n - 1 if hi is None else hi, unique, learn)

@@ -18,7 +18,7 @@ from thali.inference import jobs
 from thali.inference import threads as _threads
 from thali.inference.arrays import from_bytes, to_bytes
 from thali.inference.interrupts import held_back
-from thali.inference.pieces import in_threads
+from thali.inference.pieces import _Piece, in_threads
 from thali.inference.threads import Sliced, run_in_threads
 from thali.model.product_classes.state import (
     FREE,
@@ -160,7 +160,7 @@ class Slices:
         with self.lock:
             self.begun += 1
         self.run_slice(chain)
-        if self.is_pressed.is_set():
+        if self.is_pressed.is_set() and not isinstance(chain, _Piece):  # of the draws of a fit that was stopped
             time.sleep(0.5)
         with self.lock:
             self.ended += 1
@@ -334,11 +334,11 @@ def test_a_torn_state_is_refused(kind, tmp_path):
         arrays = {name: array.copy() for name, array in whole.items()}
         tear(arrays, first)
         write_state(job, arrays)
-        with pytest.raises(DataError, match="job' cannot be resumed: .*; remove the folder, and fit from"):
+        with pytest.raises(DataError, match="of the fit cannot be resumed: .*; remove the folder of its job, and fit"):
             fitted(kind, size, job=job)
     write_state(job, whole)
     fitted(kind, size, job=job)
     if kind != "particles":
         write_state(job, whole | {f"{first}trace": whole[f"{first}trace"][:-1]})
-        with pytest.raises(DataError, match="does not hold the draws that belong to its 120 sweeps"):
+        with pytest.raises(DataError, match="does not hold what belongs to its 120 sweeps"):
             fitted(kind, size, job=job)

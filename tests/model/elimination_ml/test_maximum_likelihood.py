@@ -293,7 +293,7 @@ def test_bad_arguments(arguments, sentence):
 
 def test_bad_data():
     with pytest.raises(DataError, match="fit needs thali data"):
-        maximised(data=np.ones((3, 3)))
+        maximised(data={"a": [0, 1], "b": [1, 0]})
     with pytest.raises(DataError, match="needs PairedComparisons or Choices; got Similarities"):
         maximised(data=th.datasets.numbers())
     with pytest.raises(ArgumentError, match="'a' was chosen over 'b', which these aspects make impossible"):

@@ -105,7 +105,7 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
 
         def __exit__(self, *failure): ...
 
-        def update(self, done):
+        def update(self, done, status=""):
             if done > 4 * 2 * (10 + 20):
                 raise KeyboardInterrupt
 
@@ -124,7 +124,7 @@ def test_an_early_stop_keeps_what_was_drawn(monkeypatch):
 
 def test_a_stop_while_tuning_has_nothing_to_keep(monkeypatch):
     class Impatient(Silent):
-        def update(self, done):
+        def update(self, done, status=""):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

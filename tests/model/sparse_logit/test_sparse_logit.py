@@ -106,7 +106,7 @@ def test_how_sweeps_are_sliced_changes_nothing(monkeypatch):
 
 def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
     class Impatient(Progress):
-        def update(self, done):
+        def update(self, done, status=""):
             if done > 2 * 200:
                 raise KeyboardInterrupt
 
@@ -125,7 +125,7 @@ def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
 
 def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
     class Impatient(Progress):
-        def update(self, done):
+        def update(self, done, status=""):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("thali.model.sampling.Progress", Impatient)
