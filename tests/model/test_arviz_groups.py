@@ -190,5 +190,5 @@ def test_a_likelihood_of_ones_own_has_a_term_for_each_observation(uncompiled):
             tree["log_likelihood"]["observations"].sum("observation_0"), tree["posterior"]["log_likelihood"]
         )
         assert "log_likelihood" not in fitted(None).posterior_.children
-        with pytest.raises(ArgumentError, match="pointwise must sum to log_likelihood; in the first draw its 2 terms"):
+        with pytest.raises(ArgumentError, match="pointwise must sum to log_likelihood; its 2 terms"):
             fitted(too_few)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.data.kinds import OWN
-from thali.errors import ArgumentError
 from thali.model.latent_features.answers.tree import DataPart
 from thali.posterior.densities import is_pointwise
 
@@ -24,9 +23,6 @@ def own_part(observed: "Observed", sees_single: bool) -> DataPart:
     return DataPart(kind=OWN, log_constant=0.0, descriptions={}, observed=kept, constants=constants)
 
 
-_CLOSE = 1e-6  # of the sum of the terms' sizes, by which they may miss the whole
-
-
 def pointwise_of_draws(
     custom: "Custom", observed: "Observed", columns: Any, shape: tuple[int, int]
 ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
@@ -36,22 +32,9 @@ def pointwise_of_draws(
         owners, weights = columns.at(draw).dense(0, 1)
         state = owners[0].T.astype(float), weights[0]
         terms = np.asarray(custom.pointwise(observed.original, *map(np.copy, state)), float)  # type: ignore[misc]
-        if draw == 0:
-            _refuse_other_sum(custom, observed, state, terms)
-            if not is_pointwise(terms.size, columns.n_draws):
-                return {}
+        if not is_pointwise(terms.size, columns.n_draws):
+            return {}
         found.append(terms)
     values = np.asarray(found)
     axes = tuple(f"observation_{axis}" for axis in range(values.ndim - 1))
     return {"observations": (("chain", "draw", *axes), values.reshape(*shape, *values.shape[1:]))}
-
-
-def _refuse_other_sum(custom: "Custom", observed: "Observed", state: Any, terms: np.ndarray) -> None:
-    from ..likelihoods.validation import called
-
-    whole = called("log_likelihood", custom.log_likelihood, observed.fields, *state)
-    if not abs(terms.sum() - whole) <= _CLOSE * (np.abs(terms).sum() + abs(whole) + 1.0):
-        raise ArgumentError(
-            f"pointwise must sum to log_likelihood; in the first draw its {terms.size} terms sum to {terms.sum():.6g}, "
-            f"and log_likelihood is {whole:.6g}."
-        )

@@ -12,6 +12,7 @@ from ..priors.ibp import IndianBuffet
 from .delta_checks import as_seen, compare_changes, states_of
 
 STATES, CHANGES, PAIRS = 4, 6, 20  # tried out
+CLOSE = 1e-6  # of the sum of the sizes of terms, by which they may miss the whole
 
 
 def try_out(custom: Any, observed: Any, shape: float, rate: float, compares: bool = True) -> bool:
@@ -27,7 +28,20 @@ def try_out(custom: Any, observed: Any, shape: float, rate: float, compares: boo
         allocates |= _both("of_pair", custom.of_pair, _pair_calls(custom, data, states, rng))[0]
     if compares and custom.terms:
         _compare(custom, observed, states, whole, rng)
+    if custom.pointwise is not None:
+        for features, weights in states:
+            _compare_pointwise(custom, observed, features, weights)
     return allocates
+
+
+def _compare_pointwise(custom: Any, observed: Any, features: np.ndarray, weights: np.ndarray) -> None:
+    terms = np.asarray(custom.pointwise(observed.original, features.copy(), weights.copy()), float)
+    whole = called("log_likelihood", custom.log_likelihood, observed.fields, features, weights)
+    if not abs(terms.sum() - whole) <= CLOSE * (np.abs(terms).sum() + abs(whole) + 1.0):
+        raise ArgumentError(
+            f"pointwise must sum to log_likelihood; its {terms.size} terms sum to {terms.sum():.6g}, and "
+            f"log_likelihood is {whole:.6g}."
+        )
 
 
 def _compare(custom: Any, observed: Any, states: Any, whole: Any, rng: np.random.Generator) -> None:
