@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
+from places import HELPERS
 from sklearn.linear_model import LogisticRegression
 from stopped_jobs import keep_parts
 
@@ -94,12 +95,14 @@ def test_it_is_the_same_on_four_cores(table, tmp_path, often):
 # Run in a process of its own, which has no threads when it forks. A child is killed by signal 9 just before or just
 # after a file of the job is renamed into place; the same comparison then goes on from what it left behind.
 KILLED = """
-import json, os, signal, sys, tempfile, warnings
+import json, os, sys, tempfile, warnings
 warnings.simplefilter("ignore")
-times, seed = json.loads(sys.argv[1])
+sys.path[:0] = json.loads(sys.argv[1])
+times, seed = json.loads(sys.argv[2])
 import numpy as np
 import pandas as pd
 import thali as th
+from stopped_jobs import killed_at_a_rename
 from thali.inference import jobs
 
 rng = np.random.default_rng(seed)
@@ -108,28 +111,11 @@ trio = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y",
 models = {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
 how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1}
 whole = th.compare(models, trio, **how)
-replace, killed = os.replace, 0
+killed = 0
 for number in range(times):
     folder = os.path.join(tempfile.mkdtemp(), "job")
     moment, late = int(rng.integers(1, 13)), bool(rng.integers(2))  # of six fits, each with two files
-    child = os.fork()
-    if child == 0:
-        renamed = 0
-        def replace_or_die(*names):
-            global renamed
-            if os.path.dirname(os.fspath(names[1])) != folder:  # compiled code
-                return replace(*names)
-            renamed += 1
-            if renamed == moment and not late:
-                os.kill(os.getpid(), signal.SIGKILL)
-            replace(*names)
-            if renamed == moment:
-                os.kill(os.getpid(), signal.SIGKILL)
-        os.replace = replace_or_die
-        th.compare(models, trio, job=folder, **how)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    killed += killed_at_a_rename(lambda: th.compare(models, trio, job=folder, **how), folder, moment, late)
     again = th.compare(models, trio, job=folder, **how)
     pd.testing.assert_frame_equal(again, whole, check_exact=True)
     pd.testing.assert_frame_equal(again.attrs["predictions"], whole.attrs["predictions"], check_exact=True)
@@ -139,7 +125,7 @@ print(killed, "times killed, the same")
 
 
 def killed(times, seed):
-    command = [sys.executable, "-c", KILLED, json.dumps([times, seed])]
+    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([times, seed])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])

@@ -1,6 +1,34 @@
-"""Jobs of many parts as they were at an earlier moment."""
+"""Jobs as they were at an earlier moment, and work that is killed while it writes one."""
+
+import os
+import signal
 
 from thali.inference import jobs
+
+
+def killed_at_a_rename(work, folder, moment, late):
+    """Run `work()` in a child process, and kill it by signal 9 at the rename of that number in the job's folder: just
+    before, or if `late` just after; returns whether it was killed before its end."""
+    child = os.fork()
+    if child == 0:
+        replace, renamed = os.replace, 0
+
+        def replace_or_die(*names):
+            nonlocal renamed
+            if os.path.dirname(os.fspath(names[1])) != folder:  # compiled code
+                return replace(*names)
+            renamed += 1
+            if renamed == moment and not late:
+                os.kill(os.getpid(), signal.SIGKILL)
+            replace(*names)
+            if renamed == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        os.replace = replace_or_die
+        work()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
 def keep_parts(job, segments):

@@ -117,39 +117,22 @@ def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
 # Run in a process of its own, which has no threads when it forks. A child is killed by signal 9 just before or just
 # after a file of the job is renamed into place; the same fit then goes on from what it left behind.
 KILLED = """
-import json, os, signal, sys, tempfile
+import json, os, sys, tempfile
 sys.path[:0] = json.loads(sys.argv[1])
 kind, size, times, seed = json.loads(sys.argv[2])
 import numpy as np
 from interrupted_fits import draws_of, fitted
+from stopped_jobs import killed_at_a_rename
 from thali.inference import jobs, threads
-from thali.inference.chains import checked_run
 
 rng = np.random.default_rng(seed)
 jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
 whole = draws_of(fitted(kind, size, cores=1))
-replace, killed = os.replace, 0
+killed = 0
 for number in range(times):
     folder = os.path.join(tempfile.mkdtemp(), "job")
     moment, late = int(rng.integers(1, 12)), bool(rng.integers(2))
-    child = os.fork()
-    if child == 0:
-        renamed = 0
-        def replace_or_die(*names):
-            global renamed
-            if os.path.dirname(os.fspath(names[1])) != folder:  # compiled code
-                return replace(*names)
-            renamed += 1
-            if renamed == moment and not late:
-                os.kill(os.getpid(), signal.SIGKILL)
-            replace(*names)
-            if renamed == moment:
-                os.kill(os.getpid(), signal.SIGKILL)
-        os.replace = replace_or_die
-        fitted(kind, size, job=folder, cores=2)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    killed += os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    killed += killed_at_a_rename(lambda: fitted(kind, size, job=folder, cores=2), folder, moment, late)
     again = draws_of(fitted(kind, size, job=folder, cores=1))
     for name, value in whole.items():
         np.testing.assert_array_equal(again[name], value, err_msg=f"{number} {name}")
