@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 from pages import Page
 from tiny_models import TINY
 
@@ -104,6 +105,19 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert model.fitted_to_ == SIZE_OF[SPEC_OF[name].data[0]]
     assert ("thali-good" in page.classes) == model.verdict().agrees
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
+
+
+@of_models(DRAWN)
+def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkeypatch):
+    model = fitted(name)
+    TINY[name].ask(model)
+    model.save(tmp_path / "model.nc")
+    compiled, compile_it = [], Dispatcher.compile
+    monkeypatch.setattr(Dispatcher, "compile", lambda self, types: compiled.append(self) or compile_it(self, types))
+    again = th.load(tmp_path / "model.nc")
+    TINY[name].ask(again)
+    again.continue_fit(1, progressbar=False)
+    assert [each.py_func.__qualname__ for each in compiled] == []
 
 
 @of_models(NAMES)
