@@ -106,6 +106,7 @@ def test_a_second_process_compiles_nothing_and_an_edited_callee_is_compiled_anew
     assert int(third) == 100 + int(first)
 
 
+@pytest.mark.long
 def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
     folder, run = copy_of_thali
     run(RUN)

@@ -405,6 +405,7 @@ def test_simulation():
         th.paired.parametric_bootstrap(table)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_weights_without_a_maximum_are_warned_of_in_groups_and_orders():
     always = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins

@@ -97,6 +97,7 @@ def test_leaving_pairs_out(btl, tree):
     assert row["predicted"] == pytest.approx(one.predict_proba([("JU", "SL")])[0], abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
     # The bootstrap's own error is 1/sqrt(2 * 2000) = 1.6 %.
@@ -110,6 +111,7 @@ def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
         np.testing.assert_allclose(model.utility_covariance_.sum(), 0.0, atol=1e-15)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")])
 @pytest.mark.fit
 def test_no_other_optimiser_finds_more(name, aspects):
