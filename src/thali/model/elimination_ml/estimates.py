@@ -222,6 +222,8 @@ class Estimates:
         import pandas as pd
         from scipy.stats import norm
 
+        from thali._tables import Table
+
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
         z = self.weights / error
         reach = norm.ppf((1 + LEVEL) / 2) * error
@@ -233,7 +235,7 @@ class Estimates:
             "lower": self.weights - reach,
             "upper": self.weights + reach,
         }
-        return pd.DataFrame(columns, index=pd.Index(self.known.names, name="aspect"))
+        return Table(columns, index=pd.Index(self.known.names, name="aspect"))
 
 
 def saturated(wins: np.ndarray, losses: np.ndarray) -> float:

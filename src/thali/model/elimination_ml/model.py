@@ -266,10 +266,11 @@ class MaximumLikelihoodElimination(Model):
             Before `fit`.
         """
         from thali._arguments import one_of
+        from thali._tables import Table
 
         one_of("kind", kind, ("deviance", "pearson"))
         found = self._maximum()
-        table = found.data.proportions().rename(columns={"proportion": "observed"})
+        table = Table(found.data.proportions().rename(columns={"proportion": "observed"}))
         table["predicted"] = found.fitted()[0]
         table["residual"] = found.residuals(kind)
         return table

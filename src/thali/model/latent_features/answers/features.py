@@ -23,7 +23,8 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     their weights, and so does this table. Choice probabilities do not change when all weights are multiplied by one
     number, so the weights of one fit can be compared with each other, but not with those of another fit.
     """
-    import pandas as pd
+
+    from thali._tables import Table
 
     if not 0 <= min_probability <= 1:
         raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
@@ -52,7 +53,7 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
         )
     # A narrow terminal shows the first and the last columns, and leaves out those in between.
     names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
-    return pd.DataFrame(rows, columns=names)
+    return Table(rows, columns=names)
 
 
 def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
