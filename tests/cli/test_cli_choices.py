@@ -121,7 +121,7 @@ def test_maximum_likelihood_is_that_of_the_library(run, folder):
     assert "wrote the tables and the pictures to out." in result.err  # there is no posterior
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
-    pd.testing.assert_frame_equal(weights, model.summary(), check_names=False)
+    pd.testing.assert_frame_equal(weights, pd.DataFrame(model.summary()), check_names=False)
     assert {path.name for path in (folder / "out").iterdir()} == {
         *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv"),
         *("utility_scale.png", "residuals.png", "preference_tree.png"),

@@ -112,6 +112,61 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
         notify(f"{folder} also holds files that are not of this run: {shorten(others, 5)}.")
 
 
+def table_formats(typed: str | None, out: Path | None) -> tuple[str, ...]:
+    """The formats that `--tables` names.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none of that name, or no folder to write to.
+    """
+    if typed is None:
+        return ("csv",)
+    if out is None:
+        raise ArgumentError("--tables is about the files of --out DIR; name the folder.")
+    formats = tuple(dict.fromkeys(part.strip().lstrip(".").lower() for part in typed.split(",")))
+    names = {"latex": "tex", "markdown": "md", "excel": "xlsx"}
+    formats = tuple(names.get(each, each) for each in formats)
+    for each in formats:
+        if each not in _FORMATS:
+            raise ArgumentError(f"--tables must be some of {', '.join(_FORMATS)}; got {each!r}.")
+    return formats
+
+
+def table_files(tables: "Mapping[str, pandas.DataFrame]", formats: tuple[str, ...]) -> dict[str, bytes | memoryview]:
+    """Tables as files, by name; the index is written if it has names."""
+    return {f"{name}.{each}": _FORMATS[each](table) for name, table in tables.items() for each in formats}
+
+
+def _csv(table: "pandas.DataFrame") -> bytes:
+    from thali._described import is_numbered
+
+    return csv(table, not is_numbered(table))
+
+
+def _tex(table: "pandas.DataFrame") -> bytes:
+    from thali._tables import Table
+
+    return Table(table).to_latex().encode()
+
+
+def _md(table: "pandas.DataFrame") -> bytes:
+    from thali._tables import Table
+
+    return f"{Table(table).to_markdown()}\n".encode()
+
+
+def _xlsx(table: "pandas.DataFrame") -> bytes:
+    from thali._tables import Table
+
+    content = io.BytesIO()
+    Table(table).to_excel(content)
+    return content.getvalue()
+
+
+_FORMATS: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {"csv": _csv, "tex": _tex, "md": _md, "xlsx": _xlsx}
+
+
 def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
     """A table as CSV."""
     return table.to_csv(index=index, lineterminator="\n").encode()

@@ -69,7 +69,9 @@ def settings_of_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> 
     return means
 
 
-def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None) -> dict[str, Option]:
+def options_of(
+    spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None, specs: tuple[ModelSpec, ...] = TYPED
+) -> dict[str, Option]:
     """The options of a model that were typed, by their words.
 
     Parameters
@@ -80,6 +82,8 @@ def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None)
         Word -> what was typed after it.
     data_name : str or None
         The data by which the model was chosen; None if it was named.
+    specs : tuple of ModelSpec
+        Those that share the command.
 
     Raises
     ------
@@ -97,7 +101,7 @@ def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None)
     for word in typed:
         own = [option for option in spec.options if option.word == word]
         if not own:
-            raise ArgumentError(_not_of(spec, word, data_name))
+            raise ArgumentError(_not_of(spec, word, data_name, specs))
         fitting = [option for option in own if not option.methods or method in option.methods]
         if not fitting and method in spec.methods:
             methods = " or ".join(dict.fromkeys(name for option in own for name in option.methods))
@@ -106,8 +110,8 @@ def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None)
     return found
 
 
-def _not_of(spec: ModelSpec, word: str, data_name: str | None) -> str:
-    owners = [other for other in TYPED if any(option.word == word for option in other.options)]
+def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[ModelSpec, ...]) -> str:
+    owners = [other for other in specs if any(option.word == word for option in other.options)]
     spelled = next(_spelled(option) for option in owners[0].options if option.word == word)
     names = ", ".join(owner.name for owner in owners)
     names = " and ".join(names.rsplit(", ", 1))

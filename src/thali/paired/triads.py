@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of
-from thali._labels import plural
+from thali._described import Description
+from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _EXACT = 9  # options up to which all tournaments are counted by default
 _MAX_EXACT = 11
+_FEW = 10  # judges whose table is printed
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -29,6 +31,14 @@ class CircularTriads(Printed):
     """Circular triads, `.table` has a row for each judge; the attributes are numbers for one judge, else Series."""
 
     majority: bool
+
+    def _description(self) -> Description:
+        """The table of a few judges; of many what it says as a whole."""
+        if len(self.table) <= _FEW:
+            return super()._description()
+        return Description(
+            self.title, text=_in_words(self.table), note=f"{self.note} `.table` has a row for each judge."
+        )
 
     def _column(self, name: str) -> "float | pandas.Series":
         column = self.table[name]
@@ -114,6 +124,27 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     if majority:
         note += " Pairs were judged more than once: the choice of the majority stands for each."
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
+
+
+def _in_words(table: "pandas.DataFrame") -> str:
+    """What the triads of many judges say."""
+    circular, consistency = table["circular"], table["consistency"]
+    certain = int((table["p_value"] < 0.05).sum())
+    least = consistency[consistency == consistency.min()].index
+    said = [
+        f"{len(table):,} judges have {circular.mean():.3g} circular triads on average ({circular.min():g} to "
+        f"{circular.max():g} of at most {table['maximum'].max():g}); {int((circular == 0).sum()):,} have none.",
+        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {consistency.median():.3f}); it is "
+        f"smallest, {consistency.min():.3f}, for {shorten([str(name) for name in least])}.",
+    ]
+    if table["p_value"].min() >= 0.05:
+        said.append(
+            f"Nobody is more consistent than chance at the level .05: p is {table['p_value'].min():.3g} at best"
+            + (", of a judge without circular triads." if (circular == 0).any() else ".")
+        )
+    else:
+        said.append(f"{certain:,} ({certain / len(table):.0%}) are more consistent than chance (p < .05).")
+    return "\n".join(said)
 
 
 def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
