@@ -6,8 +6,11 @@ from typing import Any
 from thali._labels import suggest
 from thali.data.kinds import CLASSES
 from thali.errors import ArgumentError
+from thali.model.names import plain
 from thali.model.registry import SPECS
 from thali.model.spec import ModelSpec, Option
+
+from .classical import TESTS
 
 TYPED = tuple(spec for spec in SPECS if spec.options)  # the models that the command line fits
 
@@ -28,10 +31,13 @@ def model_named(name: str) -> tuple[ModelSpec, str]:
     """
     for spec in SPECS:
         for known in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
-            if _plain(known) == _plain(name):
+            if plain(known) == plain(name):
                 if not spec.options:
                     raise ArgumentError(f"{spec.name} takes functions and objects of Python; fit it there.")
                 return spec, known if known in spec.aliases else ""
+    for test in TESTS:
+        if plain(name) in map(plain, (test.name, *test.aliases)):
+            raise ArgumentError(f"{name} is a test, not a model of --model: thali test {test.name} DATA.")
     every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
     raise ArgumentError(
         f"--model must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
@@ -128,7 +134,3 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[Mode
 
 def _spelled(option: Option) -> str:
     return f"--{option.word}/--no-{option.word}" if option.type is bool else f"--{option.word}"
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "")

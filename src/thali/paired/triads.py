@@ -36,9 +36,8 @@ class CircularTriads(Printed):
         """The table of a few judges; of many what it says as a whole."""
         if len(self.table) <= _FEW:
             return super()._description()
-        return Description(
-            self.title, text=_in_words(self.table), note=f"{self.note} `.table` has a row for each judge."
-        )
+        note = f"{self.note} `.table`, which `thali test circular --out DIR` writes, has a row for each judge."
+        return Description(self.title, text=_in_words(self.table), note=note)
 
     def _column(self, name: str) -> "float | pandas.Series":
         column = self.table[name]
@@ -134,8 +133,8 @@ def _in_words(table: "pandas.DataFrame") -> str:
     said = [
         f"{len(table):,} judges have {circular.mean():.3g} circular triads on average ({circular.min():g} to "
         f"{circular.max():g} of at most {table['maximum'].max():g}); {int((circular == 0).sum()):,} have none.",
-        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {consistency.median():.3f}); it is "
-        f"smallest, {consistency.min():.3f}, for {shorten([str(name) for name in least])}.",
+        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {consistency.median():.3f}); it"
+        f" is smallest, {consistency.min():.3f}, for {shorten([str(name) for name in least])}.",
     ]
     if table["p_value"].min() >= 0.05:
         said.append(

@@ -9,6 +9,7 @@ import typer
 
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
+from thali.model.names import method_meant
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -118,6 +119,8 @@ class _Asked(NamedTuple):
 def _asked(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> _Asked:
     """The options of the model that were typed; from here on messages know those of this model and method alone."""
     terminal.words = OptionWords([*_OWN, *spec.options])
+    if "method" in typed:
+        typed = typed | {"method": method_meant(typed["method"])}
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
         raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")

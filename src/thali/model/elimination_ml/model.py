@@ -33,8 +33,8 @@ class MaximumLikelihoodElimination(Model):
     Parameters
     ----------
     aspects : "unique", matrix or mapping
-        "unique" or "btl": none but the unique ones, the Bradley-Terry-Luce model. A matrix of 0 and 1 (options by
-        aspects) or a mapping from each label to its list of aspects.
+        "unique" ("BTL", "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model. A matrix of 0
+        and 1 (options by aspects) or a mapping from each label to its list of aspects.
     unique : bool
         Whether every option also has one aspect of its own.
     lapse : float in [0, 1), optional
