@@ -46,6 +46,16 @@ def _options(
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin anew where --out holds another job.")]
 
 
+_Tables = Annotated[
+    str | None,
+    typer.Option(
+        metavar="csv|tex|md|xlsx,...",
+        help="The formats of the tables that --out writes.",
+        show_default="csv",
+    ),
+]
+
+
 @app.command(cls=SpreadCommand)
 @takes_options_of_models()
 def fit(
@@ -72,15 +82,18 @@ def fit(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write posterior.nc (of draws), the tables and the pictures there. While it draws, its job lies in"
+            help="Write posterior.nc (model.nc if there are no draws), the tables and the pictures there. While it"
+            " draws, its job lies in"
             " DIR/job: after a crash the same command, or thali resume DIR, goes on from it.",
         ),
     ] = None,
     overwrite: _Overwrite = False,
+    tables: _Tables = None,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
     from .commands.fit import run_fit
+    from .files import table_formats
 
     with plain_messages() as terminal:
         run_fit(
@@ -90,6 +103,7 @@ def fit(
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
             overwrite,
+            table_formats(tables, out),
         )
 
 
@@ -177,10 +191,12 @@ def compare(
         ),
     ] = None,
     overwrite: _Overwrite = False,
+    tables: _Tables = None,
     **typed: Any,
 ) -> None:
     """Leave out pairs, choices, tasks or rows, and print which model predicts them best."""
     from .commands.compare import run_compare
+    from .files import table_formats
 
     with plain_messages() as terminal:
         own = {"leave_out": leave_out, "folds": folds, "shard": shard}
@@ -192,6 +208,7 @@ def compare(
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
             overwrite,
+            table_formats(tables, out),
         )
 
 
@@ -210,16 +227,6 @@ def merge(
 
     with plain_messages() as terminal:
         run_merge(terminal, folders, out)
-
-
-_Tables = Annotated[
-    str | None,
-    typer.Option(
-        metavar="csv|tex|md|xlsx,...",
-        help="The formats of the tables that --out writes.",
-        show_default="csv",
-    ),
-]
 
 
 @app.command(cls=SpreadTest)

@@ -3,7 +3,7 @@
 import contextlib
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,16 +57,18 @@ def check_folder(folder: Path) -> Path:
     return existing
 
 
-def write_results(tree: "xarray.DataTree | None", answer: Answer, folder: Path) -> None:
-    """Write posterior.nc, each table as CSV and each picture as PNG, all or none.
+def write_results(tree: "xarray.DataTree", answer: Answer, folder: Path, formats: Iterable[str] = ("csv",)) -> None:
+    """Write the model, each table in these formats and each picture as PNG, all or none.
 
     Parameters
     ----------
-    tree : xarray.DataTree or None
-        The posterior; None if there are no draws.
+    tree : xarray.DataTree
+        The fitted model, which goes to posterior.nc if it has draws, else to model.nc.
     answer : Answer
     folder : Path
         Where to; made if it is absent.
+    formats : iterable of str
+        Of the tables: csv, tex, md, xlsx.
 
     Raises
     ------
@@ -75,8 +77,9 @@ def write_results(tree: "xarray.DataTree | None", answer: Answer, folder: Path) 
     """
     from thali.posterior import store
 
-    contents: dict[str, bytes | memoryview] = {} if tree is None else {"posterior.nc": store.to_netcdf(tree)}
-    contents |= {f"{name}.csv": csv(table, table.index.name is not None) for name, table in answer.tables.items()}
+    name = "posterior.nc" if "posterior" in tree.children else "model.nc"
+    contents: dict[str, bytes | memoryview] = {name: store.to_netcdf(tree)}
+    contents |= table_files(answer.tables, formats)
     contents |= {f"{name}.png": png(draw) for name, draw in answer.pictures.items()}
     write_all(folder, contents)
 
@@ -133,7 +136,7 @@ def table_formats(typed: str | None, out: Path | None) -> tuple[str, ...]:
     return formats
 
 
-def table_files(tables: "Mapping[str, pandas.DataFrame]", formats: tuple[str, ...]) -> dict[str, bytes | memoryview]:
+def table_files(tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]) -> dict[str, bytes | memoryview]:
     """Tables as files, by name; the index is written if it has names."""
     return {f"{name}.{each}": _FORMATS[each](table) for name, table in tables.items() for each in formats}
 

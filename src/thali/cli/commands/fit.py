@@ -1,6 +1,6 @@
 """`thali fit`: find the data, fit the model, print what was found, write it down."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ def run_fit(
     typed: dict[str, Any],
     out: Path | None,
     overwrite: bool = False,
+    formats: Sequence[str] = ("csv",),
 ) -> None:
     """Fit a model to the data of that name and print the answer.
 
@@ -48,6 +49,8 @@ def run_fit(
         Folder for the results, and the job while it runs.
     overwrite : bool
         Whether another job there gives way.
+    formats : sequence of str
+        Of the tables.
 
     Raises
     ------
@@ -81,10 +84,10 @@ def run_fit(
     prepared = report.prepare(fitted)
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
-    with _job_in(asked, out, overwrite, {"data_name": data_name, "model_name": model_name, "typed": typed}) as job:
+    command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
+    with _job_in(asked, out, overwrite, command) as job:
         _fit(spec, model, data, of(FIT), job)
     interrupted = getattr(model, "interrupted_", False)
-    tree = tree_of_model(model) if getattr(model, "posterior_", None) is not None else None
     if interrupted:
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
@@ -92,8 +95,10 @@ def run_fit(
     answer = report.answer(fitted, prepared)
     try:
         if out is not None:
-            write_results(tree, answer, out)
-            wrote = ["the posterior"] * (tree is not None) + ["the tables"] + ["the pictures"] * bool(answer.pictures)
+            tree = tree_of_model(model)
+            write_results(tree, answer, out, formats)
+            wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
+            wrote += ["the pictures"] * bool(answer.pictures)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)

@@ -218,14 +218,17 @@ class Estimates:
         return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
 
     def table(self) -> "pandas.DataFrame":
-        """Weights with standard errors, Wald tests of their being zero, and intervals."""
+        """Weights with standard errors, Wald tests of shared ones being zero, and intervals."""
         import pandas as pd
         from scipy.stats import norm
 
         from thali._tables import Table
 
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
-        z = self.weights / error
+        own = self.known.unique & (
+            np.arange(len(error)) < len(self.known.labels)
+        )  # which no choices could show to be 0
+        z = np.where(own, np.nan, self.weights / error)
         reach = norm.ppf((1 + LEVEL) / 2) * error
         columns = {
             "weight": self.weights,
