@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _EXACT = 9  # options up to which all tournaments are counted by default
 _MAX_EXACT = 11
 _FEW = 10  # judges whose table is printed
+_LEVEL = 0.05  # of the test
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -127,22 +128,22 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
 
 def _in_words(table: "pandas.DataFrame") -> str:
     """What the triads of many judges say."""
-    circular, consistency = table["circular"], table["consistency"]
-    certain = int((table["p_value"] < 0.05).sum())
-    least = consistency[consistency == consistency.min()].index
+    circular, consistency, p_value = (table[name].to_numpy(float) for name in ("circular", "consistency", "p_value"))
+    most = float(table["maximum"].to_numpy(float).max())
+    certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
+    least = [str(name) for name in table.index[consistency == consistency.min()]]
     said = [
         f"{len(table):,} judges have {circular.mean():.3g} circular triads on average ({circular.min():g} to "
-        f"{circular.max():g} of at most {table['maximum'].max():g}); {int((circular == 0).sum()):,} have none.",
-        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {consistency.median():.3f}); it"
-        f" is smallest, {consistency.min():.3f}, for {shorten([str(name) for name in least])}.",
+        f"{circular.max():g} of at most {most:g}); {flawless:,} have none.",
+        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {np.median(consistency):.3f}); "
+        f"it is smallest, {consistency.min():.3f}, for {shorten(least)}.",
+        f"{certain:,} ({certain / len(table):.0%}) are more consistent than chance (p < {_LEVEL:g}).",
     ]
-    if table["p_value"].min() >= 0.05:
-        said.append(
-            f"Nobody is more consistent than chance at the level .05: p is {table['p_value'].min():.3g} at best"
-            + (", of a judge without circular triads." if (circular == 0).any() else ".")
+    if not certain:
+        whose = ", that of a judge without circular triads" if flawless else ""
+        said[-1] = (
+            f"Nobody is more consistent than chance (p < {_LEVEL:g}): the smallest p is {p_value.min():.3g}{whose}."
         )
-    else:
-        said.append(f"{certain:,} ({certain / len(table):.0%}) are more consistent than chance (p < .05).")
     return "\n".join(said)
 
 

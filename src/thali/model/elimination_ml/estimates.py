@@ -225,9 +225,7 @@ class Estimates:
         from thali._tables import Table
 
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
-        own = self.known.unique & (
-            np.arange(len(error)) < len(self.known.labels)
-        )  # which no choices could show to be 0
+        own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))  # none is tested against 0
         z = np.where(own, np.nan, self.weights / error)
         reach = norm.ppf((1 + LEVEL) / 2) * error
         columns = {

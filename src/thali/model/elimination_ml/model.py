@@ -330,7 +330,8 @@ class MaximumLikelihoodElimination(Model):
         -------
         pandas.DataFrame
             One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero; missing for unique
-            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (95 % interval). ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic.
+            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (95 % interval).
+            ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic.
 
         Raises
         ------
