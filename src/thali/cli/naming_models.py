@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
 from thali.errors import ArgumentError, DataError
-from thali.model.names import aspects_meant, plain
+from thali.model.names import aspects_meant, method_meant, plain
 
 if TYPE_CHECKING:
     from thali.model.spec import ModelSpec
@@ -20,7 +20,7 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
         Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
         for choices and similarities what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf length.
     settings : dict
-        What was typed of unique, lapse, alpha, tree and monotone.
+        What was typed of unique, lapse, alpha, tree, method and monotone.
     kind : str
         Of the data, of `thali.data.kinds`.
     labels : tuple of str
@@ -81,7 +81,8 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
-        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha)
+        method: Any = method_meant(settings.get("method", "mcmc"))
+        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha, method)
     if kind == SIMILARITIES:
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         return thali.AdditiveClustering(features, alpha=None if isinstance(features, dict) else settings.get("alpha"))

@@ -41,6 +41,7 @@ COMPARED = (
         "bins",
         "monotone",
         "ties",
+        "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
     *(option.word for option in OF_TABLES),

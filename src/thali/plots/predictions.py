@@ -13,6 +13,7 @@ from thali.model.latent_features.answers.probabilities import probability_draws
 from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ._draws import posterior_of
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _points(model: Any) -> _Points:
     """What is drawn of a model."""
     if isinstance(model, MaximumLikelihoodElimination):
         return _estimated(model)
-    tree = of_choices(model.posterior_, "plots.choice_probabilities")
+    tree = of_choices(posterior_of(model), "plots.choice_probabilities")
     return (_pairs if kind_of(tree) == PAIRS else _places)(tree)
 
 

@@ -206,6 +206,8 @@ def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[s
         if not any(kind in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
             raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
+    if "method" in typed and kind != PAIRS:
+        raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
     if kind == PAIRS and own["folds"] is not None:
         raise ArgumentError(f"--folds is not for {PAIRS}, of which {data_name} holds some; leave it out.")
 

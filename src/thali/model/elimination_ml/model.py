@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._described import Facts
 from thali._labels import plural
-from thali.errors import ArgumentError, NotFittedError, Setting, ThaliWarning
+from thali.errors import ArgumentError, ThaliWarning
 
 from ..base import Job, Model
 from ..counted_ties import CONVERSIONS, counted
@@ -18,7 +18,6 @@ from .fit import checked_aspects, estimate, vanishing
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
     from .estimates import Estimates
     from .goodness import FitTest
@@ -126,27 +125,6 @@ class MaximumLikelihoodElimination(Model):
     def _maximum(self) -> "Estimates":
         self._require_fitted()
         return self.estimates_
-
-    @property
-    def posterior_(self) -> "xarray.DataTree":
-        """There is none.
-
-        Raises
-        ------
-        NotFittedError
-            Always.
-        """
-        raise _no_draws()
-
-    def quantities(self) -> Any:
-        """There are none, for they are quantities of draws.
-
-        Raises
-        ------
-        NotFittedError
-            Always.
-        """
-        raise _no_draws()
 
     @property
     def lapse_(self) -> float:
@@ -370,16 +348,6 @@ class MaximumLikelihoodElimination(Model):
         if paired:
             return found.probabilities(*np.array(places).T)
         return [found.set_probabilities(each) for each in places]
-
-
-def _no_draws() -> NotFittedError:
-    """What is said where draws are asked for."""
-    return NotFittedError(
-        "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree, "
-        "choice_probabilities and residuals; for draws use ",
-        Setting("method", "mcmc"),
-        ".",
-    )
 
 
 def estimates_of(model: Any, what: str) -> "Estimates":
