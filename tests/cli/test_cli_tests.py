@@ -180,3 +180,14 @@ def test_design(run, folder):
     assert list(written.columns) == ["round", "first", "second"] and len(written) == 3
     assert len(run("design", "5").out.splitlines()) == 1 + 10 + 1
     assert "needs three options or more; got 2." in run("design", "tea", "rum").err
+
+
+def test_maximum_likelihood_is_compared(run, folder):
+    result = run("compare", "a.csv", "--models", "Bradley-Terry", "--method", "ML", "--out", "out", "--tables", "md")
+    assert result.code == 0 and "wrote the table" in result.err
+    nll = by_likelihood(square("a.csv"), "unique").leave_one_out().attrs["nll"]
+    row = next(line for line in result.out.splitlines() if line.startswith("Bradley-Terry"))
+    assert row.split()[1] == f"{nll:.3f}"
+    assert "| Bradley-Terry |" in (folder / "out" / "comparison.md").read_text(encoding="utf-8")
+    wrong = run("compare", "numbers", "--method", "ML")
+    assert wrong.code == 2 and "numbers holds similarities; leave it out." in wrong.err
