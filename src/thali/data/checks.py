@@ -30,7 +30,7 @@ def checked_counts(values: Any, where: Callable[[int], str], weights: bool = Fal
         raise DataError(f"The count {where(k)} is {counts[k]:g}, which is negative; {kind}.")
     if not weights and (k := _first(counts != np.floor(counts))) is not None:
         raise DataError(
-            f"The count {where(k)} is {counts[k]:g}, which is not whole; {kind}, without separators of thousands. ",
+            f"The count {where(k)} is {counts[k]:g}, which is not whole; {kind}. ",
             "If fractional counts are meant, say so: ",
             Clause(Setting("weights", True), ", or "),
             "a column called 'weight' in a file.",
