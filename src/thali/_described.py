@@ -68,9 +68,9 @@ def as_html(shown: Description) -> str:
         parts.append(f"<dl>{facts}</dl>")
     if shown.table is not None:
         table = shown.table.to_html(
-            border=0, float_format=_number, max_rows=_MOST_LINES, index=not _is_numbered(shown.table)
+            border=0, float_format=_number, max_rows=_MOST_LINES, index=not is_numbered(shown.table)
         )
-        parts.append(f"<div>{_printable(table)}</div>")
+        parts.append(f"<div>{printable(table)}</div>")
     if shown.text:
         lines = shown.text.split("\n")
         more = [f"... and {len(lines) - _MOST_LINES:,} more lines"] if len(lines) > _MOST_LINES else []
@@ -97,7 +97,7 @@ def as_text(shown: Description) -> str:
         *(f"  {name:<{wide}}  {_value_as_text(value)}" for name, value in shown.facts),
     ]
     if shown.table is not None:
-        table = shown.table.to_string(float_format=_number, max_rows=_MOST_LINES, index=not _is_numbered(shown.table))
+        table = shown.table.to_string(float_format=_number, max_rows=_MOST_LINES, index=not is_numbered(shown.table))
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
     return ("\n" if shown.table is None else "\n\n").join(part for part in (*parts, shown.text, shown.note) if part)
 
@@ -128,16 +128,16 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    return html.escape(_printable(text))
+    return html.escape(printable(text))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The text without characters that no page may hold, such as half of a pair of surrogates."""
     kept = "".join(letter if letter >= " " or letter in "\n\t" else " " for letter in text)
     return kept.encode("utf-8", "replace").decode("utf-8")
 
 
-def _is_numbered(table: "pandas.DataFrame") -> bool:
+def is_numbered(table: "pandas.DataFrame") -> bool:
     """Whether the rows have no names."""
     return table.index.equals(table.index.__class__(range(len(table)))) and table.index.name is None
 

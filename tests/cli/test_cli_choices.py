@@ -118,13 +118,15 @@ def test_maximum_likelihood_is_that_of_the_library(run, folder):
     assert "Log-likelihood -143.0395, binomial coefficients included" in result.out
     assert "Lapse, the probability of a blind choice, fixed at 0\nLog-likelihood" in result.out
     assert "G² 78.2172 on 28 degrees of freedom" in result.out
-    assert "wrote the tables and the pictures to out." in result.err  # there is no posterior
+    assert "wrote the model, the tables and the pictures to out." in result.err
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    saved = th.load("out/model.nc")
+    assert saved.summary().equals(model.summary()) and saved.log_likelihood_ == model.log_likelihood_
     weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
-    pd.testing.assert_frame_equal(weights, model.summary(), check_names=False)
+    pd.testing.assert_frame_equal(weights, pd.DataFrame(model.summary()), check_names=False)
     assert {path.name for path in (folder / "out").iterdir()} == {
         *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv"),
-        *("utility_scale.png", "residuals.png", "preference_tree.png"),
+        *("utility_scale.png", "residuals.png", "preference_tree.png", "choice_probabilities.png", "model.nc"),
     }
 
 

@@ -25,6 +25,20 @@ def closed():
     plt.close("all")
 
 
+def test_choice_probabilities_of_a_fit_without_draws(tree):
+    ax = plots.choice_probabilities(tree)
+    table = tree.residuals()
+    points = np.asarray(ax.collections[-1].get_offsets())
+    np.testing.assert_allclose(points, table[["predicted", "observed"]])
+    assert ax.get_xlabel() == "predicted probability (maximum likelihood)"
+
+
+@pytest.mark.parametrize("picture", ["features", "n_features", "feature_samples", "ranks", "trace"])
+def test_pictures_of_draws_name_those_of_a_fit_without(tree, picture):
+    with pytest.raises(NotFittedError, match="has no draws; it is drawn by plots.utility_scale, pref"):
+        getattr(plots, picture)(tree)
+
+
 def test_residuals(tree):
     for kind in ("deviance", "pearson"):
         ax = plots.residuals(tree, kind=kind)

@@ -74,6 +74,11 @@ REFUSED = [
         "The count in row 2, column 'n' is infinite; counts must be whole numbers, 0 or more.",
     ),
     (
+        "square.csv",
+        ",tea,milk,rum\ntea,0,inf,20\nmilk,12,0,8\nrum,4,30,0\n",
+        "The count in row 'tea', column 'milk' is infinite; counts must be whole numbers, 0 or more.",
+    ),
+    (
         "trials.csv",
         "left,right,choice,n\ntea,milk,left,-3\n",
         "The count in row 2, column 'n' is -3, which is negative; counts must be whole numbers, 0 or more.",

@@ -50,6 +50,7 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
+        order: str | None = None,
     ) -> Self:
         """Comparisons from trials: a row names the two options and says which was chosen, as experiment software does.
 
@@ -72,6 +73,9 @@ class PairShapes(Frozen):
             What the values of `chosen` mean: {value: "first", "second" or "tie"}.
         labels, weights
             As in `from_frame`.
+        order : {None, "forward", "backward"}
+            "forward": only the trials whose first option stands earlier among the labels; "backward": only the others;
+            `paired.order_effect` takes the two. None: all.
 
         Returns
         -------
@@ -90,7 +94,7 @@ class PairShapes(Frozen):
         PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 subjects, 1 component)
         """
         given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
-        return cls._of_trials(frame, given, False, coding, labels, weights)[0]
+        return cls._of_trials(frame, given, False, coding, labels, weights, order)[0]
 
     @classmethod
     def from_results(
@@ -105,6 +109,7 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
+        order: str | None = None,
     ) -> Self:
         """Comparisons from the results of games: a row names the two sides and says who won.
 
@@ -118,8 +123,8 @@ class PairShapes(Frozen):
         result : str, optional
             Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
             name (result, FTR, outcome), else the goals or scores of either side in two columns.
-        subject, count, coding, labels, weights
-            As in `from_trials`.
+        subject, count, coding, labels, weights, order
+            As in `from_trials`; the home side is the first.
 
         Returns
         -------
@@ -140,7 +145,7 @@ class PairShapes(Frozen):
         (array([1.]), array([0.]), array([1.]))
         """
         given = {"first": home, "second": away, "chosen": result, "subject": subject, "count": count}
-        return cls._of_trials(frame, given, True, coding, labels, weights)[0]
+        return cls._of_trials(frame, given, True, coding, labels, weights, order)[0]
 
     @classmethod
     def _of_trials(
@@ -151,10 +156,11 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
+        order: str | None = None,
     ) -> tuple[Self, str]:
         """The comparisons in trials or games, and how they were read."""
         frame = as_frame(frame)
-        found = outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights)
+        found = outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights, order)
         return cls._of_outcomes(found)
 
     @classmethod

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali.errors import Argument, DataError
 
@@ -242,9 +243,15 @@ def _repeats(frame: "pd.DataFrame", name: str) -> bool:
 
 
 def outcomes_of_trials(
-    frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None, labels: Any, weights: bool
+    frame: "pd.DataFrame",
+    columns: TrialColumns,
+    coding: Mapping[Any, str] | None,
+    labels: Any,
+    weights: bool,
+    order: str | None = None,
 ) -> Outcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
+    one_of("order", order, (None, "forward", "backward"))
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
     kept = ~np.isnan(verdicts.outcome)
     if not kept.any():
@@ -257,6 +264,14 @@ def outcomes_of_trials(
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
     names, first, second, _ = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
+    if order is not None:
+        shown = (first < second) if order == "forward" else (first > second)
+        if not shown.any():
+            earlier = "earlier" if order == "forward" else "later"
+            raise DataError(
+                f"No row has first the option that stands {earlier} among the labels, so that orders are not compared."
+            )
+        rows, outcome, times, first, second = rows[shown], outcome[shown], times[shown], first[shown], second[shown]
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)

@@ -103,7 +103,7 @@ def davidson(data: Any, ties: Any = None, samples: int | None = None, random_see
 
     data = _with_ties(data, ties)
     if not data.n_ties:
-        raise DataError("There is no tie; fit EliminationByAspects('unique') instead.")
+        raise DataError("There is no tie; fit the Bradley-Terry-Luce model, which has none.")
     n, i, j = data.n_options, data.first, data.second
     outcome = np.column_stack([data.wins, data.losses, data.tied])
     won, lost, drawn = (outcome[:, column] > 0 for column in range(3))

@@ -9,6 +9,7 @@ from thali.model.latent_features.answers.features import features_table
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.presence import add_convergence
 
+from ._draws import posterior_of
 from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     """
     from matplotlib import colormaps
 
-    posterior = model.posterior_["posterior"]
+    posterior = posterior_of(model)["posterior"]
     labels = posterior["option"].values.tolist()
     table = _shown(model.posterior_, max_features)
     not_converged = ~table["converged"].to_numpy(bool) if "converged" in table else np.zeros(len(table), bool)

@@ -11,6 +11,7 @@ from thali.inference.seeds import streams
 from thali.model.latent_features.answers.columns import Columns, columns_of
 from thali.model.latent_features.answers.kind import kind_of
 
+from ._draws import posterior_of
 from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def feature_samples(
     wanted = draws if given is None else len(given)
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
-    posterior = model.posterior_["posterior"].to_dataset()
+    posterior = posterior_of(model)["posterior"].to_dataset()
     unique = bool(model.posterior_["constant_data"]["unique"])
     of_similarities = kind_of(model.posterior_) == SIMILARITIES
     columns = columns_of(model.posterior_)

@@ -8,6 +8,7 @@ from thali.model.latent_features.answers.kind import of_choices
 from thali.model.latent_features.answers.ranks import ranks_table
 from thali.posterior.interval import INTERVAL
 
+from ._draws import posterior_of
 from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ranks(model).get_xlabel()
     'rank (mean and 89% interval)'
     """
-    table = ranks_table(of_choices(model.posterior_, "plots.ranks"))
+    table = ranks_table(of_choices(posterior_of(model), "plots.ranks"))
     labels = short(table.index.tolist())
     n = len(labels)
     if ax is None:

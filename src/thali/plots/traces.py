@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import posterior_of
 from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     >>> len(trace(model))
     1
     """
+    posterior_of(model)
     quantities = model.quantities()
     own = [name for name in quantities if name not in _NAMES] if "n_features" not in quantities else []
     moving = [name for name, draws in quantities.items() if name == "log_likelihood" or np.ptp(draws.astype(float)) > 0]

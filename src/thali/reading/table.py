@@ -25,9 +25,9 @@ INTEGER = re.compile(r"[+-]?\d+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
 
-_NO_EXCEL = "This is no Excel workbook, whatever its name says. "
+_NO_EXCEL = "This is no Excel workbook, whatever its name says, and no table as text; save it as .xlsx or CSV."
 _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
-    ".parquet": "This is no Parquet file, whatever its name says. "
+    ".parquet": "This is no Parquet file, whatever its name says, and no table as text; write it again, or save CSV."
 }
 
 
@@ -120,7 +120,7 @@ def load(path: str | Path | Source) -> Table:
         try:
             return _table(text_cells(content), name)
         except DataError as error:
-            raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), ""), error) from None
+            raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), error)) from None
 
 
 def _workbook(sheets: dict[str, Table]) -> Table:

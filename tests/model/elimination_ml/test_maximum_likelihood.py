@@ -284,7 +284,7 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
         ({"alpha": 1.0}, "alpha belongs to method='mcmc'"),
         ({"sampler": "paper"}, "sampler belongs to method='mcmc'"),
         ({"lapse": 1.0}, "lapse is the probability"),
-        ({"method": "ml"}, "method must be one of 'mcmc', 'maximum-likelihood'; got 'ml'"),
+        ({"method": "map"}, "method must be one of 'mcmc', 'maximum-likelihood'; got 'map'"),
     ],
 )
 def test_bad_arguments(arguments, sentence):
@@ -347,6 +347,9 @@ def test_summary_and_residuals(tree):
     assert list(table.columns) == ["weight", "std_error", "z", "p_value", "lower", "upper"]
     np.testing.assert_allclose(table["upper"] - table["lower"], 2 * 1.959964 * table["std_error"], rtol=1e-6)
     assert table.attrs["deviance"] == tree.deviance_
+    own = table.index.isin(tree.utility_scale_.index)  # whose weights no hypothesis makes zero
+    assert table.loc[own, ["z", "p_value"]].isna().all(axis=None) and not table.loc[~own].isna().any(axis=None)
+    np.testing.assert_allclose(table.loc[~own, "z"], (table["weight"] / table["std_error"])[~own])
     for kind, total_of_squares in (("deviance", tree.deviance_), ("pearson", tree.pearson_)):
         found = tree.residuals(kind)
         assert (found["residual"] ** 2).sum() == pytest.approx(total_of_squares, abs=1e-8)

@@ -5,6 +5,7 @@ from typing import Any
 from ..files import Answer
 from ..text import align, number
 from . import Fitted
+from .shared import MAX_FEATURES
 
 _WORST = 5
 
@@ -30,6 +31,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     pictures = {
         "utility_scale": lambda plots: plots.utility_scale(model),
         "residuals": lambda plots: plots.residuals(model),
+        "choice_probabilities": lambda plots: plots.choice_probabilities(model),
     }
     if model.estimates_.known.crossing is None:
         pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
@@ -39,8 +41,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
 def _report(model: Any, weights, scale, residuals) -> str:
     worst = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index].head(_WORST)
     parts = [
-        "Weights of the aspects; they sum to 1\n" + _aligned(weights),
-        "Utility scale, the weight of all aspects of an option\n" + _aligned(scale),
+        "Weights of the aspects; they sum to 1\n" + _most(weights.dropna(axis="columns", how="all"), "weight"),
+        "Utility scale, the weight of all aspects of an option\n" + _most(scale, "utility"),
         f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}\n" + _fit_in_words(weights.attrs, model),
         "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
     ]
@@ -60,6 +62,14 @@ def _fit_in_words(found: dict[Any, Any], model: Any) -> str:
         f"{test}{rest}\n"
         f"AIC {found['aic']:.4f}, BIC {found['bic']:.4f}"
     )
+
+
+def _most(table, column: str) -> str:
+    """The rows of the table, those with the largest numbers in the column if there are many."""
+    if len(table) <= 2 * MAX_FEATURES:
+        return _aligned(table)
+    shown = table.sort_values(column, ascending=False, kind="stable").head(MAX_FEATURES)
+    return _aligned(shown) + f"\n... and {len(table) - MAX_FEATURES:,} smaller ones"
 
 
 def _aligned(table, index: bool = True) -> str:

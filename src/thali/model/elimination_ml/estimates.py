@@ -218,12 +218,15 @@ class Estimates:
         return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
 
     def table(self) -> "pandas.DataFrame":
-        """Weights with standard errors, Wald tests of their being zero, and intervals."""
+        """Weights with standard errors, Wald tests of shared ones being zero, and intervals."""
         import pandas as pd
         from scipy.stats import norm
 
+        from thali._tables import Table
+
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
-        z = self.weights / error
+        own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))  # none is tested against 0
+        z = np.where(own, np.nan, self.weights / error)
         reach = norm.ppf((1 + LEVEL) / 2) * error
         columns = {
             "weight": self.weights,
@@ -233,7 +236,7 @@ class Estimates:
             "lower": self.weights - reach,
             "upper": self.weights + reach,
         }
-        return pd.DataFrame(columns, index=pd.Index(self.known.names, name="aspect"))
+        return Table(columns, index=pd.Index(self.known.names, name="aspect"))
 
 
 def saturated(wins: np.ndarray, losses: np.ndarray) -> float:

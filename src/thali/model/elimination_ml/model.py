@@ -33,8 +33,8 @@ class MaximumLikelihoodElimination(Model):
     Parameters
     ----------
     aspects : "unique", matrix or mapping
-        "unique" or "btl": none but the unique ones, the Bradley-Terry-Luce model. A matrix of 0 and 1 (options by
-        aspects) or a mapping from each label to its list of aspects.
+        "unique" ("BTL", "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model. A matrix of 0
+        and 1 (options by aspects) or a mapping from each label to its list of aspects.
     unique : bool
         Whether every option also has one aspect of its own.
     lapse : float in [0, 1), optional
@@ -266,10 +266,11 @@ class MaximumLikelihoodElimination(Model):
             Before `fit`.
         """
         from thali._arguments import one_of
+        from thali._tables import Table
 
         one_of("kind", kind, ("deviance", "pearson"))
         found = self._maximum()
-        table = found.data.proportions().rename(columns={"proportion": "observed"})
+        table = Table(found.data.proportions().rename(columns={"proportion": "observed"}))
         table["predicted"] = found.fitted()[0]
         table["residual"] = found.residuals(kind)
         return table
@@ -306,8 +307,9 @@ class MaximumLikelihoodElimination(Model):
         Returns
         -------
         pandas.DataFrame
-            One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero), lower and upper
-            (95 % interval). ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic.
+            One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero; missing for unique
+            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (95 % interval).
+            ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic.
 
         Raises
         ------

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 def leave_one_out(found: Estimates) -> "pandas.DataFrame":
     """Every compared pair, predicted from a fit to the others."""
+    from thali._tables import Table
+
     data = found.data
     predicted = np.empty(data.n_pairs)
     for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):
@@ -28,7 +30,7 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
         except DataError as error:
             raise DataError(f"Without the pair {a!r}, {b!r}: ", error) from None
         predicted[pair] = fit.probabilities(np.array([i]), np.array([j]))[0]
-    table = data.proportions().rename(columns={"proportion": "observed"})
+    table = Table(data.proportions().rename(columns={"proportion": "observed"}))
     table["predicted"] = predicted
     nll = -log_binomial(data.wins, data.losses, predicted)
     table["nll"] = nll

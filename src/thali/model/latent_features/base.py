@@ -253,9 +253,10 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         Returns
         -------
         pandas.DataFrame
-            A row for each set of owners, the most probable first: members (labels), weight (mean of their sum, if
-            present) and its interval, copies (expected number of columns), probability. Weights are comparable within
-            a fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
+            A row for each set of owners, the most probable first, but of choices last those that these do not show (all
+            options own them, or one that has an own weight besides): members (labels), weight (mean of their sum, if
+            present) and its interval, copies (expected number of columns), probability. Weights are comparable within a
+            fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
             that one inner node has below it; with its name, if it has one), "root" (all), or "across".
 
         Raises

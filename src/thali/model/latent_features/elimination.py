@@ -7,8 +7,9 @@ from thali.errors import Argument, ArgumentError, Setting
 from thali.trees.tree import Tree
 
 from ..counted_ties import CONVERSIONS, counted, has_ties
+from ..names import method_meant
 from .choice_answers import ChoiceAnswers
-from .feature_argument import UNIQUE_ALONE, names_of, prior_of
+from .feature_argument import names_of, prior_of
 from .likelihoods.elimination import Elimination
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ class EliminationByAspects(ChoiceAnswers):
     Parameters
     ----------
     aspects : "ibp", "unique", int, Tree, matrix or mapping
-        "ibp": any number of aspects, with the Indian buffet process as prior. "unique" or "btl": none but the unique
-        ones, the Bradley-Terry-Luce model. A number K: K aspects whose owners are learned. A `Tree`: any number, which
-        options that it says are related share more readily (the phylogenetic Indian buffet process). A matrix of 0/1
-        (options by aspects) or a mapping from each label to its list of aspects: known aspects whose weights are
-        learned.
+        "ibp" ("iEBA"): any number of aspects, with the Indian buffet process as prior. "unique" ("BTL",
+        "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model. A number K: K aspects whose
+        owners are learned. A `Tree`: any number, which options that it says are related share more readily (the
+        phylogenetic Indian buffet process). A matrix of 0/1 (options by aspects) or a mapping from each label to its
+        list of aspects: known aspects whose weights are learned.
     unique : bool
         Whether every option also has one fixed aspect of its own.
     lapse : float in [0, 1), optional
@@ -45,7 +46,7 @@ class EliminationByAspects(ChoiceAnswers):
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
-        "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba
+        "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
         estimates them: the model is then a `MaximumLikelihoodElimination`.
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
@@ -129,7 +130,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: Any = None,
         ties: Any = None,
     ) -> Any:
-        if method != "maximum-likelihood":
+        if method_meant(method) != "maximum-likelihood":
             return super().__new__(cls)
         from ..elimination_ml.model import MaximumLikelihoodElimination
 
@@ -177,7 +178,7 @@ class EliminationByAspects(ChoiceAnswers):
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "maximum-likelihood"))
         one_of("unique", self.unique, (True, False))
-        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", *UNIQUE_ALONE))
+        prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         likelihood = Elimination(lapse, bool(self.unique), ties)

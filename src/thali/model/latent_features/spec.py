@@ -5,6 +5,7 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
 
+from ..names import ALIASES_OF_ASPECTS
 from ..options import (
     ALPHA,
     ALTERNATIVE,
@@ -29,7 +30,7 @@ _PRIOR = (ALPHA, SAMPLER, TEMPERING)
 
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
-    aliases=("elimination", "EBA", "iEBA", "pIBP", "BTL", "Bradley-Terry-Luce"),
+    aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
     cls="thali.model.latent_features.elimination:EliminationByAspects",
     data=(PAIRS, CHOICES),
     answers="the aspects by which options are eliminated, their number and their weights",
@@ -61,7 +62,7 @@ ELIMINATION = ModelSpec(
         *OF_TABLES,
         TIES,
     ),
-    aliases_mean={"BTL": {"aspects": "unique"}, "Bradley-Terry-Luce": {"aspects": "unique"}},
+    aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
     methods_mean={"maximum-likelihood": {"aspects": "unique"}},
     paper="finds too few aspects, because it truncates new ones",

@@ -69,7 +69,8 @@ def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:
 
 def outcomes_table(tree: "xarray.DataTree", pairs: Any) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b."""
-    import pandas as pd
+
+    from thali._tables import Table
 
     constant, posterior = tree["constant_data"].dataset, tree["posterior"].dataset
     if not constant["has_ties"]:
@@ -87,7 +88,7 @@ def outcomes_table(tree: "xarray.DataTree", pairs: Any) -> "pandas.DataFrame":
     for draws, ij, ji in advantage_blocks(columns, first, second):
         total += outcomes(lapsing(ij, ji, lapse), lapsing(ji, ij, lapse), tie[draws, None]).sum(axis=0)
     named = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
-    return pd.DataFrame(named | dict(zip(("p_a", "p_tie", "p_b"), (total / columns.n_draws).T, strict=True)))
+    return Table(named | dict(zip(("p_a", "p_tie", "p_b"), (total / columns.n_draws).T, strict=True)))
 
 
 def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
