@@ -10,6 +10,7 @@ from ..counted_ties import CONVERSIONS, counted, has_ties
 from .choice_answers import ChoiceAnswers
 from .feature_argument import UNIQUE_ALONE, names_of, prior_of
 from .likelihoods.elimination import Elimination
+from .priors.given import Given
 
 if TYPE_CHECKING:
     import pandas
@@ -180,7 +181,8 @@ class EliminationByAspects(ChoiceAnswers):
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", *UNIQUE_ALONE))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
-        likelihood = Elimination(lapse, bool(self.unique), ties)
+        shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
+        likelihood = Elimination(lapse, bool(self.unique), ties, shared)
         return {
             "prior": prior,
             "likelihood": likelihood,
