@@ -47,7 +47,8 @@ class EliminationByAspects(ChoiceAnswers):
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
         "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba
-        estimates them: the model is then a `MaximumLikelihoodElimination`.
+        estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
+        estimate them): the model is then a `MaximumLikelihoodElimination`.
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
         3), with a valid scan, for reproduction only: its truncation of new features
@@ -103,7 +104,7 @@ class EliminationByAspects(ChoiceAnswers):
         method: Literal["maximum-likelihood"],
         sampler: None = None,
         tempering: None = None,
-        ties: Literal["half", "drop"] | None = ...,
+        ties: Literal["davidson", "half", "drop"] | None = ...,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
