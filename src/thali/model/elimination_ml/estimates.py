@@ -121,6 +121,11 @@ class Estimates:
         return isinstance(self.pose, Problem) and self.pose.tied is None
 
     @property
+    def unit(self) -> str:
+        """What was compared or offered: "pair" or "set"."""
+        return "set" if isinstance(self.pose, LuceProblem) else "pair"
+
+    @property
     def coefficients(self) -> str:
         """The name of the coefficients that the log-likelihood includes."""
         return "binomial coefficients" if self.is_of_choices else "multinomial coefficients"
@@ -167,7 +172,7 @@ class Estimates:
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
         """The test against the saturated model."""
-        weights, unit = len(self.weights), "set" if isinstance(self.pose, LuceProblem) else "pair"
+        weights = len(self.weights)
         return fit_test(
             self.deviance,
             self.df,
@@ -178,7 +183,7 @@ class Estimates:
             weights,
             samples,
             random_seed,
-            unit,
+            self.unit,
         )
 
     @property
