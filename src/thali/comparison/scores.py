@@ -93,19 +93,19 @@ def tied_score(counts: np.ndarray, draws: np.ndarray) -> Score:
     Score
         `predicted` is the probability that the first option is chosen; `r_hat` the larger of this one and of a tie.
     """
-    mean = draws.mean(axis=(0, 1))
+    mean, (wins, tied, losses) = draws.mean(axis=(0, 1)), counts
     with np.errstate(divide="ignore", invalid="ignore"):
         linear = np.where(counts > 0, counts / mean, 0.0)
         errors = [mcse(draws[..., outcome]) for outcome in range(3)]
         bend = float(np.sum(np.where(counts > 0, counts / mean**2, 0.0) * np.square(errors)))
-        logs = log_multinomial(*counts, draws)
+        logs = log_multinomial(wins, tied, losses, draws)
         top = float(np.max(logs))
         likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
         average = float(np.mean(likelihood))
         return Score(
             predicted=float(mean[0]),
             predicted_mcse=errors[0],
-            nll=-float(log_multinomial(*counts, mean)),
+            nll=-float(log_multinomial(wins, tied, losses, mean)),
             nll_mcse=float(np.hypot(mcse(draws @ linear), bend / np.sqrt(2.0))),
             log_pred=top + float(np.log(average)),
             log_pred_mcse=mcse(likelihood) / average if average else np.nan,

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._labels import as_label, plural, shorten
 from thali.data.choices import Choices
+from thali.data.frames import as_frame
 from thali.data.pairs import PairedComparisons
 from thali.data.trials import trial_columns
 from thali.errors import DataError
@@ -51,16 +52,17 @@ def by_order(data: Any) -> list[tuple[PairedComparisons, float]]:
             f"Say which was first: two data sets (forward, backward), or a data frame of results; got "
             f"{type(data).__name__}."
         )
-    labels = PairedComparisons.from_results(data).labels
-    columns = trial_columns(data, {}, True)
+    frame = as_frame(data)
+    labels = PairedComparisons.from_results(frame).labels
+    columns = trial_columns(frame, {}, True)
     place = {label: k for k, label in enumerate(labels)}
-    home, away = ([place.get(as_label(value), -1) for value in data[name]] for name in (columns.first, columns.second))
+    home, away = ([place.get(as_label(value), -1) for value in frame[name]] for name in (columns.first, columns.second))
     result = columns.verdict[0] if len(columns.verdict) == 1 else None
     found = []
     for is_here, sign in ((np.less(home, away), 1.0), (np.greater(home, away), -1.0)):
         if is_here.any():
             names = columns.first, columns.second, result
-            rows = PairedComparisons.from_results(data.loc[is_here], *names, count=columns.count, labels=labels)
+            rows = PairedComparisons.from_results(frame.loc[is_here], *names, count=columns.count, labels=labels)
             found.append((rows, sign))
     return found
 

@@ -149,7 +149,7 @@ def davidson(
     pose = Problem(wins, losses, *patterns(known.owners, first, second), column, 0.0, tied)
     found = Estimates(each[0], known, 0.0, pose, maximise(pose, starting_points(pose, 1, np.random.default_rng(0))))
     test = found.fit_test(samples, random_seed)
-    weights = found.table()["weight"].rename_axis("option")
+    weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
     note = f"Tie parameter {found.tie:.6g} (standard error {found.tie_std_error:.4g})."
     advantage = _advantage(found) if order else {}
     if order:

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.choices import Choices
-from thali.data.pairs import PairedComparisons
-
 from ..latent_features.likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, fit_test
@@ -26,7 +23,7 @@ LEVEL = 0.95  # of intervals
 class Estimates:
     """The estimates of one fit. Log-likelihoods contain the multinomial coefficients."""
 
-    data: PairedComparisons | Choices
+    data: Any  # PairedComparisons or Choices
     known: KnownAspects
     lapse: float
     pose: Problem | LuceProblem

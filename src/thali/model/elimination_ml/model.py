@@ -115,8 +115,8 @@ class MaximumLikelihoodElimination(Model):
         """What `fit` would run, after the checks of the aspects that it makes."""
         from ..latent_features.likelihoods.elimination import as_pairs
 
-        data: Any = as_pairs(self._counted(data))
-        checked_aspects(data, self.aspects, self.unique, self._lapse(), has_ties(data))
+        choices: Any = as_pairs(self._counted(data))
+        checked_aspects(choices, self.aspects, self.unique, self._lapse(), has_ties(choices))
         return Prepared(self._lapse())
 
     def _counted(self, data: Any) -> Any:
