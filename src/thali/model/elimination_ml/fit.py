@@ -7,7 +7,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
-from thali.errors import DataError, EstimateWarning, Setting, Value
+from thali.errors import DataError, EstimateWarning, Setting
 from thali.inference.seeds import streams
 
 from ..latent_features.likelihoods.elimination import Elimination, as_pairs
@@ -77,7 +77,7 @@ def checked_aspects(
             raise DataError(
                 f"Out of {shorten(data.sets[wide])} one of {data.sizes[wide]} was chosen, and maximum likelihood of "
                 "choices out of more than two options is for unique aspects alone, ",
-                Value("aspects", "unique"),
+                Setting("aspects", "unique"),
                 "; use ",
                 Setting("method", "mcmc"),
                 " for shared ones.",
