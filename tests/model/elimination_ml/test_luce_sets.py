@@ -57,13 +57,12 @@ def test_derivatives_are_those_of_the_log_likelihood(lapse):
     ]
     np.testing.assert_allclose(found.hessian, curve, atol=1e-6)
     weights = np.exp(at)
-    weights[2] = 0.0
-    by_weights = pose.slope_at_zero(weights, none)
-    for k, e in enumerate(np.eye(5)[[0, 1, 3, 4]] * 1e-6):
-        k = [0, 1, 3, 4][k]
-        change = pose.terms(weights + e, none).sum() - pose.terms(weights - e, none).sum()
-        if data.counts[data.members == 2].sum() == 0 or lapse:
-            assert by_weights[k] == pytest.approx(change / 2e-6, abs=1e-4)
+    if lapse:  # without lapses nothing is chosen whose weight is 0
+        weights[2] = 0.0
+    by_weights, kept = pose.slope_at_zero(weights, none), [0, 1, 3, 4]
+    steps = 1e-6 * np.eye(5)[kept]
+    changes = [pose.terms(weights + e, none).sum() - pose.terms(weights - e, none).sum() for e in steps]
+    np.testing.assert_allclose(by_weights[kept], np.array(changes) / 2e-6, atol=1e-4)
 
 
 @pytest.mark.parametrize("lapse", [0.0, 0.05])
@@ -117,6 +116,7 @@ def test_options_never_or_always_chosen_are_answered_as_for_pairs():
 
 def test_tables_and_files(tmp_path):
     data = random_choices(4, (3, 4), 5, most=9)
+    data = data.with_counts(100.0 * data.counts)  # enough for chi-square
     model = maximised(data)
     for kind, whole in (("deviance", model.deviance_), ("pearson", model.pearson_)):
         table = model.residuals(kind)

@@ -209,6 +209,8 @@ class Estimates:
         if self.is_of_choices:
             wins = rng.binomial(n, self.fitted()[::2]).astype(float)
             return np.column_stack([wins, n - wins]).ravel()
+        if isinstance(self.pose, Problem):
+            return rng.multinomial(n, self.fitted().reshape(len(n), -1)).ravel().astype(float)
         parts = np.split(self.fitted(), self._starts[1:])
         return np.concatenate([rng.multinomial(k, p / p.sum()) for k, p in zip(n, parts, strict=True)]).astype(float)
 
