@@ -148,7 +148,6 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
             "--draws belongs to --method mcmc, not to maximum-likelihood; leave it out.",
         ),
         (("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"), "ibp"),
-        (("plain.csv", "--method", "maximum-likelihood"), "Maximum likelihood is for choices between two options"),
         (("tea.csv", "--chosen", "x"), "There is no column 'x'; the columns are 'chosen', 'rejected', 'count'."),
     ],
 )
@@ -175,3 +174,18 @@ def test_classical_tests(run):
     wrong = run("test", "circulr", "tea.csv")
     assert wrong.code == 2 and "There is no test 'circulr'" in wrong.err and "circular" in wrong.err
     assert "There is no file" in run("test", "agreement", "celebritis").err
+
+
+def test_rankings_by_maximum_likelihood(run, tmp_path):
+    path, out = tmp_path / "ranks.csv", tmp_path / "out"
+    path.write_text("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n")
+    done = run("fit", path, "--method", "maximum-likelihood", "--out", out)
+    assert done.code == 0 and "Choices out of sets that it predicts worst" in done.out
+    assert "multinomial coefficients included" in done.out and "sets were offered 2.00 times on average" in done.out
+    assert "alternative,offered,n,observed,predicted,residual" in (out / "residuals.csv").read_text()
+    done = run("fit", path, "--method", "maximum-likelihood", "--aspects", "ibp")
+    assert done.code == 2 and "Maximum likelihood needs aspects that are known" in done.err
+    aspects = tmp_path / "aspects.csv"
+    aspects.write_text("option,hot\ntea,1\nmilk,1\nwater,0\n")
+    done = run("fit", path, "--method", "maximum-likelihood", "--aspects", aspects)
+    assert done.code == 2 and "is for unique aspects alone, --aspects unique; use --method mcmc for shared" in done.err

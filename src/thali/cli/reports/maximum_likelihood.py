@@ -1,4 +1,4 @@
-"""`thali fit --method maximum-likelihood`: known aspects of paired comparisons, printed and written."""
+"""`thali fit --method maximum-likelihood`: known aspects of choices, printed and written."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def _report(model: Any, weights, scale, residuals) -> str:
         "Weights of the aspects; they sum to 1\n" + _most(weights.dropna(axis="columns", how="all"), "weight"),
         "Utility scale, the weight of all aspects of an option\n" + _most(scale, "utility"),
         f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}\n" + _fit_in_words(weights.attrs, model),
-        "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
+        f"{_what(model)} that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
     ]
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     if zero:
@@ -52,13 +52,23 @@ def _report(model: Any, weights, scale, residuals) -> str:
     return "\n\n".join(parts)
 
 
+def _what(model: Any) -> str:
+    """What the rows of the table of residuals are."""
+    if model.estimates_.unit == "set":
+        return "Choices out of sets"
+    return "Pairs" if model.estimates_.is_of_choices else "Outcomes of pairs"
+
+
 def _fit_in_words(found: dict[Any, Any], model: Any) -> str:
     test = model.estimates_.usual_test
     rest = ""
     if test.kind != "none":
-        rest = f" against a probability of its own for every pair; Pearson X² {found['pearson']:.4f}"
+        rest = f" against probabilities of its own for every {model.estimates_.unit}; Pearson X² {found['pearson']:.4f}"
+    ties = ""
+    if "tie" in found:
+        ties = f"Ties: nu {found['tie']:.4f}, standard error {found['tie_std_error']:.4f}\n"
     return (
-        f"Log-likelihood {found['log_likelihood']:.4f}, binomial coefficients included\n"
+        f"{ties}Log-likelihood {found['log_likelihood']:.4f}, {model.estimates_.coefficients} included\n"
         f"{test}{rest}\n"
         f"AIC {found['aic']:.4f}, BIC {found['bic']:.4f}"
     )

@@ -226,9 +226,10 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         Rows: n_features, alpha (if learned), log_likelihood (of the whole data, no constant left out), and for choices
         tie (nu, if there are ties), choice_probability[a, b] of every compared pair (up to 60 options; above, up to
         1,000, worth[a], the share of an option in the sum of all utilities, and rank[a]) or
-        set_probability[a | a, b, ...] of every member of every set (up to 2,000 of them), for similarities sigma (if
-        learned), constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every
-        feature with probability above .2, which a likelihood of your own has as well.
+        set_probability[a | a, b, ...] of every member of every set (up to 2,000 of them; worth[a] and rank[a] where
+        options share nothing), for similarities sigma (if learned), constant and presence[a, b, ...], whether a draw
+        has the feature of just these owners, of every feature with probability above .2, which a likelihood of your own
+        has as well.
 
         Returns
         -------

@@ -11,6 +11,7 @@ from ..names import method_meant
 from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
 from .likelihoods.elimination import Elimination
+from .priors.given import Given
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +48,8 @@ class EliminationByAspects(ChoiceAnswers):
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
         "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
-        estimates them: the model is then a `MaximumLikelihoodElimination`.
+        estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
+        estimate them): the model is then a `MaximumLikelihoodElimination`.
     sampler : {None, "recommended", "paper"}
         "paper" is the published Algorithm 1, or with a tree the sampler of Miller, Griffiths & Jordan (2008, section
         3), with a valid scan, for reproduction only: its truncation of new features
@@ -103,7 +105,7 @@ class EliminationByAspects(ChoiceAnswers):
         method: Literal["maximum-likelihood"],
         sampler: None = None,
         tempering: None = None,
-        ties: Literal["half", "drop"] | None = ...,
+        ties: Literal["davidson", "half", "drop"] | None = ...,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -181,7 +183,8 @@ class EliminationByAspects(ChoiceAnswers):
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
-        likelihood = Elimination(lapse, bool(self.unique), ties)
+        shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
+        likelihood = Elimination(lapse, bool(self.unique), ties, shared)
         return {
             "prior": prior,
             "likelihood": likelihood,

@@ -39,7 +39,7 @@ ELIMINATION = ModelSpec(
     features="aspects",
     pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
     options=(
-        METHOD.but(help=", which is for pairs and known aspects"),
+        METHOD.but(help=", which is for known aspects; out of more than two options for unique ones alone"),
         Option(
             "aspects",
             "Which aspects. ibp infers their number, unique gives each option its own and no other"

@@ -76,8 +76,11 @@ def of_options(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_sets(tree: "xarray.DataTree") -> Quantities:
-    """`set_probability[a | a, b, ...]` of every member of every set that was offered, as far as they are stored."""
+    """`set_probability[a | a, b, ...]` of every member of every set that was offered, as far as they are stored; where
+    no option has anything but its own weight, `worth[a]` and `rank[a]` instead, which determine all of them."""
     posterior, observed = tree["posterior"].dataset, tree["observed_data"].dataset
+    if not posterior["n_features"].values.any() and posterior.sizes["option"] <= MAX_RANKED:
+        return of_options(tree)
     if "set_probability" not in posterior:
         return {}
     chosen = posterior["set_probability"].values
