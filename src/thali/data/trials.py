@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import plural, shorten
+from thali._labels import plural, short_number, shorten
 from thali.errors import Argument, DataError
 
 from .answers import Who, who_answered
@@ -260,7 +260,7 @@ def outcomes_of_trials(
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
-    how = _in_words(columns, verdicts, len(frame) - len(rows))
+    how = _in_words(columns, verdicts, _how_many(frame.loc[~kept], columns.count))
     who = who_answered(rows, columns.subject, columns.used)
     return Outcomes(names, winner, loser, times - tied, tied, who, how)
 
@@ -292,7 +292,17 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
     return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the greater of {shorten(columns.verdict)}", ("the same",))
 
 
-def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str:
+def _how_many(rows: "pd.DataFrame", count: str | None) -> str:
+    """So many rows, or comparisons that they stand for; "" if there are none."""
+    import pandas as pd
+
+    if count is None:
+        return plural(len(rows), "row") if len(rows) else ""
+    number = pd.to_numeric(rows[count], errors="coerce").sum()
+    return plural(short_number(number), "comparison") if number else ""
+
+
+def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str:
     a, b = columns.first, columns.second
     if len(columns.verdict) == 2:
         how = f"{a!r} against {b!r}, won by {verdicts.how}"
@@ -304,4 +314,4 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str
         how += f", counted by {columns.count!r}"
     if columns.subject is not None:
         how += f", subjects {columns.subject!r}"
-    return how + (f"; {plural(unanswered, 'row')} without an answer left out" if unanswered else "")
+    return how + (f"; {unanswered} without an answer left out" if unanswered else "")

@@ -49,8 +49,8 @@ class EliminationByAspects(ChoiceAnswers):
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "laplace", "maximum-likelihood"}
-        "laplace": for ``aspects="unique"`` and pairs, the same posterior in seconds at hundreds of options, by Laplace's
-        approximation in log worths, its skewness corrected, with independent draws, which need no tuning.
+        "laplace": for ``aspects="unique"`` and pairs, the same posterior in seconds at hundreds of options, by
+        Laplace's approximation in log worths, its skewness corrected; the draws are independent and need no tuning.
         "maximum-likelihood": the weights of known aspects without a prior, in milliseconds, as R's package eba
         estimates them: the model is then a `MaximumLikelihoodElimination`.
     sampler : {None, "recommended", "paper"}
