@@ -14,7 +14,7 @@ from thali.model.options import COUNTED_TIES
 from .boundary import plain_messages
 from .messages import OptionWords
 from .models import TYPED
-from .options import COMPARED, SpreadCommand, takes_options_of_models
+from .options import COMPARED, LEADERBOARD, SpreadCommand, takes_options, takes_options_of_models
 
 app = typer.Typer(
     help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
@@ -239,6 +239,31 @@ def test(
         from .commands.test import run_test
 
         run_test(name, data, ties)
+
+
+@app.command(cls=SpreadCommand)
+@takes_options(LEADERBOARD)
+def leaderboard(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Comparisons of two (CSV, TSV, Excel or Parquet of any length): the log of an arena (model_a, model_b,"
+            " winner), winners and losers, results of games, a square of counts; or the name of a bundled data set.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write leaderboard.csv, leaderboard.json and leaderboard.png there."),
+    ] = None,
+    **typed: Any,
+) -> None:
+    """Rank options by comparisons of two: worths, intervals of ranks, groups that cannot be told apart."""
+    from .commands.leaderboard import run_leaderboard
+
+    with plain_messages(OptionWords(LEADERBOARD)):
+        run_leaderboard(data, {name: value for name, value in typed.items() if value is not None}, out)
 
 
 @app.command()

@@ -276,7 +276,7 @@ def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any
     if scores is not None and scores.notna().to_numpy().any(axis=1).all():
         ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
         return Verdicts(ahead * FIRST, "the goals of either side", ("the same",))
-    return decoded(frame, columns[:2], name, coding, columns.game)
+    return decoded(frame, columns[:2], name, coding, columns.game, columns.count)
 
 
 def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:

@@ -64,6 +64,11 @@ def read_counts(path: Any, progressbar: bool = False, **options: Any) -> tuple[A
     return recognise(load(path), PAIRS, **options).build()
 
 
+def is_large(path: str) -> bool:
+    """Whether that is a file that is read in batches."""
+    return _batches_of(Path(path).expanduser()) is not None
+
+
 def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]) -> Reading:
     """The reading of a table of different rows, each of which occurs so many times."""
     if not counts:
