@@ -26,8 +26,6 @@ class WorthChain(RowChain):
 
     _PARTS = ("sweeps",)
 
-    step = BLOCK
-
     def __init__(self, worths: NormalWorths, draws: int, rng: np.random.Generator) -> None:
         self.worths, self.rng = worths, rng
         self.total, self.sweeps = draws, 0
