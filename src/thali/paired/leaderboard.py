@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -161,8 +161,7 @@ def leaderboard_of(data: PairedComparisons, ties: str, method: str, random_seed:
     data = data if ties == "davidson" else data.without_ties(ties)
     if method != "maximum-likelihood" and not is_quiet():
         data.warn_if_unusual()
-    worths, nu = _draws(data, method, random_seed, progressbar)
-    return _board(data, worths, nu)
+    return _board(data, _drawn(data, method, random_seed, progressbar))
 
 
 def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> PairedComparisons:
@@ -186,21 +185,30 @@ def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> Pai
     return recognise(table, PAIRS, **columns).build()[0]
 
 
-def _draws(data: PairedComparisons, method: str, random_seed: Any, progressbar: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Log worths with a mean of 0 (draws, options), and nu, draw by draw."""
-    has_ties = bool(data.n_ties)
+class _Drawn(NamedTuple):
+    """What is known of the worths."""
+
+    log_worths: np.ndarray  # (draws, options), the mean of each row 0
+    nu: np.ndarray  # (draws,); empty if there are no ties
+    estimate: np.ndarray | None  # (options,) log worths by maximum likelihood; None: the means of the draws
+
+
+def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: bool) -> _Drawn:
+    """The draws by that method."""
     if method == "mcmc":
-        return _drawn_by_mcmc(data, random_seed, progressbar)
+        return _by_mcmc(data, random_seed, progressbar)
     from thali.model.bradley_terry.density import density_of
     from thali.model.bradley_terry.laplace import NormalWorths
 
-    if method == "maximum-likelihood":
+    n, estimates = data.n_options, method == "maximum-likelihood"
+    if estimates:
         beats = data.wins + data.tied > 0, data.losses + data.tied > 0
         winner = np.append(data.first[beats[0]], data.second[beats[1]])
         loser = np.append(data.second[beats[0]], data.first[beats[1]])
-        by_laplace = "or set ", Setting("method", "laplace"), ", whose prior keeps it finite."
-        check_finite(data.labels, winner, loser, by_laplace)
-    normal = NormalWorths(density_of(data, 0.0, has_ties, method == "laplace"))
+        check_finite(
+            data.labels, winner, loser, ("set ", Setting("method", "laplace"), ", whose prior keeps it finite.")
+        )
+    normal = NormalWorths(density_of(data, 0.0, bool(data.n_ties), not estimates))
     (rng,) = streams(random_seed, 1)
     found = []
     with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
@@ -208,53 +216,60 @@ def _draws(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
             found.append(normal.draws(rng, _BLOCK)[0])
             progress.update(begin + _BLOCK)
     points = np.concatenate(found)
-    return points[:, : data.n_options], np.exp(points[:, data.n_options :]).ravel()
+    return _Drawn(points[:, :n], np.exp(points[:, n:]).ravel(), normal.mode[:n] if estimates else None)
 
 
-def _drawn_by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the chains of the model."""
+def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> _Drawn:
+    """The draws of the chains of the model."""
     from thali.model.latent_features.elimination import EliminationByAspects
 
     model = EliminationByAspects("unique", lapse=0.0).fit(data, random_seed=random_seed, progressbar=progressbar)
     posterior = model.posterior_["posterior"].dataset
     log_worths = np.log(posterior["unique_weights"].values.reshape(-1, data.n_options))
     nu = posterior["tie"].values.ravel() if "tie" in posterior else np.zeros(0)
-    return log_worths - log_worths.mean(axis=1, keepdims=True), nu
+    return _Drawn(log_worths - log_worths.mean(axis=1, keepdims=True), nu, None)
 
 
-def _board(data: PairedComparisons, log_worths: np.ndarray, nu: np.ndarray) -> Leaderboard:
+def _board(data: PairedComparisons, drawn: _Drawn) -> Leaderboard:
     """The leaderboard that draws of log worths give."""
     import pandas as pd
     from scipy.stats import rankdata
 
-    place = np.argsort(-log_worths.mean(axis=0), kind="stable")
-    log_worths = log_worths[:, place]
-    n = len(place)
+    middle = drawn.log_worths.mean(axis=0) if drawn.estimate is None else drawn.estimate
+    place = np.argsort(-middle, kind="stable")
+    log_worths, middle, n = drawn.log_worths[:, place], middle[place], len(place)
     rank = rankdata(-log_worths, "ordinal", axis=1)
     order = orders(rank)
     found = groups(order)
-    rating = CENTRE + SCALE / np.log(10.0) * log_worths
-    worth = np.exp(log_worths - log_worths.max(axis=1, keepdims=True))
-    worth /= worth.sum(axis=1, keepdims=True)
-    wins, losses, ties = _record(data)
+    worth = _shares(log_worths)
     labels = pd.Index(np.array(data.labels, dtype=object)[place], name="option")
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["group"] = numbered(found, n)
-    for name, draws in (("rating", rating), ("worth", worth)):
-        ends = np.quantile(draws, TAILS, axis=0)
-        columns |= {name: draws.mean(axis=0), f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    columns["rating"] = CENTRE + SCALE / np.log(10.0) * middle
+    low, high = CENTRE + SCALE / np.log(10.0) * np.quantile(log_worths, TAILS, axis=0)
+    columns |= {"rating_low": low, "rating_high": high}
+    columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
+    columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)
+    wins, losses, ties = _record(data)
     each = {"comparisons": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
     columns |= {name: _whole(numbers[place]) for name, numbers in each.items()}
+    nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
     return Leaderboard(
         title=f"Leaderboard: {data}",
         table=pd.DataFrame(columns, index=labels),
-        note=_note(data, wins + ties, losses + ties, float(nu.mean()) if len(nu) else np.nan),
+        note=_note(data, wins + ties, losses + ties, nu),
         order=pd.DataFrame(order, labels, labels),
         groups=tuple(tuple(labels[members]) for members in found),
-        tie=float(nu.mean()) if len(nu) else np.nan,
+        tie=nu,
         data=data,
     )
+
+
+def _shares(log_worths: np.ndarray) -> np.ndarray:
+    """Worths that sum to 1 along the last axis."""
+    worth = np.exp(log_worths - log_worths.max(axis=-1, keepdims=True))
+    return worth / worth.sum(axis=-1, keepdims=True)
 
 
 def _record(data: PairedComparisons) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

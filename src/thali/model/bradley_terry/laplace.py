@@ -5,8 +5,8 @@ import numpy as np
 from .density import Density, log_densities
 from .mode import fixed_scale, highest
 
-SYMMETRIC = 0.25  # standard deviation of the log odds below which turning alone corrects rank probabilities to .005
-STEPS, LENGTH = 20, 0.7  # of the corrections elsewhere
+SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone corrects rank probabilities to .01
+STEPS, MOST, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
 _PILOT = 200  # draws by which that is decided
 
 
@@ -20,7 +20,7 @@ class NormalWorths:
         P(m + h) = \frac{p(m + h)}{p(m + h) + p(m - h)} = 1 - P(m - h),
 
     which gives the draws the skewness of p to first order. Where :math:`\ln p(m + h) - \ln p(m - h)` has a standard
-    deviation above .25, 20 Metropolis steps of each draw follow, which leave p invariant:
+    deviation s above .5, min(10 s, 20) Metropolis steps of each draw follow, which leave p invariant:
 
     .. math:: h' = \sqrt{1 - \beta^2} h + \beta \xi, \qquad \xi \sim \mathrm{Normal}(0, H^{-1}), \qquad \beta = .7
 
@@ -41,7 +41,8 @@ class NormalWorths:
         if density.has_prior:
             away = self._deviations(np.random.default_rng(0), _PILOT)
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
-            self.asymmetry = float(np.sqrt(np.mean(odds**2)))
+            asymmetry = float(np.sqrt(np.mean(odds**2)))
+            self.steps = min(MOST, round(STEPS * asymmetry)) if asymmetry > SYMMETRIC else 0
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""
@@ -53,7 +54,7 @@ class NormalWorths:
         turned = rng.random(count) * (1.0 + np.exp(there - value)) > 1.0
         here[turned], value[turned], likelihood[turned] = -here[turned], there[turned], mirrored[turned]
         value += self._distance(here)
-        for _ in range(STEPS if self.asymmetry > SYMMETRIC else 0):
+        for _ in range(self.steps):
             new = np.sqrt(1.0 - LENGTH**2) * here + LENGTH * self._deviations(rng, count)
             there, of_new = log_densities(self.density, self.mode + new)
             there += self._distance(new)
