@@ -78,7 +78,12 @@ def test_three_options_with_ties_against_quadrature(lapse):
     p /= p.sum()
     points, likelihood = NormalWorths(one).draws(np.random.default_rng(4), 20_000)
     np.testing.assert_allclose(likelihood[:9], log_densities(one, points[:9])[1], rtol=1e-12)
-    for of in (lambda z: z[:, 0], lambda z: z[:, 2], lambda z: np.exp(z[:, 3]), lambda z: np.heaviside(z[:, 0] - z[:, 1], 0.5)):
+    for of in (
+        lambda z: z[:, 0],
+        lambda z: z[:, 2],
+        lambda z: np.exp(z[:, 3]),
+        lambda z: np.heaviside(z[:, 0] - z[:, 1], 0.5),
+    ):
         expected, sd = p @ of(grid), np.sqrt(p @ of(grid) ** 2 - (p @ of(grid)) ** 2)
         assert abs(of(points).mean() - expected) < (5 / np.sqrt(20_000) + 0.02) * sd
 
