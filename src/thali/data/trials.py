@@ -24,7 +24,7 @@ from .column_names import (
     by_plain_name,
     plain,
 )
-from .columns import column, encode
+from .columns import column, encode, stood_for
 from .side_columns import Sides, side_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
 
@@ -294,12 +294,8 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
 
 def _how_many(rows: "pd.DataFrame", count: str | None) -> str:
     """So many rows, or comparisons that they stand for; "" if there are none."""
-    import pandas as pd
-
-    if count is None:
-        return plural(len(rows), "row") if len(rows) else ""
-    number = pd.to_numeric(rows[count], errors="coerce").sum()
-    return plural(short_number(number), "comparison") if number else ""
+    number = short_number(stood_for(rows, count))
+    return plural(number, "row" if count is None else "comparison") if number else ""
 
 
 def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str:

@@ -9,6 +9,7 @@ from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
 from .column_names import MORE_SIDES, SIDES, TIE_WORDS, plain
+from .columns import stood_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,8 +171,6 @@ def _unreadable(
     count: str | None,
 ) -> DataError:
     """The error about a column of which some cells mean nothing."""
-    import pandas as pd
-
     if not unread.any():
         return DataError(f"Column {chosen!r} holds no answer; name another column by ", Argument("chosen"), ".")
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
@@ -187,7 +186,7 @@ def _unreadable(
     row = int(faults.argmax())
     text = as_label(frame[chosen].iloc[row])
     alike = frame.loc[faults & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
-    number = len(alike) if count is None else pd.to_numeric(alike[count], errors="coerce").sum()
+    number = stood_for(alike, count)
     further = f" and {number - 1:,.0f} more" if number > 1 else ""
     options = [as_label(frame[name].iloc[row]) for name in sides]
     words = "H, D, A, 1, X, 2 or 1, 0, -1" if game else "a side (left, right, first, second, 1, 2)"

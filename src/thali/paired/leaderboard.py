@@ -86,7 +86,8 @@ def as_csv(board: Leaderboard) -> bytes:
 
 def as_json(board: Leaderboard) -> bytes:
     """The table as JSON, a row an object."""
-    return (board.table.reset_index().to_json(orient="records", indent=1, force_ascii=False) + "\n").encode()
+    text = str(board.table.reset_index().to_json(orient="records", indent=1, force_ascii=False))
+    return f"{text}\n".encode()
 
 
 def leaderboard(

@@ -73,7 +73,8 @@ def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options
     """The reading of a table of different rows, each of which occurs so many times."""
     if not counts:
         counted = Table(table.frame.assign(**{_TIMES: times}), table.file)
-        return recognise(counted, PAIRS, **options | {"count": _TIMES})
+        named: dict[str, Any] = {**options, "count": _TIMES}
+        return recognise(counted, PAIRS, **named)
     recognise(table, PAIRS, **options).build()  # refuses counts that are none, which their multiples might be
     multiples = {name: table.frame[name] * times for name in counts}
     return recognise(Table(table.frame.assign(**multiples), table.file), PAIRS, **options)
