@@ -113,6 +113,8 @@ def test_draws_do_not_depend_on_where_the_run_is_sliced():
         chain.run_to(chain.total)
         return chain.record
 
+    weights = run().unique_weights
+    assert len(np.unique(weights)) == weights.size  # each block has a stream of its own
     for one, other in zip(run(), run(7, BLOCK, BLOCK + 1, 2 * BLOCK), strict=True):
         np.testing.assert_array_equal(one, other)
 
