@@ -32,13 +32,15 @@ REFUSED = [
         "trials.csv",
         "left,right,choice\ntea,milk,leftt\nmilk,tea,left\n",
         "Column 'choice' holds 'leftt' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "Did you mean 'left'?",
     ),
     (
         "trials.csv",
         "left,right,choice\ntea,milk,Tea\nmilk,tea,tea\n",
         "Column 'choice' holds 'Tea' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "Did you mean 'tea'?",
     ),
     (
         "trials.csv",
@@ -107,7 +109,8 @@ REFUSED = [
         "arena.csv",
         "model_a,model_b,winner\nx,y,model_c\n",
         "Column 'winner' holds 'model_c' in row 2, which is none of its two options ('x', 'y'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "Did you mean 'model_b'?",
     ),
     (
         "arena.csv",

@@ -11,8 +11,9 @@ import typer
 
 from .boundary import plain_messages
 from .classical import TESTS
+from .messages import OptionWords
 from .models import TYPED
-from .options import COMPARED, SpreadCommand, SpreadTest, takes_options_of_models
+from .options import COMPARED, LEADERBOARD, SpreadCommand, SpreadTest, takes_options, takes_options_of_models
 
 app = typer.Typer(
     help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
@@ -285,6 +286,31 @@ def design(
         from .files import table_formats
 
         print_design(options, out, table_formats(tables, out))
+
+
+@app.command(cls=SpreadCommand)
+@takes_options(LEADERBOARD)
+def leaderboard(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Comparisons of two (CSV, TSV, Excel or Parquet of any length): the log of an arena (model_a, model_b,"
+            " winner), winners and losers, results of games, a square of counts; or the name of a bundled data set.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write leaderboard.csv, leaderboard.json and leaderboard.png there."),
+    ] = None,
+    **typed: Any,
+) -> None:
+    """Rank options by comparisons of two: worths, intervals of ranks, groups that cannot be told apart."""
+    from .commands.leaderboard import run_leaderboard
+
+    with plain_messages(OptionWords(LEADERBOARD)):
+        run_leaderboard(data, {name: value for name, value in typed.items() if value is not None}, out)
 
 
 @app.command()

@@ -9,7 +9,21 @@ import typer
 from typer.core import TyperCommand
 
 from thali.data.kinds import CLASSES, EXPERIMENTS
-from thali.model.options import OF_TABLES
+from thali.model.options import (
+    AWAY,
+    CHOSEN,
+    CODING,
+    COUNT,
+    FIRST,
+    HOME,
+    LOSSES,
+    OF_TABLES,
+    REJECTED,
+    RESULT,
+    SECOND,
+    SEED,
+    TIES,
+)
 from thali.model.spec import DATA, ModelSpec, Option
 
 from .classical import TESTS
@@ -47,6 +61,21 @@ COMPARED = (
     *(option.word for option in OF_TABLES),
 )
 
+LEADERBOARD = (
+    TIES.but(default="davidson"),
+    Option(
+        "method",
+        "laplace: the posterior, in seconds; mcmc: the same from chains; maximum-likelihood: estimates without prior.",
+        default="laplace",
+        words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
+    ),
+    SEED.but(default="0"),
+    FIRST,
+    SECOND,
+    CHOSEN.but(help="The column of which was chosen, or won."),
+    *(REJECTED, COUNT, LOSSES, HOME, AWAY, RESULT, CODING),
+)
+
 
 def said_of_table(values: dict[str, Any]) -> dict[str, Any]:
     """What typed options say of a table, whichever model it is for; nothing, unless one is about a shape of tables."""
@@ -61,12 +90,22 @@ def takes_options_of_models(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The function with a parameter for every option of the models, or for some, in place of its keyword arguments."""
 
+    offered = by_word(specs).items()
+    return takes([_parameter(word, owned, len(specs)) for word, owned in offered if not words or word in words])
+
+
+def takes_options(options: tuple[Option, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The function with a parameter for each of these options in place of its keyword arguments."""
+    return takes([_as_typer(each, each.metavar or "|".join(each.words), each.help, each.default) for each in options])
+
+
+def takes(parameters: list[inspect.Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The function with these parameters, after its first two, in place of its keyword arguments."""
+
     def made(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
         own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        offered = by_word(specs).items()
-        taken = [_parameter(word, owned, len(specs)) for word, owned in offered if not words or word in words]
-        every = [*own[:2], *taken, *own[2:]]  # after the data and the model
+        every = [*own[:2], *parameters, *own[2:]]  # after the data and the model
         command.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in every}
         return command
@@ -75,16 +114,22 @@ def takes_options_of_models(
 
 
 def _parameter(word: str, owned: list[Owned], of: int) -> inspect.Parameter:
+    """An option of several models as typer takes it; `of` is how many models there are."""
+    metavars = {_metavar(spec, each) for spec, each in owned}
+    metavar = metavars.pop() if len(metavars) == 1 else None
+    return _as_typer(owned[0][1], metavar, _help(owned, of), _default(owned))
+
+
+def _as_typer(option: Option, metavar: str | None, help: str, default: str | bool) -> inspect.Parameter:
     """An option as typer takes it; None unless it was typed."""
-    option = owned[0][1]
     plain = option.type if option.type in (str, int, float, bool, Path) else str
     annotation: Any = list[str] | None if option.several else plain | None
-    metavars = {_metavar(spec, each) for spec, each in owned}
+    word = option.word
     settings = typer.Option(
         f"--{word}/--no-{word}" if option.type is bool else f"--{word}",
-        metavar=metavars.pop() if len(metavars) == 1 else None,
-        help=_help(owned, of),
-        show_default=_default(owned),
+        metavar=metavar or None,
+        help=help,
+        show_default=default or False,
     )
     name = word.replace("-", "_")
     return inspect.Parameter(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import one_of
-from thali._labels import plural, shorten
+from thali._labels import plural, short_number, shorten
 from thali.errors import Argument, DataError
 
 from .answers import Who, who_answered
@@ -25,7 +25,7 @@ from .column_names import (
     by_plain_name,
     plain,
 )
-from .columns import column, encode
+from .columns import column, encode, stood_for
 from .side_columns import Sides, side_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
 
@@ -275,7 +275,7 @@ def outcomes_of_trials(
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
-    how = _in_words(columns, verdicts, len(frame) - len(rows))
+    how = _in_words(columns, verdicts, _how_many(frame.loc[~kept], columns.count))
     who = who_answered(rows, columns.subject, columns.used)
     return Outcomes(names, winner, loser, times - tied, tied, who, how)
 
@@ -291,7 +291,7 @@ def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any
     if scores is not None and scores.notna().to_numpy().any(axis=1).all():
         ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
         return Verdicts(ahead * FIRST, "the goals of either side", ("the same",))
-    return decoded(frame, columns[:2], name, coding, columns.game)
+    return decoded(frame, columns[:2], name, coding, columns.game, columns.count)
 
 
 def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
@@ -307,7 +307,13 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
     return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the greater of {shorten(columns.verdict)}", ("the same",))
 
 
-def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str:
+def _how_many(rows: "pd.DataFrame", count: str | None) -> str:
+    """So many rows, or comparisons that they stand for; "" if there are none."""
+    number = short_number(stood_for(rows, count))
+    return plural(number, "row" if count is None else "comparison") if number else ""
+
+
+def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str:
     a, b = columns.first, columns.second
     if len(columns.verdict) == 2:
         how = f"{a!r} against {b!r}, won by {verdicts.how}"
@@ -319,4 +325,4 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str
         how += f", counted by {columns.count!r}"
     if columns.subject is not None:
         how += f", subjects {columns.subject!r}"
-    return how + (f"; {plural(unanswered, 'row')} without an answer left out" if unanswered else "")
+    return how + (f"; {unanswered} without an answer left out" if unanswered else "")

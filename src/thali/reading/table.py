@@ -112,13 +112,13 @@ def load(path: str | Path | Source) -> Table:
         if content.startswith(b"PAR1"):
             return _parquet(content, name)
         if content.startswith(b"PK\x03\x04"):
-            return _workbook({title: _table(cells, name) for title, cells in excel_sheets(content).items()})
+            return _workbook({title: text_table(cells, name) for title, cells in excel_sheets(content).items()})
         if content.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
         if is_preflib(name, content):
-            return _table(preflib_cells(content), name)
+            return text_table(preflib_cells(content), name)
         try:
-            return _table(text_cells(content), name)
+            return text_table(text_cells(content), name)
         except DataError as error:
             raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), error)) from None
 
@@ -157,7 +157,8 @@ def _names(header: list[str]) -> list[str]:
     return names
 
 
-def _table(cells: Cells, file: str) -> Table:
+def text_table(cells: Cells, file: str) -> Table:
+    """The table of these cells: columns of numbers and of text."""
     cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))

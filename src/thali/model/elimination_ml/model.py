@@ -285,7 +285,6 @@ class MaximumLikelihoodElimination(Model):
             Before `fit`.
         """
         from thali._arguments import one_of
-        from thali._tables import Table
 
         from .residual_table import residual_table
 

@@ -44,7 +44,10 @@ def matched(
         return None
     how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
     sure = named or not described_sides(table.frame, found)
-    return Reading(PAIRS, name, how, table, partial(_converted, table, given, game, coding, weights, order), sure)
+    counts = () if found.count is None else (found.count,)
+    counted = (found.first, found.second, *found.verdict, *counts), counts
+    convert = partial(_converted, table, given, game, coding, weights, order)
+    return Reading(PAIRS, name, how, table, convert, sure, counted=counted)
 
 
 def _converted(

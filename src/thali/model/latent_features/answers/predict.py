@@ -94,7 +94,8 @@ def tied_places(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
 
 def table_of_outcomes(labels: list[str], first: Any, second: Any, found: np.ndarray) -> "pandas.DataFrame":
     """A row a pair: a, b, and the probabilities (pairs, outcomes) as p_a, p_tie, p_b."""
-    import pandas as pd
+
+    from thali._tables import Table
 
     named = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
     return Table(named | dict(zip(("p_a", "p_tie", "p_b"), found.T, strict=True)))
