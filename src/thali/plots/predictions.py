@@ -12,6 +12,7 @@ from thali.model.latent_features.answers.probabilities import probability_draws
 from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
+@picture
 def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
+@picture
 def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "Axes":
     """Draw the residual of each compared pair against its predicted probability.
 

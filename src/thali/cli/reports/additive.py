@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..files import Answer, drawn
+from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
 from . import Fitted
 from .shared import (
@@ -42,8 +42,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     model = fitted.model
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
     summary, features = model.summary(), model.features()
-    pictures = drawn(model, fitted.spec)
-    if len(estimate.similarity) <= MAX_OBJECTS:
+    pictures = without_empty(drawn(model, fitted.spec), model.posterior_)
+    if len(estimate.features) and len(estimate.similarity) <= MAX_OBJECTS:
         pictures["overlap"] = lambda plots: plots.overlap(estimate)
     return Answer(
         text=report(fitted, summary, features, estimate),

@@ -31,7 +31,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         "utility_scale": lambda plots: plots.utility_scale(model),
         "residuals": lambda plots: plots.residuals(model),
     }
-    if model.estimates_.known.crossing is None:
+    known = model.estimates_.known
+    if known.shared.any() and known.crossing is None:
         pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
     return Answer(_report(model, weights, scale, residuals), tables, pictures)
 
