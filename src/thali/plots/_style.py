@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._labels import display_width, one_line
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
@@ -41,7 +43,7 @@ def whole_ticks(most: int) -> list[int]:
 
 def short(labels: list[str]) -> list[str]:
     """Labels on one line, cut to 32 characters where two do not become the same, else cut and numbered."""
-    lines = [" ".join(label.split()) for label in labels]
+    lines = list(map(one_line, labels))
     half = MAX_LABEL_LENGTH // 2
     for cut in (
         lambda line: f"{line[: half - 1]}…{line[-half:]}",
@@ -56,10 +58,10 @@ def short(labels: list[str]) -> list[str]:
 
 def short_set(members: str) -> str:
     """The labels of a set, cut to 32 characters; the rest of it is left to the table."""
-    line = " ".join(members.split())
+    line = one_line(members)
     return line if len(line) <= MAX_LABEL_LENGTH else line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
 
 
 def label_width(labels: list[str]) -> float:
     """Approximate width of the longest of these labels in inches."""
-    return 0.085 * max(map(len, labels), default=0)
+    return 0.085 * max(map(display_width, labels), default=0)

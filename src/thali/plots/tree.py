@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from thali._labels import one_line
 from thali.errors import ArgumentError
 from thali.trees.nodes import children, postorder
 from thali.trees.tree import Tree
@@ -26,7 +27,7 @@ _BESIDE = tuple(
     for turn in np.linspace(np.pi, -np.pi, 16, endpoint=False)
 )
 _LEADER = {"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0}
-_MOST_BESIDE = 12  # names: more leaders are a thicket
+_MOST_BESIDE = 12  # names with leaders; more are a thicket, and none is drawn
 
 
 @picture
@@ -143,7 +144,7 @@ def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[in
     look = {"textcoords": "offset points", "ha": "center", "fontsize": _NAME, "color": "0.25", "parse_math": False}
     texts = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
-        if name := " ".join(tree.names[node].split()):
+        if name := one_line(tree.names[node]):
             middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
             texts[node] = ax.annotate(name, middle, (0, 0), **look, arrowprops=_LEADER)
             texts[node].set_in_layout(False)
@@ -166,8 +167,8 @@ def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> Non
             without_room.append(text)
         else:
             text.arrow_patch.set_visible(False)
-    for number, text in enumerate(without_room):
-        if number >= _MOST_BESIDE or not _placed(ax, text, _BESIDE, taken):
+    for text in without_room:
+        if len(without_room) > _MOST_BESIDE or not _placed(ax, text, _BESIDE, taken):
             text.remove()
 
 

@@ -12,6 +12,7 @@ from . import Fitted
 from .shared import (
     MAX_FEATURES,
     and_others,
+    by_member,
     estimate_in,
     every_quantity,
     features_table,
@@ -45,7 +46,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         text=report(model, summary, features, checked, ranks, judgement(model, fitted.words)),
         tables={
             "summary": summary.rename_axis("quantity"),
-            "features": features.assign(members=features["members"].map("; ".join)),
+            "features": by_member(features, model.posterior_["posterior"]["option"].values.tolist()),
             "unique_weights": model.unique_weights(),
             "ranks": ranks,
             **table,
