@@ -499,10 +499,5 @@ def test_people_of_a_wide_table():
     frame = pd.DataFrame({"id": [7, 7, 8], "price_1": [90, 150, 90], "price_2": [150, 90, 150], "choice": [1, 2, 1]})
     data = th.ChoiceExperiment.from_wide(frame.assign(sex=["f", "f", "m"], minute=[1, 2, 3]))
     assert data.people.to_dict() == {"sex": {"7": "f", "8": "m"}}
-    assert th.ChoiceExperiment.from_wide(frame.drop(columns="id").assign(sex=["f", "f", "m"])).people[
-        "sex"
-    ].tolist() == [
-        "f",
-        "f",
-        "m",
-    ]
+    nobody = th.ChoiceExperiment.from_wide(frame.drop(columns="id").assign(sex=["f", "f", "m"]))
+    assert nobody.people["sex"].tolist() == ["f", "f", "m"]
