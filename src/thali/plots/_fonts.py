@@ -20,7 +20,8 @@ _BOX = "□"  # in place of a character that no font has
 _BOXES = "Last Resort"  # a font that matplotlib brings, with a box for every character
 _UNSEEN = ("Cc", "Cf", "Mn")  # categories of characters that have no place of their own on the line
 _MOST_NAMED = 5
-_P, _Drawn = ParamSpec("_P"), TypeVar("_Drawn")
+_P = ParamSpec("_P")
+_Drawn = TypeVar("_Drawn")
 
 
 def picture(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:

@@ -166,7 +166,7 @@ def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> Non
         if not (fits and _placed(ax, text, _ALONG, taken)):
             without_room.append(text)
         else:
-            text.arrow_patch.set_visible(False)
+            text.arrow_patch.set_visible(False)  # type: ignore[union-attr]
     for text in without_room:
         if len(without_room) > _MOST_BESIDE or not _placed(ax, text, _BESIDE, taken):
             text.remove()
@@ -180,7 +180,7 @@ def _placed(ax: "Axes", text: "Annotation", places: tuple[tuple[float, float, st
     low, high = np.array(taken).transpose(1, 0, 2)
     for across, up, vertical in places:
         text.set(position=(across, up), verticalalignment=vertical)
-        text.update_positions(ax.figure.canvas.get_renderer())
+        text.get_window_extent()  # which moves it
         box = Text.get_window_extent(text)  # without the leader
         corner, opposite = np.array([box.x0 - gap, box.y0]), np.array([box.x1 + gap, box.y1])
         touches = ((corner < high) & (low < opposite)).all(axis=1).any()
