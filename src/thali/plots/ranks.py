@@ -70,7 +70,8 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.set_yticks(rows, labels, fontsize=size)
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
-    ax.set_xticks(whole_ticks(n), whole_ticks(n), fontsize=size)
+    ax.set_xticks(whole_ticks(n))
+    ax.tick_params(axis="x", labelsize=size)
     ax.set_xlabel(f"rank (mean and {INTERVAL:.0%} interval)")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
