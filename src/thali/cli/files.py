@@ -184,6 +184,17 @@ def drawn(model: Any, spec: ModelSpec) -> dict[str, Callable[[ModuleType], Any]]
     return {name: picture(name) for name in spec.pictures}
 
 
+def without_empty(
+    pictures: dict[str, Callable[[ModuleType], Any]], tree: "xarray.DataTree"
+) -> dict[str, Callable[[ModuleType], Any]]:
+    """The pictures without those of features where no draw has one, and of their number where that never changes."""
+    number = tree["posterior"]["n_features"].to_numpy()
+    empty = set() if number.any() else {"features"}
+    if (number == number.flat[0]).all() and not bool(tree["constant_data"]["learned_alpha"]):
+        empty.add("n_features")
+    return {name: draw for name, draw in pictures.items() if name not in empty}
+
+
 def png(draw: Callable[[ModuleType], Any]) -> bytes:
     """A picture as PNG.
 

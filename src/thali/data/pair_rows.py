@@ -13,7 +13,7 @@ from .columns import column, count_column, encode
 from .frames import as_frame
 from .pair_columns import PairColumns, subject_column, the_columns, uncounted
 from .pair_shapes import PairShapes
-from .suspicious import alike_labels, dropped_columns, warn_of
+from .suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +116,13 @@ class PairRows(PairShapes):
             cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
             who = None if who is None else who.of_rows(np.tile(np.arange(len(frame)), 2))
         data = cls.__new__(cls)._fill(names, *cells, who)
-        warn_of(alike_labels(data.labels), dropped_columns(frame, columns.used))
+        shares = percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
+        warn_of(
+            alike_labels(data.labels),
+            totals_for_options(data.labels),
+            dropped_columns(frame, columns.used),
+            shares,
+        )
         return data
 
     @classmethod

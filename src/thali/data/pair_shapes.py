@@ -12,7 +12,7 @@ from .answers import Answers
 from .columns import column
 from .frames import as_frame
 from .frozen import Frozen
-from .suspicious import alike_labels, warn_of
+from .suspicious import alike_labels, totals_for_options, warn_of
 from .trials import Outcomes, outcomes_of_trials, trial_columns
 from .wide_columns import WideColumns, wide_columns
 from .wide_pairs import outcomes_of_wide
@@ -46,6 +46,7 @@ class PairShapes(Frozen):
         chosen: str | None = None,
         subject: str | None = None,
         count: str | None = None,
+        covariates: Sequence[str] | None = None,
         *,
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
@@ -69,6 +70,8 @@ class PairShapes(Frozen):
             Column of who answered; the columns that are constant within everybody become `people`. None: recognised.
         count : str, optional
             Column with the number of such trials. None: recognised, else each row is one.
+        covariates : list of str, optional
+            Which columns describe the people, and become `people`. None: all that are constant within everybody.
         coding : mapping, optional
             What the values of `chosen` mean: {value: "first", "second" or "tie"}.
         labels, weights
@@ -84,7 +87,8 @@ class PairShapes(Frozen):
         Raises
         ------
         DataError
-            If a column is lacking or a cell of `chosen` means nothing, or as `from_frame`.
+            If a column is lacking, a cell of `chosen` means nothing, or a covariate differs within a person, or as
+            `from_frame`.
 
         Example
         -------
@@ -94,7 +98,20 @@ class PairShapes(Frozen):
         PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 subjects, 1 component)
         """
         given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
-        return cls._of_trials(frame, given, False, coding, labels, weights, order)[0]
+        if covariates is None:
+            return cls._of_trials(frame, given, False, coding, labels, weights, order)[0]
+        frame = as_frame(frame)
+        for name in covariates:
+            column(frame, name)
+        used = trial_columns(frame, given, False).used
+        kept = [name for name in frame.columns if name in used or name in covariates]
+        data = cls._of_trials(frame.loc[:, kept], given, False, coding, labels, weights, order)[0]
+        if data.answers is None:
+            raise DataError("Covariates describe people, but no column says who answered; name it by `subject`.")
+        described = [] if data.answers.people is None else list(data.answers.people.columns)
+        if differing := [name for name in covariates if name not in described]:
+            raise DataError(f"{shorten(differing)} differs within a person, and so does not describe people.")
+        return data
 
     @classmethod
     def from_results(
@@ -236,5 +253,5 @@ class PairShapes(Frozen):
     @classmethod
     def _of_outcomes(cls, found: Outcomes) -> tuple[Self, str]:
         data = cls.__new__(cls)._fill(found.labels, found.winner, found.loser, found.counts, found.tied, found.who)
-        warn_of(alike_labels(data.labels))
+        warn_of(alike_labels(data.labels), totals_for_options(data.labels))
         return data, found.how

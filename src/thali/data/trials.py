@@ -19,6 +19,7 @@ from .column_names import (
     MORE_SIDES,
     OPTION,
     RESULT,
+    SHORT_GOALS,
     SIDES,
     SUBJECT,
     WEIGHTS,
@@ -232,6 +233,9 @@ def _verdict(
     for each in side_columns(names):
         if each.stem in GOALS and not taken & set(each.columns):
             return each.columns
+    for home, away in SHORT_GOALS if game else ():
+        if home in own and away in own and not taken & {own[home], own[away]}:
+            return own[home], own[away]
     raise DataError(
         f"Beside {first!r} and {second!r} no column says which was chosen; name it by ", Argument("chosen"), "."
     )

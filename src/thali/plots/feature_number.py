@@ -9,6 +9,7 @@ from thali.model.latent_features.answers.quantities import quantities_of
 from thali.posterior.interval import INTERVAL, TAILS
 
 from ._draws import posterior_of
+from ._fonts import picture
 from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _LEGEND = {"loc": "upper left", "frameon": False, "fontsize": 8}
 
 
+@picture
 def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the posterior of the number of features, and beside it that of alpha if it was learned.
 

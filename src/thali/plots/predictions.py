@@ -14,6 +14,7 @@ from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
 
 from ._draws import posterior_of
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
+@picture
 def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ _MARKERS = "osD^v"
 _AXIS = {True: "predicted probability of the first option", False: "predicted probability"}
 
 
+@picture
 def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "Axes":
     """Draw the residual of each compared pair, with ties of each outcome, out of sets of each member, against its
     predicted probability.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._draws import posterior_of
+from ._fonts import picture
 from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _NAMES = {
 _MAX_LINES = 8  # quantities that are drawn
 
 
+@picture
 def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the log-likelihood, the number of features and alpha over the draws, each chain in its colour.
 

@@ -33,7 +33,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         "residuals": lambda plots: plots.residuals(model),
         "choice_probabilities": lambda plots: plots.choice_probabilities(model),
     }
-    if model.estimates_.known.crossing is None:
+    known = model.estimates_.known
+    if known.shared.any() and known.crossing is None:
         pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
     return Answer(_report(model, weights, scale, residuals), tables, pictures)
 
