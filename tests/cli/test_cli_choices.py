@@ -145,11 +145,11 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
     [
         (
             ("tea.csv", "--method", "guess"),
-            "--method of elimination-by-aspects must be mcmc or maximum-likelihood; got 'guess'",
+            "--method of elimination-by-aspects must be mcmc or laplace or maximum-likelihood; got 'guess'",
         ),
         (
             ("tea.csv", "--method", "maximum-likelihood", "--draws", 9),
-            "--draws belongs to --method mcmc, not to maximum-likelihood; leave it out.",
+            "--draws belongs to --method mcmc or laplace, not to maximum-likelihood; leave it out.",
         ),
         (("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"), "ibp"),
         (("tea.csv", "--chosen", "x"), "There is no column 'x'; the columns are 'chosen', 'rejected', 'count'."),

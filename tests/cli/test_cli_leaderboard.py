@@ -31,7 +31,7 @@ def test_the_table_is_that_of_python(run, folder):
         "leaderboard.png",
     ]
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"group": str})
-    pd.testing.assert_frame_equal(written, board.table)
+    pd.testing.assert_frame_equal(written, pd.DataFrame(board.table))
     assert json.loads((folder / "results" / "leaderboard.json").read_text())[0]["option"] == board.table.index[0]
 
 

@@ -31,6 +31,7 @@ FILES = {
     "cola.csv": "option,aspect\ntea,hot\ncola,hot\n",
     "hot.csv": "option,aspect\ntea,hot\n",
     "cold.csv": "option,cold,wet\ntea,0,1\ncoffee,1,1\nmilk,1,1\n",
+    "rum.csv": "option,hot\ntea,1\nmilk,1\nrum,0\n",
     "own.csv": "option,aspect\ntea,milk\n",
     "groups.csv": "option,group\ntea,hot\ncoffee,hot\nmilk,cold\n",
     "others.csv": "option,group\ntea,hot\ncoffee,hot\nrum,cold\n",
@@ -188,7 +189,12 @@ MISTAKES = [
         "mcmc",
     ),
     ("tempering by likelihood", f"tea.csv {LIKELIHOOD} --tempering 4", lambda: by_likelihood(tempering=4), "mcmc"),
-    ("sets by likelihood", f"sets.csv {LIKELIHOOD}", lambda: by_likelihood(sets()), "choices between two options"),
+    (
+        "shared aspects of sets by likelihood",
+        f"sets.csv {LIKELIHOOD} --aspects rum.csv",
+        lambda: by_likelihood(sets(), aspects={"tea": ["hot"], "milk": ["hot"], "rum": []}),
+        "out of more than two options is for unique aspects alone",
+    ),
     (
         "groups by likelihood",
         f"apart.csv {LIKELIHOOD}",

@@ -174,7 +174,7 @@ def test_parameters_as_in_scikit_learn():
         ({"aspects": matrix(), "alpha": 1.0}, "alpha has no meaning for given features"),
         ({"unique": 3}, "unique must be one of True, False; got 3"),
         ({"unique": False, "lapse": 0.0}, "lapse must be above 0 with unique=False"),
-        ({"method": "guess"}, "method must be one of 'mcmc', 'maximum-likelihood'; got 'guess'"),
+        ({"method": "guess"}, "method must be one of 'mcmc', 'laplace', 'maximum-likelihood'; got 'guess'"),
         ({"sampler": "fast"}, "sampler must be one of 'recommended', 'paper'; got 'fast'"),
         ({"sampler": "paper", "aspects": 3}, "published sampler for the Indian buffet process"),
     ],

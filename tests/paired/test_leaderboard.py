@@ -133,7 +133,7 @@ def test_it_is_saved(board, tmp_path):
     board.save(tmp_path / "board.csv")
     board.save(tmp_path / "board.json")
     again = pd.read_csv(tmp_path / "board.csv", index_col="option", dtype={"group": str})
-    pd.testing.assert_frame_equal(again, board.table)
+    pd.testing.assert_frame_equal(again, pd.DataFrame(board.table))
     rows = json.loads((tmp_path / "board.json").read_text())
     assert [row["option"] for row in rows] == list(board.table.index) and rows[0]["rank"] == 1
     with pytest.raises(DataError, match="must end in .csv or .json"):

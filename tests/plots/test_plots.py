@@ -45,6 +45,7 @@ OF_EXPERIMENTS = ("attribute_importance", "classes", "evidence_path", "level_eff
 OTHERS = (
     "comparison",
     "decision",
+    "leaderboard",
     "overlap",
     "path",
     "similarity",

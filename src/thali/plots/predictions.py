@@ -119,14 +119,22 @@ def _estimated(model: MaximumLikelihoodElimination) -> _Points:
     """The same as `_pairs`, of a model without draws."""
     table = model.residuals()
     table = table.nlargest(MAX_PAIRS, "n") if len(table) > MAX_PAIRS else table
-    a, b = (short(table[side].tolist()) for side in ("a", "b"))
     observed, predicted, n = (table[name].to_numpy(float) for name in ("observed", "predicted", "n"))
+    names, what = _names_of_estimated(table)
+    of = len(model.residuals())
+    return _Points(observed, n, predicted, predicted, predicted, names.__getitem__, of, what, "maximum likelihood")
 
-    def name(k: int) -> str:
-        return _named(a[k], b[k])
 
-    of = model.estimates_.data.n_pairs
-    return _Points(observed, n, predicted, predicted, predicted, name, of, "pairs", "maximum likelihood")
+def _names_of_estimated(table: Any) -> tuple[list[str], str]:
+    """The names of what was chosen in each row of a table of residuals, and what the rows are."""
+    if "offered" in table:
+        rows = zip(short(table["alternative"].tolist()), map(short_set, table["offered"]), strict=True)
+        return [f"{alternative}\nof {offered}" for alternative, offered in rows], "members of sets"
+    a, b = (short(table[side].tolist()) for side in ("a", "b"))
+    if "outcome" not in table:
+        return [_named(*pair) for pair in zip(a, b, strict=True)], "pairs"
+    words = {"a": _named, "b": lambda x, y: _named(y, x), "tie": lambda x, y: f"{x} and {y} tied"}
+    return [words[how](x, y) for how, x, y in zip(table["outcome"], a, b, strict=True)], "outcomes"
 
 
 def _named(a: str, b: str) -> str:

@@ -284,7 +284,7 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
         ({"alpha": 1.0}, "alpha belongs to method='mcmc'"),
         ({"sampler": "paper"}, "sampler belongs to method='mcmc'"),
         ({"lapse": 1.0}, "lapse is the probability"),
-        ({"method": "map"}, "method must be one of 'mcmc', 'maximum-likelihood'; got 'map'"),
+        ({"method": "map"}, "method must be one of 'mcmc', 'laplace', 'maximum-likelihood'; got 'map'"),
     ],
 )
 def test_bad_arguments(arguments, sentence):

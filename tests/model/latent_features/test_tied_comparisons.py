@@ -5,7 +5,7 @@ import pytest
 from problems import random_comparisons, with_ties
 
 import thali as th
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError
 from thali.testing import naive
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -87,10 +87,6 @@ def test_they_are_kept_in_files_and_simulated(model, tmp_path):
 def test_ties_that_cannot_be_modelled_are_refused():
     with pytest.raises(ArgumentError, match="ties must be one of None, 'davidson', 'half', 'drop'; got 'win'"):
         fitted(ties="win")
-    with pytest.raises(ArgumentError, match="ties must be one of None, 'half', 'drop'; got 'davidson'"):
-        th.EliminationByAspects("unique", method="maximum-likelihood", ties="davidson").fit(DATA)
-    with pytest.raises(DataError, match="ties, and this is for choices alone"):
-        th.EliminationByAspects("unique", method="maximum-likelihood").fit(DATA)
     half = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half").fit(DATA)
     assert half.weights_.equals(half.fit(DATA.without_ties("half")).weights_)
     likelihood = th.likelihoods.Elimination(ties=True)

@@ -7,6 +7,7 @@ from .mode import fixed_scale, highest
 
 SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone corrects rank probabilities to .01
 STEPS, MOST, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
+FEW = 20  # options and nu; of so few the corrections are always as many as can be, since they take no time
 _PILOT = 200  # draws by which that is decided
 
 
@@ -20,7 +21,8 @@ class NormalWorths:
         P(m + h) = \frac{p(m + h)}{p(m + h) + p(m - h)} = 1 - P(m - h),
 
     which gives the draws the skewness of p to first order. Where :math:`\ln p(m + h) - \ln p(m - h)` has a standard
-    deviation s above .5, min(10 s, 20) Metropolis steps of each draw follow, which leave p invariant:
+    deviation s above .5, min(10 s, 20) Metropolis steps of each draw follow, which leave p invariant, and 20 of them
+    wherever there are 20 coordinates or fewer:
 
     .. math:: h' = \sqrt{1 - \beta^2} h + \beta \xi, \qquad \xi \sim \mathrm{Normal}(0, H^{-1}), \qquad \beta = .7
 
@@ -42,7 +44,8 @@ class NormalWorths:
             away = self._deviations(np.random.default_rng(0), _PILOT)
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
             asymmetry = float(np.sqrt(np.mean(odds**2)))
-            self.steps = min(MOST, round(STEPS * asymmetry)) if asymmetry > SYMMETRIC else 0
+            wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
+            self.steps = MOST if density.size <= FEW else min(MOST, wanted)
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""

@@ -207,10 +207,12 @@ class EliminationByAspects(ChoiceAnswers):
 
         return sampling_of_worths(source, run, self._parts(source), self._task(source, run.least_draws, 0, None))
 
-    def prepare(self, data: Any, **settings: Any) -> Prepared:
+    def prepare(
+        self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
+    ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         if self.method != "laplace":
-            return super().prepare(data, **settings)
+            return super().prepare(data, draws, tune, thin, **others)
         from ..bradley_terry.sampling import checked_pairs
 
         data = self._as_data(data)
