@@ -70,7 +70,7 @@ def as_html(shown: Description) -> str:
         table = shown.table.to_html(
             border=0, float_format=_number, max_rows=_MOST_LINES, index=not _is_numbered(shown.table)
         )
-        parts.append(f"<div>{_printable(table)}</div>")
+        parts.append(f"<div>{printable(table)}</div>")
     if shown.text:
         lines = shown.text.split("\n")
         more = [f"... and {len(lines) - _MOST_LINES:,} more lines"] if len(lines) > _MOST_LINES else []
@@ -128,10 +128,10 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    return html.escape(_printable(text))
+    return html.escape(printable(text))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The text without characters that no page may hold, such as half of a pair of surrogates."""
     kept = "".join(letter if letter >= " " or letter in "\n\t" else " " for letter in text)
     return kept.encode("utf-8", "replace").decode("utf-8")
