@@ -10,7 +10,6 @@ from .document import Picture
 
 MAX_SVG = 150_000  # bytes; larger ones become PNG
 _DOTS = 110  # per inch, of a PNG
-_WIDE = 700  # pixels, from which a picture scrolls on a narrow screen
 # Text stays text; the fonts of the reader have the widths of those that matplotlib reckons with.
 _STYLE = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
 _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
@@ -21,7 +20,7 @@ class Drawn(NamedTuple):
 
     content: str  # HTML
     finding: str
-    is_wide: bool
+    number: int  # on the page, from 1
 
 
 def drawn(picture: Picture, number: int) -> Drawn:
@@ -37,14 +36,13 @@ def drawn(picture: Picture, number: int) -> Drawn:
         try:
             svg = _saved(figure, "svg", metadata={"Date": None, "Creator": None}).decode()
             if len(svg) <= MAX_SVG:
-                content, width = _inline(svg, picture.finding, f"p{number}-")
+                content = _inline(svg, picture.finding, f"p{number}-")
             else:
                 png = base64.b64encode(_saved(figure, "png", dpi=_DOTS)).decode()
-                width = figure.get_figwidth() * _DOTS
                 content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.finding)}">'
         finally:
             pyplot.close(figure)
-    return Drawn(content, picture.finding, width > _WIDE)
+    return Drawn(content, picture.finding, number)
 
 
 def _saved(figure: Any, kind: str, **more: Any) -> bytes:
@@ -53,8 +51,8 @@ def _saved(figure: Any, kind: str, **more: Any) -> bytes:
     return content.getvalue()
 
 
-def _inline(svg: str, finding: str, prefix: str) -> tuple[str, float]:
-    """The SVG as a part of a page whose other pictures have the same names inside, and its width in pixels."""
+def _inline(svg: str, finding: str, prefix: str) -> str:
+    """The SVG as a part of a page whose other pictures have the same names inside."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="', f'id="{prefix}', svg)
@@ -69,4 +67,4 @@ def _inline(svg: str, finding: str, prefix: str) -> tuple[str, float]:
         f'<svg {view} width="{width:.0f}" height="{height:.0f}" role="img" aria-labelledby="{prefix}title"'
         ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
     )
-    return f'{head}><title id="{prefix}title">{html.escape(finding)}</title>{rest}', width
+    return f'{head}><title id="{prefix}title">{html.escape(finding)}</title>{rest}'

@@ -1,7 +1,5 @@
 """The report of a fitted model."""
 
-import importlib.metadata
-import platform
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Words
@@ -12,11 +10,11 @@ from .answers.shared import interval_name, picture
 from .content import Content
 from .document import Document, Section, Table
 from .references import cited_in
+from .settings import made_by, program, versions
 
 if TYPE_CHECKING:
     from thali.model.base import Model
 
-_LIBRARIES = ("numpy", "scipy", "numba", "pandas", "xarray", "arviz-stats")
 # What each section is called; the order is that of a talk.
 QUESTION, TRUST, SURE, MISSES, DATA, SETTINGS, METHODS, REFERENCES = (
     "What was asked",
@@ -46,12 +44,16 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
     ]
     return Document(
         title=f"{_name(model)}: {model.fitted_to_}",
-        subtitle=found.question[0],
+        subtitle=_subtitle(found),
         sections=tuple(sections),
-        made=f"Made by thali {_version('thali')}; the draws are of {_date(model)}." if _date(model) else
-        f"Made by thali {_version('thali')}.",
+        made=made_by(_date(model)),
         market=found.market,
     )
+
+
+def _subtitle(found: Content) -> str:
+    """The answer in one sentence."""
+    return (*found.answer.sentences, found.question[0])[0]
 
 
 def _name(model: Any) -> str:
@@ -89,9 +91,7 @@ def _settings(model: "Model", command: str) -> Section:
     """What the model and the run were, and how to repeat them."""
     facts = [("Model", " ".join(repr(model).split()))]
     facts += [(name.replace("_", " ").capitalize(), f"{value:,}") for name, value in model.run_settings().items()]
-    facts.append(("Versions", ", ".join(f"{name} {_version(name)}" for name in ("thali", *_LIBRARIES))))
-    facts.append(("Python", platform.python_version()))
-    return Section(SETTINGS, facts=tuple(facts), code=command or _python(model))
+    return Section(SETTINGS, facts=(*facts, *versions()), code=command or _python(model))
 
 
 def _python(model: "Model") -> str:
@@ -109,11 +109,10 @@ def _methods(model: Any, found: Content) -> list[Section]:
 
 def _of_run(model: Any) -> list[str]:
     """Sentences about the draws."""
-    program = f"thali {_version('thali')} (Python {platform.python_version()})"
     if not isinstance(model, Sampled):
-        return [f"The computations were done with {program}."]
+        return [f"The computations were done with {program()}."]
     sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
-    drawn = f"{sizes['chain']:,} chains of {sizes['draw']:,} draws each were kept, computed with {program}."
+    drawn = f"{sizes['chain']:,} chains of {sizes['draw']:,} draws each were kept, computed with {program()}."
     judged = []
     if "r_hat" in facts:
         judged = [
@@ -121,10 +120,6 @@ def _of_run(model: Any) -> list[str]:
             f" {facts['ess']:,.0f}) of all reported quantities (Vehtari et al., 2021)."
         ]
     return [drawn, *judged, f"Intervals are central {interval_name()}s of the posterior."]
-
-
-def _version(name: str) -> str:
-    return importlib.metadata.version(name)
 
 
 def _date(model: Any) -> str:

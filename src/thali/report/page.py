@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import itertools
 import json
 import re
 from importlib.resources import files
@@ -36,7 +37,7 @@ def rendered(document: Document) -> str:
     """The page; the same document gives the same text."""
     script = _file("market.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    pictures = iter(range(10_000))
+    pictures = itertools.count(1)
     sections = [_section(section, pictures) for section in document.sections]
     market = "" if document.market is None else _harmless(json.dumps(document.market, separators=(",", ":")))
     return printable(

@@ -2,14 +2,17 @@
 
 from typing import Any
 
+import pandas
+
+from thali._printed import Printed
 from thali.errors import PYTHON, ArgumentError, Words
 from pathlib import Path
 
 from thali.inference.files import atomic_write
 from thali.model.base import Model
 
+from . import comparison, fitted, tests_of_pairs
 from .document import Document
-from .fitted import document_of
 from .page import rendered
 
 
@@ -22,7 +25,7 @@ def report(what: Any, path: Any) -> None:
 
     Parameters
     ----------
-    what : fitted model
+    what : fitted model, table of thali.compare, or result of a function of thali.paired
     path : str or path
         Of the file; one that exists is replaced.
 
@@ -57,5 +60,12 @@ def page_of(what: Any, command: str = "", words: Words = PYTHON) -> bytes:
 def _document(what: Any, command: str, words: Words) -> Document:
     if isinstance(what, Model):
         what._require_fitted()
-        return document_of(what, command, words)
-    raise ArgumentError(f"There are reports of fitted models; got {type(what).__name__}.")
+        return fitted.document_of(what, command, words)
+    if isinstance(what, Printed):
+        return tests_of_pairs.document_of(what, command)
+    if isinstance(what, pandas.DataFrame) and "scorer" in what.attrs:
+        return comparison.document_of(what, command)
+    raise ArgumentError(
+        "report writes about fitted models, tables of thali.compare and results of thali.paired; got"
+        f" {type(what).__name__}."
+    )

@@ -59,7 +59,7 @@ def _answer(model: Any, ranks: "pandas.DataFrame", features: "pandas.DataFrame")
     if len(ranks) <= _MAX_RANKED:
         finding = f"Rank of each option by the weight of all its aspects: {best} stands first, {last} last."
         pictures.insert(0, picture(finding, "ranks", model))
-        finding = f"Probability that the option of the row is chosen over that of the column. {_best(ranks)}"
+        finding = "Observed proportions against predicted probabilities: the closer to the diagonal, the better predicted."
         pictures.append(picture(finding, "choice_probabilities", model))
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
