@@ -62,7 +62,7 @@ def against_saturated(options: int, n: int, spread: float, rounds: int, bootstra
     statistics = []
     for _ in range(rounds):
         wins = rng.binomial(n, p).astype(float)
-        pose = found.pose._replace(wins=wins, losses=n - wins)
+        pose = found.pose.with_counts(np.column_stack([wins, n - wins]).ravel())
         saturated = (xlogy(wins, wins / n) + xlogy(n - wins, 1 - wins / n)).sum()
         statistics.append(2 * (saturated - highest(pose, np.log(w), np.zeros(0))))
     size = np.mean([chi_square_tail(value, df) < 0.05 for value in statistics])

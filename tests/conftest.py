@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+from collections import Counter
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -35,8 +36,14 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
 
 
 def pytest_collection_modifyitems(items):
-    """Each test is of one kind: `unit`, `fit` or `exact`."""
+    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n are `long`."""
+    cases = Counter()
     for item in items:
+        if first := item.get_closest_marker("first"):
+            test = item.nodeid.partition("[")[0]
+            cases[test] += 1
+            if cases[test] > first.args[0]:
+                item.add_marker("long")
         if not any(item.get_closest_marker(kind) for kind in KINDS):
             folder = item.path.parent.relative_to(TESTS).as_posix()
             is_quick = not (item.get_closest_marker("data") or item.get_closest_marker("long"))

@@ -22,6 +22,7 @@ from .model.product_classes.model import ProductClasses as ProductClasses
 from .model.registry import models as models
 from .model.saved import load as load
 from .model.sparse_logit.model import SparseMultinomialLogit as SparseMultinomialLogit
+from .paired.leaderboard import leaderboard as leaderboard
 from .reading.table import read_table as read_table
 from .trees.tree import Tree as Tree
 

@@ -68,7 +68,7 @@ def as_html(shown: Description) -> str:
         parts.append(f"<dl>{facts}</dl>")
     if shown.table is not None:
         table = shown.table.to_html(
-            border=0, float_format=_number, max_rows=_MOST_LINES, index=not _is_numbered(shown.table)
+            border=0, float_format=_number, max_rows=_MOST_LINES, index=not is_numbered(shown.table)
         )
         parts.append(f"<div>{printable(table)}</div>")
     if shown.text:
@@ -97,7 +97,7 @@ def as_text(shown: Description) -> str:
         *(f"  {name:<{wide}}  {_value_as_text(value)}" for name, value in shown.facts),
     ]
     if shown.table is not None:
-        table = shown.table.to_string(float_format=_number, max_rows=_MOST_LINES, index=not _is_numbered(shown.table))
+        table = shown.table.to_string(float_format=_number, max_rows=_MOST_LINES, index=not is_numbered(shown.table))
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
     return ("\n" if shown.table is None else "\n\n").join(part for part in (*parts, shown.text, shown.note) if part)
 
@@ -137,7 +137,7 @@ def printable(text: str) -> str:
     return kept.encode("utf-8", "replace").decode("utf-8")
 
 
-def _is_numbered(table: "pandas.DataFrame") -> bool:
+def is_numbered(table: "pandas.DataFrame") -> bool:
     """Whether the rows have no names."""
     return table.index.equals(table.index.__class__(range(len(table)))) and table.index.name is None
 

@@ -11,7 +11,8 @@
 - `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
 
 Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the compiler, or leave
-half of the code behind. `_kernel_cache`, a part of this module, checks what is read from disk.
+half of the code behind. Two parts of this module: `_kernel_cache` checks what is read from disk, `_linked_code` keeps
+from compiling what is never run by itself.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
@@ -43,15 +44,16 @@ from numba.extending import overload, register_jitable
 
 from ._kernel_cache import KernelCache, folder_of, refusal
 from ._kernel_sources import digest_of, modules_with_kernels
+from ._linked_code import APART, LINKED
 from .inference.interrupts import held_back
 
 # Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time to compile.
 _CALLED: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
-_INLINE: Any = {**_CALLED, "forceinline": True}
+_INLINE: Any = {**_CALLED, **LINKED, "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
 scalar = register_jitable(**_INLINE)
-part = register_jitable(**_CALLED)
+part = register_jitable(**_CALLED, **APART, forceinline=False)  # else it is inlined where its caller is
 vectorised = register_jitable(**_SUM)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _LIBRARY = __name__.split(".")[0]
 _ROOT = Path(__file__).parent
-_COMPILER = (f"{_LIBRARY}._jit", f"{_LIBRARY}._kernel_cache")
+_COMPILER = (f"{_LIBRARY}._jit", f"{_LIBRARY}._kernel_cache", f"{_LIBRARY}._linked_code")
 
 
 def digest_of(modules: Iterable[str]) -> str:

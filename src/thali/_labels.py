@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,6 +21,24 @@ def as_label(value: Any) -> str:
             return ""
         return str(int(value)) if number.is_integer() else str(number)
     return str(value).strip()
+
+
+def one_line(label: str) -> str:
+    """The label with a blank for each line break and each run of blanks."""
+    return " ".join(label.split())
+
+
+def display_width(text: str) -> int:
+    """The columns that a text takes on a terminal: two for a wide character such as 茶, none for a mere accent."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_width, text))
+
+
+def _width(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ...]:

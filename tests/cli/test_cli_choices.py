@@ -118,20 +118,26 @@ def test_maximum_likelihood_is_that_of_the_library(run, folder):
     assert "Log-likelihood -143.0395, binomial coefficients included" in result.out
     assert "Lapse, the probability of a blind choice, fixed at 0\nLog-likelihood" in result.out
     assert "G² 78.2172 on 28 degrees of freedom" in result.out
-    assert "wrote the tables and the pictures to out." in result.err  # there is no posterior
+    assert "wrote the model, the tables and the pictures to out." in result.err
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
+    saved = th.load("out/model.nc")
+    assert saved.summary().equals(model.summary()) and saved.log_likelihood_ == model.log_likelihood_
     weights = pd.read_csv(folder / "out" / "weights.csv", index_col=0)
-    pd.testing.assert_frame_equal(weights, model.summary(), check_names=False)
+    pd.testing.assert_frame_equal(weights, pd.DataFrame(model.summary()), check_names=False)
     assert {path.name for path in (folder / "out").iterdir()} == {
         *("weights.csv", "utility_scale.csv", "residuals.csv", "fit.csv"),
-        *("utility_scale.png", "residuals.png", "preference_tree.png"),
+        # without aspects that options share there is no tree
+        *("utility_scale.png", "residuals.png", "choice_probabilities.png", "model.nc"),
     }
 
 
 def test_maximum_likelihood_with_given_aspects(run, folder):
     (folder / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
-    result = run("fit", "tea.csv", "--method", "maximum-likelihood", "--aspects", "hot.csv", "--lapse", "0.01")
+    result = run(
+        "fit", "tea.csv", "--method", "maximum-likelihood", "--aspects", "hot.csv", "--lapse", "0.01", "--out", "out"
+    )
     assert result.code == 0 and "hot" in result.out and "says nothing here" in result.out
+    assert (folder / "out" / "preference_tree.png").exists()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +152,6 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
             "--draws belongs to --method mcmc, not to maximum-likelihood; leave it out.",
         ),
         (("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"), "ibp"),
-        (("plain.csv", "--method", "maximum-likelihood"), "Maximum likelihood is for choices between two options"),
         (("tea.csv", "--chosen", "x"), "There is no column 'x'; the columns are 'chosen', 'rejected', 'count'."),
     ],
 )
@@ -173,3 +178,18 @@ def test_classical_tests(run):
     wrong = run("test", "circulr", "tea.csv")
     assert wrong.code == 2 and "There is no test 'circulr'" in wrong.err and "circular" in wrong.err
     assert "There is no file" in run("test", "agreement", "celebritis").err
+
+
+def test_rankings_by_maximum_likelihood(run, tmp_path):
+    path, out = tmp_path / "ranks.csv", tmp_path / "out"
+    path.write_text("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n")
+    done = run("fit", path, "--method", "maximum-likelihood", "--out", out)
+    assert done.code == 0 and "Choices out of sets that it predicts worst" in done.out
+    assert "multinomial coefficients included" in done.out and "sets were offered 2.00 times on average" in done.out
+    assert "alternative,offered,n,observed,predicted,residual" in (out / "residuals.csv").read_text()
+    done = run("fit", path, "--method", "maximum-likelihood", "--aspects", "ibp")
+    assert done.code == 2 and "Maximum likelihood needs aspects that are known" in done.err
+    aspects = tmp_path / "aspects.csv"
+    aspects.write_text("option,hot\ntea,1\nmilk,1\nwater,0\n")
+    done = run("fit", path, "--method", "maximum-likelihood", "--aspects", aspects)
+    assert done.code == 2 and "is for unique aspects alone, --aspects unique; use --method mcmc for shared" in done.err

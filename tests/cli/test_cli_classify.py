@@ -306,8 +306,8 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, mon
 @pytest.mark.parametrize(
     "data, words, files",
     [
-        ("plants.csv", [*MAP, "--a", 1], ["cross_validation.csv", "path.png", "weights.csv"]),
-        ("two.csv", [*MAP, "--a", 1, "--folds", 0], ["decision.png", "path.png", "weights.csv"]),
+        ("plants.csv", [*MAP, "--a", 1], ["cross_validation.csv", "model.nc", "path.png", "weights.csv"]),
+        ("two.csv", [*MAP, "--a", 1, "--folds", 0], ["decision.png", "model.nc", "path.png", "weights.csv"]),
         (
             "two.csv",
             ["--target", "kind", "--folds", 2, *SHORT],
@@ -324,7 +324,8 @@ def test_out_holds_everything_and_nothing_else(run, data, words, files):
     result = run("fit", data, *words, "--seed", 1, "--out", "new/results")
     assert result.code == 0, result.err
     assert sorted(set(os.listdir("new/results")) - {"job"}) == files
-    assert f"wrote {'the posterior, ' if 'posterior.nc' in files else ''}the tables and the pictures" in result.err
+    what = "the posterior" if "posterior.nc" in files else "the model"
+    assert f"wrote {what}, the tables and the pictures" in result.err
     if "posterior.nc" in files:
         tree = store.load("new/results/posterior.nc")
         assert tree["posterior"].sizes["draw"] == 40

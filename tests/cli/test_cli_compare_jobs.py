@@ -78,6 +78,7 @@ def done(job):
     return 0 if index is None else index["place"]["done"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_comparison_killed_twice_is_resumed(run, folder):
     words = ["compare", "tea.csv", "--models", "unique,2", "--draws", "1000", "--thin", "10", "--seed", "3"]

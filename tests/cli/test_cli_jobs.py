@@ -21,6 +21,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_same_command_goes_on(run, folder):
     first = run("fit", "tea.csv", *QUICK, "--out", "results")
     assert first.code == 0 and {"draws-00001.npz", "job.json", "lock"} < set(os.listdir("results/job"))
@@ -108,6 +109,7 @@ def test_what_is_no_job(run, folder):
     assert "is damaged" in run("resume", "results").err
 
 
+@pytest.mark.long
 def test_time_is_up(run, folder):
     words = ["fit", "tea.csv", "--draws", "1000000", "--tune", "50", "--chains", "2", "--max-time", "1.5"]
     result = run(*words, "--out", "results")

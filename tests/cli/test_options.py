@@ -46,7 +46,7 @@ def test_options_of_one_word_are_typed_alike(word):
 def test_every_option_of_the_registry_is_offered():
     fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
     offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
-    assert offered - {"data", "model", "out", "overwrite", "help"} == set(by_word())
+    assert offered - {"data", "model", "out", "overwrite", "tables", "help"} == set(by_word())
 
 
 def test_the_methods_of_a_model_are_those_of_its_argument():
@@ -73,9 +73,14 @@ def test_btl_has_unique_aspects(run, stand_in):
         raise ArgumentError("enough")
 
     stand_in("elimination-by-aspects", stop)
-    for name in ("BTL", "bradley-terry-luce", "EBA", "iEBA"):
+    for name in ("BTL", "bradley-terry-luce", "Bradley Terry", "Luce", "EBA", "iEBA"):
         assert run("fit", "celebrities", "--model", name).code == 2
-    assert asked == [{"aspects": "unique"}] * 2 + [{}] * 2
+    assert asked == [{"aspects": "unique"}] * 4 + [{}, {"aspects": "ibp"}]
+    assert run("fit", "celebrities", "--aspects", "bradley-terry").code == 2 and asked[-1] == {"aspects": "unique"}
+    assert (
+        "thurstone is a test, not a model of --model: thali test thurstone DATA."
+        in run("fit", "celebrities", "--model", "thurstone").err
+    )
 
 
 def test_options_are_looked_at_before_a_file_is_read(run, monkeypatch):
@@ -110,4 +115,5 @@ def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
     assert result.code == 0, result.err
     assert "6 respondents, 24 tasks" in result.out and "price" in result.out
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert written == (["summary.csv"] if model == "MNL" else ["job", "posterior.nc", "summary.csv", "trace.png"])
+    drawn = ["job", "posterior.nc", "summary.csv", "trace.png"]
+    assert written == (["model.nc", "summary.csv"] if model == "MNL" else drawn)

@@ -304,6 +304,7 @@ def test_fits_whose_chains_disagree_are_counted():
 # workers --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_two_workers_find_the_same_table(table, backend):
     with parallel_config(backend, n_jobs=2):
@@ -351,6 +352,7 @@ class Killer:
         return task * task
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("always", [False, True])
 def test_a_killed_process_loses_nothing(tmp_path, always):
     found = dict(workers.run_all(Killer(tmp_path / "killed", always), list(range(8)), 2))
@@ -361,6 +363,7 @@ def test_a_killed_process_loses_nothing(tmp_path, always):
     assert isinstance(found[3], BaseException) if always else found[3] == 9
 
 
+@pytest.mark.first(1)
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 @pytest.mark.parametrize("cores", [1, 2])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
@@ -397,6 +400,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     assert "Traceback" not in err
 
 
+@pytest.mark.long
 def test_dask_workers_find_the_same_table_and_one_that_dies_loses_nothing(table, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     with (

@@ -463,7 +463,8 @@ def test_what_is_constant_within_every_task_is_left_out_and_said():
         "attributes."
     ]
     assert messages[0].filename == __file__
-    assert data == read()
+    assert data.people.columns.tolist() == ["income", "wave"]
+    assert data.attributes == read().attributes and data.to_frame().equals(read().to_frame())
     with pytest.warns(DataWarning, match="^'income' is constant within every task"):
         named = th.ChoiceExperiment.from_frame(rows, attributes=["zoom", "income"])
     assert named.attributes == ("zoom",)
@@ -480,3 +481,23 @@ def test_a_no_choice_option_makes_no_attribute_of_a_persons_income():
         assert th.ChoiceExperiment.from_frame(rows, none="out").attributes == ("inside", "price", "zoom")
     named = th.ChoiceExperiment.from_frame(rows, none="out", attributes=["price", "zoom", "income"])
     assert named.attributes == ("inside", "price", "zoom", "income")
+
+
+def test_people_are_the_columns_that_are_constant_within_everybody():
+    rows = {"id": ["b"] * 4 + ["a"] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0] * 4, "price": [90, 150] * 4}
+    frame = pd.DataFrame(rows | {"age": [30] * 4 + [40] * 4, "minute": [1, 1, 2, 2] * 2})
+    with pytest.warns(DataWarning, match="'age', 'minute' are constant within every task"):
+        data = th.ChoiceExperiment.from_frame(frame)
+    assert data.people.to_dict() == {"age": {"b": 30, "a": 40}}
+    assert data.take([False, False, True, False]).people.to_dict() == {"age": {"a": 40}}
+    assert data.with_choices(data.chosen).people is data.people
+    assert th.ChoiceExperiment.from_frame(frame, attributes=["price"]).people.equals(data.people)
+    assert th.ChoiceExperiment.from_frame(frame[list(rows)]).people is None
+
+
+def test_people_of_a_wide_table():
+    frame = pd.DataFrame({"id": [7, 7, 8], "price_1": [90, 150, 90], "price_2": [150, 90, 150], "choice": [1, 2, 1]})
+    data = th.ChoiceExperiment.from_wide(frame.assign(sex=["f", "f", "m"], minute=[1, 2, 3]))
+    assert data.people.to_dict() == {"sex": {"7": "f", "8": "m"}}
+    nobody = th.ChoiceExperiment.from_wide(frame.drop(columns="id").assign(sex=["f", "f", "m"]))
+    assert nobody.people["sex"].tolist() == ["f", "f", "m"]

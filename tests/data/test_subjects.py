@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali.errors import DataError
 from thali.model.saved import decoded, digest_of, encoded
 
 ROWS = [
@@ -70,3 +71,18 @@ def test_choices_have_people_too():
     assert data.subjects == ("1", "2") and data.people.to_dict("list") == {"sex": ["f", "m"]}
     assert pickle.loads(pickle.dumps(data)) == data and "columns of people" in data._repr_html_()
     assert np.array_equal(th.Choices(frame.drop(columns="sex")).counts, data.counts)
+
+
+def test_covariates_of_trials_are_the_columns_that_describe_people():
+    rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
+    frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, 40], "sex": list("ffm")})
+    read = th.PairedComparisons.from_trials
+    assert list(read(frame, subject="who").people.columns) == ["age", "sex"]
+    assert read(frame, subject="who", covariates=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
+    for covariates, subject, wrong in (
+        (["left"], "who", "'left' differs within a person"),
+        (["minute"], "who", "There is no column 'minute'"),
+        (["age"], None, "no column says who answered; name it by `subject`"),
+    ):
+        with pytest.raises(DataError, match=wrong):
+            read(frame, subject=subject, covariates=covariates)

@@ -77,8 +77,6 @@ def test_without_ties(data):
 @pytest.mark.parametrize(
     "refuses",
     [
-        lambda data: th.EliminationByAspects("unique", method="maximum-likelihood").fit(data),
-        lambda data: th.compare({"BTL": th.EliminationByAspects("unique")}, data),
         lambda data: th.paired.transitivity(data),
         lambda data: th.paired.circular_triads(data),
         lambda data: th.paired.bootstrap([data, data]),
@@ -137,10 +135,13 @@ def test_a_table_with_ties_at_the_command_line(run, tmp_path):
     path = tmp_path / "cups.csv"
     path.write_text("a,b,wins_a,wins_b,ties\ntea,milk,3,1,2\nmilk,water,2,4,0\ntea,water,2,2,1\n")
     fit, test = ("fit", path, "--method", "maximum-likelihood"), ("test", "transitivity", path)
+    done = run(*test)
+    assert done.code == 2 and "3 of the 17 comparisons are ties, and this is for choices alone" in done.err
+    assert "half a choice of either option, --ties half, or nothing, --ties drop." in done.err
+    for more in ((), ("--ties", "davidson")):
+        done = run(*fit, *more)
+        assert done.code == 0 and "Ties: nu " in done.out and "Outcomes of pairs that it predicts worst" in done.out
     for command in (fit, test):
-        done = run(*command)
-        assert done.code == 2 and "3 of the 17 comparisons are ties, and this is for choices alone" in done.err
-        assert "half a choice of either option, --ties half, or nothing, --ties drop." in done.err
         done = run(*command, "--ties", "drop")
         assert done.code == 0 and "; 3 ties left out\n" in done.err and "ties by 'ties'" in done.err
     assert "--ties must be half or drop; got 'davidson'." in run(*test, "--ties", "davidson").err

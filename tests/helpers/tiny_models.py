@@ -97,8 +97,14 @@ def _first_rows(model):
     return model.predict_proba(_rows()[0][:5])
 
 
-TINY: dict[str, Tiny] = {  # by the name of the spec
+TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind a comma
     "elimination-by-aspects": Tiny(th.EliminationByAspects, _pairs, ask=_first_pair, run=_RUN),
+    "elimination-by-aspects, laplace": Tiny(
+        lambda: th.EliminationByAspects("unique", method="laplace"),
+        _pairs,
+        ask=_first_pair,
+        run={"draws": 12, "chains": 2, "random_seed": 1, "progressbar": False},
+    ),
     "additive-clustering": Tiny(
         th.AdditiveClustering, _similarities, ask=lambda model: model.estimate().similarity.to_numpy(), run=_RUN
     ),

@@ -260,6 +260,7 @@ def resumed_after(kind, moments, slices, monkeypatch, folder):
     return resumed
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", RESUMED)
 def test_a_stopped_run_resumes_to_the_unbroken_one(kind, slices, monkeypatch, tmp_path):
     resumed_after(kind, [0.6, 0.85], slices, monkeypatch, tmp_path)

@@ -1,6 +1,7 @@
 """Compiled code is kept, is compiled again when a source changes, and is not spoiled by what users define."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import njit
+from numba.core.codegen import JITCodeLibrary
 
 import thali
 from thali import _jit
-from thali._jit import _has_switch, generic, kernel
+from thali._jit import _has_switch, generic, kernel, part, scalar
+from thali._linked_code import is_known
 from thali.inference.numerics.decisions import bessel_count
 from thali.model.latent_features.priors.given import GivenColumns
 
@@ -102,6 +106,7 @@ def test_a_second_process_compiles_nothing_and_an_edited_callee_is_compiled_anew
     assert int(third) == 100 + int(first)
 
 
+@pytest.mark.long
 def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
     folder, run = copy_of_thali
     run(RUN)
@@ -129,6 +134,32 @@ def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
     assert run(RUN)[-1] == "0.0"
     assert run(REPLACED + RUN)[-1] == "42.0"
     assert run(RUN) == ["True", "1", "0", "0.0"]
+
+
+def test_code_that_only_others_call_becomes_machine_code_with_them(monkeypatch):
+    made, make = [], JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", lambda self: made.append(self.name) or make(self))
+
+    @scalar
+    def half(x):
+        return 0.5 * x
+
+    @part
+    def third(x):
+        return half(x) / 1.5
+
+    @scalar
+    def their_sum(x):
+        return half(x) + third(x)
+
+    @njit
+    def both(x):
+        return their_sum(x)
+
+    assert both(6.0) == 5.0 and is_known()
+    assert made and not {"Linked", "CalledApart"} & set(made)
+    (code,) = both.inspect_llvm().values()
+    assert re.search(r"call [^\n]*third", code) and not re.search(r"call [^\n]*half", code)
 
 
 def test_switches_that_numba_does_not_know_are_left_out():

@@ -279,6 +279,7 @@ def test_until_the_chains_agree(monkeypatch, tmp_path):
     np.testing.assert_array_equal(draws_of(found)["choice_probability"], draws_of(again)["choice_probability"])
 
 
+@pytest.mark.long
 def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tmp_path):
     """Of the draws before nothing is left, in the job neither; what goes on with the fit tempers, too."""
     counts = [[0, 96, 1319, 35], [2904, 0, 2902, 33], [1681, 98, 0, 33], [2965, 2967, 2967, 0]]
@@ -326,6 +327,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
         assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered is None
 
 
+@pytest.mark.long
 def test_annealed_chains_run_until_they_agree(monkeypatch):
     """The draws are those of a run of that many sweeps; it ends at the bound."""
     from thali.model.product_classes import model as classes

@@ -161,7 +161,7 @@ def test_parameters_as_in_scikit_learn():
         ({"aspects": 0}, "number of features must be a whole number of 1 or more; got 0"),
         ({"aspects": 2.5}, "number of features must be .* got 2.5"),
         ({"aspects": True}, "aspects must be 'ibp'"),
-        ({"aspects": "some"}, "aspects must be one of 'ibp', 'unique', 'btl', or a number, .* got 'some'"),
+        ({"aspects": "some"}, "aspects must be one of 'ibp', 'unique', or a number, .* got 'some'"),
         ({"aspects": "unique", "unique": False}, "No option has any aspect"),
         ({"aspects": np.ones((8, 2))}, "has 8 rows but the data have 9 options"),
         ({"aspects": np.full((9, 2), 0.5)}, "must be a matrix of 0 and 1"),

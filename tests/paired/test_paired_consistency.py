@@ -243,7 +243,7 @@ def test_trinary_inequality(name, aspects):
 
 
 def test_trinary_inequality_needs_shared_aspects(celebrities):
-    with pytest.raises(DataError, match="share an aspect that a third lacks"):
+    with pytest.raises(DataError, match="shares with it an aspect that a third option lacks"):
         th.paired.trinary_inequality(celebrities, "unique")
 
 

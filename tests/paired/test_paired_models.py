@@ -1,5 +1,7 @@
 """Tools for paired comparisons: models and tests of models, against separate optimisation and closed forms."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -322,6 +324,62 @@ def test_davidson_against_a_search():
         assert found.tie_std_error == pytest.approx(found.tie * np.sqrt(other.hess_inv[-1, -1]), rel=0.1)
 
 
+def league(seed, n=5, games=12, gamma=1.6, nu=0.7):
+    """Results of everybody against everybody, at home and away."""
+    random = rng(seed)
+    w, rows = np.exp(random.normal(0, 0.5, n)), []
+    for i, j in itertools.permutations(range(n), 2):
+        odds = np.array([gamma * w[i], nu * np.sqrt(gamma * w[i] * w[j]), w[j]])
+        for letter, times in zip("HDA", random.multinomial(games, odds / odds.sum()), strict=True):
+            rows += [(f"t{i}", f"t{j}", letter)] * times
+    return pd.DataFrame(rows, columns=["HomeTeam", "AwayTeam", "FTR"])
+
+
+def test_davidson_with_home_advantage_against_a_search():
+    frame, n = league(3), 5
+    found = th.paired.davidson(frame, order=True)
+    i, j = (frame[side].str[1:].astype(int).to_numpy() for side in ("HomeTeam", "AwayTeam"))
+    outcome = np.array(["HDA".index(letter) for letter in frame["FTR"]])
+
+    def loss(x):
+        w, gamma, nu = np.exp(np.r_[0.0, x[:-2]]), np.exp(x[-2]), np.exp(x[-1])
+        odds = np.column_stack([gamma * w[i], nu * np.sqrt(gamma * w[i] * w[j]), w[j]])
+        return -np.log(odds[np.arange(len(i)), outcome] / odds.sum(axis=1)).sum()
+
+    other = minimize(loss, np.zeros(n + 1), method="BFGS", tol=1e-8)
+    w = np.exp(np.r_[0.0, other.x[:-2]])
+    labels = [f"t{k}" for k in range(n)]
+    np.testing.assert_allclose(found.weights[labels], w / w.sum(), atol=1e-5)
+    assert [found.order, found.tie] == pytest.approx(np.exp(other.x[-2:]), rel=1e-4)
+    x, steps = other.x, 1e-4 * np.eye(n + 1)
+    information = [
+        [(loss(x + a + b) - loss(x + a - b) - loss(x - a + b) + loss(x - a - b)) / 4e-8 for b in steps] for a in steps
+    ]
+    errors = np.exp(x[-2:]) * np.sqrt(np.diag(np.linalg.inv(information))[-2:])
+    assert [found.order_std_error, found.tie_std_error] == pytest.approx(errors, rel=1e-3)
+    without = minimize(lambda x: loss(np.r_[x[:-1], 0.0, x[-1]]), np.zeros(n), method="BFGS", tol=1e-8)
+    assert found.order_p_value == pytest.approx(chi2.sf(2 * (without.fun - other.fun), 1), rel=1e-3)
+    assert found.df == 2 * 20 - (n + 1) and "Advantage of the first" in str(found)
+    # Those at home earlier among the labels, and those later: the same by hand.
+    is_forward = i < j
+    sides = [th.PairedComparisons.from_results(frame[rows], labels=labels) for rows in (is_forward, ~is_forward)]
+    by_hand = th.paired.davidson(sides, order=True)
+    assert by_hand.order == pytest.approx(found.order) and by_hand.deviance == pytest.approx(found.deviance)
+
+
+def test_home_advantage_is_refused_where_there_is_none_to_find():
+    frame = league(4)
+    with pytest.raises(DataError, match="There is no tie; use order_effect instead"):
+        th.paired.davidson(frame[frame["FTR"] != "D"], order=True)
+    with pytest.raises(DataError, match="Say which was first: two data sets"):
+        th.paired.davidson(th.PairedComparisons.from_results(frame), order=True)
+    with pytest.raises(ArgumentError, match="leave `ties` out"):
+        th.paired.davidson(frame, [[0, 1], [1, 0]], order=True)
+    two = frame[(frame["HomeTeam"] == "t0") & (frame["AwayTeam"] == "t1")]
+    with pytest.raises(DataError, match="The advantage of the first of two has no finite estimate"):
+        th.paired.davidson(two, order=True)
+
+
 def test_davidson_in_closed_form():
     # Two options: three proportions, three free probabilities.
     found = th.paired.davidson([[0, 12], [4, 0]], pd.DataFrame([[0, 6], [6, 0]], ["0", "1"], ["0", "1"]))
@@ -405,6 +463,7 @@ def test_simulation():
         th.paired.parametric_bootstrap(table)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_weights_without_a_maximum_are_warned_of_in_groups_and_orders():
     always = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins

@@ -12,6 +12,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 import thali as th  # noqa: E402
 from thali import plots  # noqa: E402
 from thali.errors import ArgumentError, NotFittedError  # noqa: E402
+from thali.model.elimination_ml.quasi_variances import quasi_variances  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,20 @@ def tree():
 def closed():
     yield
     plt.close("all")
+
+
+def test_choice_probabilities_of_a_fit_without_draws(tree):
+    ax = plots.choice_probabilities(tree)
+    table = tree.residuals()
+    points = np.asarray(ax.collections[-1].get_offsets())
+    np.testing.assert_allclose(points, table[["predicted", "observed"]])
+    assert ax.get_xlabel() == "predicted probability (maximum likelihood)"
+
+
+@pytest.mark.parametrize("picture", ["features", "n_features", "feature_samples", "ranks", "trace"])
+def test_pictures_of_draws_name_those_of_a_fit_without(tree, picture):
+    with pytest.raises(NotFittedError, match="has no draws; it is drawn by plots.utility_scale, pref"):
+        getattr(plots, picture)(tree)
 
 
 def test_residuals(tree):
@@ -44,11 +59,27 @@ def test_utility_scale(tree):
     order = tree.utility_scale_.sort_values(ascending=False)
     np.testing.assert_allclose(bars[0].get_xdata(), order)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(order.index)
-    error = np.sqrt(np.diag(tree.utility_covariance_.loc[order.index, order.index]))
+    relative = tree.utility_covariance_.loc[order.index, order.index] / np.outer(order, order)
+    reach = np.exp(1.96 * np.sqrt(quasi_variances(relative.to_numpy())))
     spans = [segment[:, 0] for segment in bars[2][0].get_segments()]
-    np.testing.assert_allclose(spans, np.column_stack([order - 1.96 * error, order + 1.96 * error]))
+    np.testing.assert_allclose(spans, np.column_stack([order / reach, order * reach]))
+    assert ax.get_xscale() == "log" and "quasi-variances" in ax.get_xlabel()
     unsorted = plots.utility_scale(tree, sort=False)
     assert [tick.get_text() for tick in unsorted.get_yticklabels()] == list(tree.utility_scale_.index)
+
+
+def test_an_option_of_no_utility_stands_at_the_left_end():
+    lost = th.PairedComparisons([[0, 5, 9, 9], [5, 0, 9, 9], [1, 1, 0, 9], [0, 0, 0, 0]], "abcd")
+    ax = plots.utility_scale(maximised(data=lost))
+    assert len(ax.containers[0][0].get_xdata()) == 3
+    (triangle,) = (line for line in ax.lines if line.get_marker() == "<")
+    assert triangle.get_ydata().tolist() == [3] and ax.get_yticklabels()[3].get_text() == "d"
+
+
+def test_without_shared_aspects_the_longest_branch_is_the_first():
+    model = maximised()
+    labels = [tick.get_text() for tick in plots.preference_tree(model).get_yticklabels()]
+    assert labels == list(model.utility_scale_.sort_values(ascending=False).index)
 
 
 def test_preference_tree(tree):
@@ -61,7 +92,7 @@ def test_preference_tree(tree):
     np.testing.assert_allclose(edges[:9, 1, 0], sums, atol=1e-12)
     assert ax.get_xlim()[1] >= max(sums)
     drawn = {text.get_text() for text in ax.texts}
-    assert drawn <= {"politician", "athlete", "star"} and drawn
+    assert drawn == {"politician", "athlete", "star"}
 
 
 def test_nested_aspects_and_options_without_any(tree):

@@ -23,7 +23,7 @@ from thali.model.latent_features.answers.features import features_table  # noqa:
 from thali.model.latent_features.answers.quantities import quantities_of
 from thali.model.latent_features.answers.tree import to_datatree
 from thali.model.latent_features.likelihoods.elimination import Elimination
-from thali.plots._style import short  # noqa: E402
+from thali.plots._style import short, whole_ticks  # noqa: E402
 
 CELEBRITIES = ["LBJ", "HW", "CDG", "JU", "CY", "AJF", "BB", "ET", "SL"]
 
@@ -137,6 +137,34 @@ def test_alpha_is_drawn_only_if_it_was_learned():
     for picture, axes in ((plots.n_features, 1), (plots.trace, 2)):
         drawn = picture(fitted(4, learned_alpha=False))
         assert len(drawn) == axes
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (1, [1]),
+        (12, [*range(1, 13)]),
+        (13, [1, 5, 10]),
+        (40, [1, 5, 10, 15, 20, 25, 30, 35, 40]),
+        (120, [1, *range(10, 121, 10)]),
+    ],
+)
+def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
+    assert whole_ticks(most) == ticks
+
+
+def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
+    ax = plots.ranks(celebrities)
+    assert ax.get_xticks().tolist() == [*range(1, 10)]
+    colours = ax.images[0].get_cmap()(np.linspace(0, 1, 11))[:, :3].sum(axis=1)
+    assert colours[0] > 2.9 and (np.diff(colours) < 0).all()
+
+
+def test_cells_without_a_feature_are_white_and_others_are_not(celebrities):
+    for mesh in plots.features(celebrities).collections[:2]:
+        shades = mesh.get_cmap()
+        assert shades.get_bad().tolist() == [1, 1, 1, 1]
+        assert sum(shades(0.0)[:3]) < 2.8
 
 
 def test_trace_has_a_line_for_each_chain(celebrities):

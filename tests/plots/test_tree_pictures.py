@@ -13,6 +13,8 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.collections import LineCollection  # noqa: E402
 from matplotlib.text import Text  # noqa: E402
 
+import thali as th  # noqa: E402
+from thali.errors import ArgumentError  # noqa: E402
 from thali.plots.tree import tree as draw  # noqa: E402
 from thali.trees.tree import Tree  # noqa: E402
 
@@ -67,6 +69,10 @@ def test_repr():
     assert repr(Tree.from_newick("((a:1,b:1):1);")) == "Tree(2 leaves, 1 clade, total length 1.5)"
 
 
+NAMES = ("ab", "$_{5", "a b c d", "efghi", "g h")
+LONG = "a name much too long for its edge"
+
+
 def named():
     return Tree.from_newick(
         "(((a:.1,b:.1)ab:.2,(c:.2,d:.2)$_{5:.1)'a b c d':.7,((e:.3,f:.3)'a name much too long for its edge':.3,"
@@ -116,7 +122,7 @@ def drawn_texts(figure, monkeypatch):
     monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.update({id(text): text}), paint(text, renderer)))
     figure.canvas.draw()
     return [
-        (text.get_text(), text.get_window_extent())
+        (text.get_text(), Text.get_window_extent(text))  # without a line that leads to it
         for text in drawn.values()
         if text.get_visible() and text.get_text().strip()
     ]
@@ -142,7 +148,7 @@ def test_on_small_axes_names_and_labels_are_left_out_that_have_no_room(monkeypat
     _, ax = plt.subplots(figsize=(5, 3))
     groups = {f"group {k}": [f"{k}.{member}" for member in range(30 if k == 5 else 2)] for k in range(12)}
     draw(Tree.from_groups(groups, 0.3), ax)
-    assert "group 5" in {text.get_text() for text in ax.texts} and len(ax.texts) < 6
+    assert "group 5" in {text.get_text() for text in ax.texts}
     assert 10 < len(ax.get_yticklabels()) < 30
     assert_apart(ax, *boxes(ax, monkeypatch))
 
@@ -192,7 +198,9 @@ def test_lines_are_the_edges(case):
 
 def test_names_stand_where_there_is_room():
     ax = draw(named())
-    assert {text.get_text() for text in ax.texts} == {"ab", "$_{5", "a b c d", "efghi", "g h"}
+    assert {text.get_text() for text in ax.texts} == {*NAMES, LONG}
+    leaders = [text.get_text() for text in ax.texts if text.arrow_patch.get_visible()]
+    assert leaders == [LONG]
     assert not any(text.get_parse_math() for text in (*ax.texts, *ax.get_yticklabels()))
     assert {text.get_text() for text in draw(Tree.from_groups(CELEBRITIES)).texts} == {*CELEBRITIES}
 
@@ -213,3 +221,22 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
     assert plt.get_fignums() == [figure.number]
     assert dict(matplotlib.rcParams) == before
     assert tree.plot().figure is not figure
+
+
+def test_a_short_edge_keeps_its_name_and_too_many_have_none():
+    few = draw(Tree.from_groups(CELEBRITIES, 0.97))
+    assert {text.get_text() for text in few.texts} == {*CELEBRITIES}
+    assert all(text.arrow_patch.get_visible() for text in few.texts)
+    assert not draw(Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(13)}, 0.97)).texts
+
+
+def test_a_model_is_drawn_as_the_tree_it_was_given():
+    tree = Tree.from_groups(CELEBRITIES)
+    for model in (th.EliminationByAspects(tree), th.LatentFeatureModel(th.priors.PhylogeneticBuffet(tree), None)):
+        np.testing.assert_array_equal(lines_of(draw(model)), lines_of(draw(tree)))
+    for other, found in (
+        (th.EliminationByAspects(), "plots.tree draws a Tree, and this model was given none"),
+        ("tree", "plots.tree draws a Tree; got str."),
+    ):
+        with pytest.raises(ArgumentError, match=found):
+            draw(other)

@@ -32,13 +32,15 @@ REFUSED = [
         "trials.csv",
         "left,right,choice\ntea,milk,leftt\nmilk,tea,left\n",
         "Column 'choice' holds 'leftt' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "Did you mean 'left'?",
     ),
     (
         "trials.csv",
         "left,right,choice\ntea,milk,Tea\nmilk,tea,tea\n",
         "Column 'choice' holds 'Tea' in row 2, which is none of its two options ('tea', 'milk'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "Did you mean 'tea'?",
     ),
     (
         "trials.csv",
@@ -74,6 +76,11 @@ REFUSED = [
         "The count in row 2, column 'n' is infinite; counts must be whole numbers, 0 or more.",
     ),
     (
+        "square.csv",
+        ",tea,milk,rum\ntea,0,inf,20\nmilk,12,0,8\nrum,4,30,0\n",
+        "The count in row 'tea', column 'milk' is infinite; counts must be whole numbers, 0 or more.",
+    ),
+    (
         "trials.csv",
         "left,right,choice,n\ntea,milk,left,-3\n",
         "The count in row 2, column 'n' is -3, which is negative; counts must be whole numbers, 0 or more.",
@@ -102,7 +109,8 @@ REFUSED = [
         "arena.csv",
         "model_a,model_b,winner\nx,y,model_c\n",
         "Column 'winner' holds 'model_c' in row 2, which is none of its two options ('x', 'y'), a side (left, "
-        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding.",
+        "right, first, second, 1, 2) or a word for a tie; mend it, or say what it means by coding. "
+        "Did you mean 'model_b'?",
     ),
     (
         "arena.csv",
@@ -222,6 +230,30 @@ REFUSED = [
         "'tea' has rank 0.5 in row 3; ranks are whole numbers, 1 for the best.",
     ),
     (
+        "ranks.csv",
+        "tea,milk,water\n0,1,2\n1,0,2\n2,1,0\n0,2,1\n",
+        "Every ranking has one rank 0; ranks begin with 1 for the best, so add 1 if 0 is the best here, or leave the "
+        "cells empty if 0 stands for an option that was not ranked.",
+    ),
+    (
+        "ranks.csv",
+        "subject,item,rank\n1,tea,0\n1,milk,1\n2,tea,1\n2,milk,0\n",
+        "Every ranking has one rank 0; ranks begin with 1 for the best, so add 1 if 0 is the best here, or leave the "
+        "cells empty if 0 stands for an option that was not ranked.",
+    ),
+    (
+        "trials.csv",
+        "winner,loser\ntea,milk\n-,milk\nmilk,tea\n",
+        "'-' says that neither option was chosen; name both options and the outcome in columns such as 'left', "
+        "'right' and 'chosen', or count ties in a column 'ties' (if it is an option, give it another name). It is "
+        "chosen 1 times and rejected 0 times.",
+    ),
+    (
+        "list.csv",
+        "a,b,wins_a,wins_b\ntea,milk,6,4\ntea,water,7,3\nTotal,,13,7\n",
+        "A label is missing in row 4, column 'b'; fill it in or remove the row.",
+    ),
+    (
         "bw.csv",
         "best,worst\ntea,milk\nmilk,tea\n",
         "The columns 'best', 'worst' have no shape that is known. Nearest is a table of best-worst choices, but "
@@ -274,7 +306,20 @@ REFUSED = [
     ),
 ]
 
+SHARES = (
+    " of every pair sum to 100; if they are percentages, give the counts instead, because the number of comparisons "
+    "decides how sure the answer is."
+)
 WARNED = [
+    ("a,b,wins_a,wins_b\ntea,milk,60,40\ntea,water,70,30\nmilk,water,55,45\n", f"The two numbers{SHARES}"),
+    (
+        "a,b,win,loss,tie\ntea,milk,50,40,10\ntea,water,60,30,10\nmilk,water,55,35,10\n",
+        f"The numbers{SHARES}",
+    ),
+    (
+        "winner,loser,n\ntea,milk,6\nmilk,tea,4\nTotal,tea,10\n",
+        "'Total': read as an option; if the sum or the mean of others is meant, remove its rows.",
+    ),
     (
         ",tea,milk,water\ntea,0,60,70\nmilk,40,0,20\nwater,30,80,0\n",
         "The two numbers of every pair sum to 100; if they are percentages, give the counts instead, because the "

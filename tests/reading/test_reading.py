@@ -133,7 +133,7 @@ def test_formulas_that_were_never_calculated(tmp_path):
 
 
 def test_names_that_promise_another_kind_of_file(tmp_path):
-    with pytest.raises(DataError, match="This is no Excel workbook, whatever its name says. The file holds a header"):
+    with pytest.raises(DataError, match="This is no Excel workbook, whatever its name says, and no table as text"):
         read_table(in_file(tmp_path, "see below\n", "bad.xlsx"))
     with pytest.raises(DataError, match="not a readable Excel workbook"):
         read_table(Source("x.xlsx", b"PK\x03\x04 and no more"))

@@ -198,6 +198,7 @@ def test_scores_rest_on_the_true_probabilities(tiny, tmp_path):
         assert row["squared error"] == pytest.approx(error, rel=1e-12)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("finished", [3 * 36, 3 * 36 + 12], ids=["between levels", "inside a level"])
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
     from thali.comparison import engine
@@ -219,6 +220,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch, finished):
     assert sum(len(read_parts(job).records) for job in tmp_path.iterdir()) == finished
 
 
+@pytest.mark.long
 def test_ctrl_c_while_the_pictures_are_fitted(tiny, monkeypatch):
     fits, fit = [], paper.EliminationByAspects.fit
 

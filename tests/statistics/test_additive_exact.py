@@ -22,6 +22,7 @@ def combinations_of(samplers):
             yield pytest.param(name, sampler, marks=[] if name in BRIEF[sampler] else pytest.mark.long)
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize("name, sampler", list(combinations_of(SAMPLERS)))
 def test_known_posteriors(name, sampler):
     case = case_named(name)

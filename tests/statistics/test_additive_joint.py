@@ -93,6 +93,7 @@ LONG = [
 ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("rounds, seed", LONG)
 @pytest.mark.parametrize("n, weight_prior", [(5, (1.0, 1.0)), (9, (2.0, 3.0))])
 def test_recommended_sampler(n, weight_prior, rounds, seed):
@@ -100,6 +101,7 @@ def test_recommended_sampler(n, weight_prior, rounds, seed):
     check(IndianBuffet(), data, means(IndianBuffet(), data, weight_prior), rounds, weight_prior, random_seed=seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rounds, seed", LONG)
 def test_means_of_unequal_numbers_of_judgements(rounds, seed):
     data = alternating_similarities(5, variance=100.0, missing=True, judgements=unequal(5))
@@ -117,6 +119,7 @@ def test_three_temperatures(n, weight_prior, rounds, seed):
     check(IndianBuffet(), data, expected, rounds, weight_prior, **settings)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rounds, seed", LONG)
 def test_a_replica_at_another_temperature(rounds, seed):
     # given the rest, data under the likelihood's power 1/2 are Normal(mu, 2 sigma^2), and sigma^2 gains sigma^(P/2)
@@ -126,6 +129,7 @@ def test_a_replica_at_another_temperature(rounds, seed):
     check(IndianBuffet(), data, expected, rounds, (1.0, 1.0), temperatures=(2.0,), random_seed=seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rounds, seed", LONG)
 @pytest.mark.parametrize("n, weight_prior", [(9, (1.0, 20.0)), pytest.param(5, (2.0, 30.0), marks=pytest.mark.long)])
 def test_published_sampler(n, weight_prior, rounds, seed):

@@ -180,6 +180,7 @@ def posterior_of_four(case):
     return math.log(evidence), found | {f"{SHARED}={k}": p for k, p in enumerate(pmf)} | {SHARED: pmf @ np.arange(16)}
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", BY_SIZE[4])
 def test_posteriors_of_four_objects(name):
     """To half a unit of the last printed digit, and a little."""

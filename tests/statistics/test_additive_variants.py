@@ -30,6 +30,7 @@ def test_the_quadrature_agrees_with_that_of_the_cases(name):
 ALSO_PUBLISHED = pytest.mark.parametrize("sampler", ["tempered", pytest.param("published", marks=pytest.mark.long)])
 
 
+@pytest.mark.first(1)
 @ALSO_PUBLISHED
 @pytest.mark.parametrize("weight_prior", [(1.0, 10.0), (2.0, 4.0)])
 def test_a_pair_that_was_not_measured(weight_prior, sampler):
@@ -41,6 +42,7 @@ def test_a_pair_that_was_not_measured(weight_prior, sampler):
 JUDGEMENTS = [[0.0, 6.0, 1.0], [6.0, 0.0, 0.5], [1.0, 0.5, 0.0]]
 
 
+@pytest.mark.first(1)
 @ALSO_PUBLISHED
 @pytest.mark.parametrize("similarities", [SIMILARITIES, WITHOUT], ids=["complete", "gap"])
 def test_means_of_unequal_numbers_of_judgements(similarities, sampler):
@@ -95,6 +97,7 @@ def test_two_columns(weight_prior):
     check(fit(case, 6), case)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("sampler", ["tempered", "published"])
 def test_two_objects_whose_sigma_is_learned(sampler):
     expected = two_objects_unknown_sigma(0.6, 1.0, (1.0, 4.0), 0.02 * 0.6**2)

@@ -62,12 +62,14 @@ def test_the_expected_values_are_those_of_the_specification():
     assert found["n_features"] == pytest.approx(1.37693760, abs=1e-7)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wins, losses", [(20, 0), (1, 5)])
 def test_two_options(wins, losses):
     counts = [[0, wins], [losses, 0]]
     agrees(counts, exact(wins, losses, 1.0, 1.0, False), 0.01, alpha=1.0, thin=25, tempering=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unique", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_weights_most_of_which_are_tiny(unique):
     expected = exact(20, 0, 1.0, 0.1, unique)

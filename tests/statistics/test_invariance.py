@@ -49,6 +49,7 @@ def test_whole_flip_pass_of_the_buffet():
     assert invariance_error(on(flips.flip_columns, model), start, key, target(model, PAIR, IndianBuffet())) < EXACT
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("unique", [FIXED_UNIQUE, NO_UNIQUE])
 def test_whole_flip_pass_of_the_finite_prior(unique):
     prior = FiniteFeatures(2)
@@ -148,6 +149,7 @@ def test_flips_on_a_tree(tree_prior):
     assert invariance_error(on(flips.flip_columns, model), start, key, target(model, DATA, tree_prior)) < EXACT
 
 
+@pytest.mark.first(1)
 def test_compensated_moves_on_a_tree(tree_prior):
     model, make = build(DATA, tree_prior, unique=FIXED_UNIQUE, lo=1, hi=3)
     starts = {

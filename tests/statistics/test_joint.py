@@ -29,6 +29,7 @@ def check(*arguments, **settings):
     assert max(abs(z) for z in found.values()) < LIMIT, found
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
@@ -50,6 +51,7 @@ TREES = {
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "n, missing, rounds",
     [
@@ -83,6 +85,7 @@ def test_tree_with_unique_aspects(n, missing, rounds):
     check(prior, n, expected, rounds, missing=missing)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(  # few comparisons: the chain must mix
     "n, missing", [(4, 0.0), pytest.param(14, 0.8, marks=pytest.mark.long)]
 )
@@ -92,6 +95,7 @@ def test_buffet_without_unique_aspects(n, missing):
     check(IndianBuffet(), n, expected, 40_000, unique=False, missing=missing)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "shape, rate",
     [(2.5, 1.0), pytest.param(0.7, 2.0, marks=pytest.mark.long), pytest.param(1.0, 3.0, marks=pytest.mark.long)],
@@ -144,6 +148,7 @@ def test_given_aspects():
     check(Given(matrix), 4, expected, 20_000)
 
 
+@pytest.mark.long
 def test_weights_of_the_published_sampler():
     # its truncation biases the columns, but not the prior of the fixed unique weights
     expected = {"unique weight": 4.0, "light unique": -np.expm1(-0.5)}

@@ -89,6 +89,7 @@ def agree(z: pd.Series, most: float) -> None:
     assert math.sqrt((z**2).mean()) < 2.0, z
 
 
+@pytest.mark.long
 def test_smc_and_changes_of_a_market_agree_with_brute_force():
     """Of eight fits: Student's t with seven degrees of freedom is beyond 8 once in 10,000 times."""
     z = scores(fits(range(8), method="smc", islands=2, particles=32, sweeps_per_step=5, sweeps=20))

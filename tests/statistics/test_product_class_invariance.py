@@ -70,6 +70,7 @@ def as_it_is():
     return log_evidence(people(), 1)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     "written",
     [

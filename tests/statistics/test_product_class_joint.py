@@ -45,6 +45,7 @@ def check(sampler, lapse, sharpness, chains, iterations):
     raise AssertionError(f"rms z {spread:.2f}, largest {worst:.2f}: {dict(zip(NAMES, z.round(1), strict=False))}")
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(("sampler", "lapse", "sharpness"), CONDITIONS)
 def test_sweeps_leave_the_joint_distribution_alone(sampler, lapse, sharpness):
     check(sampler, lapse, sharpness, chains=120, iterations=100)

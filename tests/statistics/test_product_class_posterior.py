@@ -32,6 +32,7 @@ def chains(problem, target, sampler, n_chains, iterations, people, seed):
     return rows.mean(axis=0), rows.std(axis=0, ddof=1) / math.sqrt(n_chains)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "name, sampler",
     [
@@ -140,6 +141,7 @@ def test_the_closed_form_is_the_one_of_the_specification(arguments, log_evidence
         assert nothing[i] == pytest.approx(p, abs=1e-6)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("sampler", [RECOMMENDED, PAPER])
 @pytest.mark.parametrize(
     "arguments",

@@ -7,16 +7,43 @@ import pytest
 from elimination_cases import mean_and_error
 from joint_means import LIMIT, buffet_means
 from problems import random_comparisons
+from scipy.stats import beta
 
 import thali as th
+from thali.model.latent_features.answers.ties import outcomes
 from thali.testing.joint import joint_distribution_test
 
 # Two options, alpha 1, lapse .01: choices of either, ties; E p, E nu, E P(tie), E K.
+# ln of the evidence of each, without the multinomial coefficient.
+EVIDENCE = [-13.89223954, -6.91448042, -4.66221649]
 KNOWN = [
     ((6, 2, 4), (0.69153520, 1.18268673, 0.31810944, 1.52317589)),
     ((6, 2, 0), (0.71141156, 0.26833500, 0.09145813, 1.51437582)),
     ((0, 0, 5), (0.5, 3.21660796, 0.55667841, 1.53256830)),
 ]
+
+
+@pytest.mark.parametrize(("row", "evidence"), zip(KNOWN, EVIDENCE, strict=True))
+def test_the_known_values_are_those_of_quadrature(row, evidence):
+    """Each option has 1 + Poisson(1/2) exponential weights alone, so that p is Beta given their numbers; E of the
+    third pattern, which does not touch the choices, is 1/2."""
+    counts, expected = row
+    x, at = np.polynomial.legendre.leggauss(400)
+    p, of_p = (1 + x) / 2, at / 2
+    nu, of_nu = (1 + x) / (1 - x), 2 * at / (1 - x) ** 2 * np.exp(-(1 + x) / (1 - x))
+    singles = range(25)
+    share = {k: math.exp(-0.5) * 0.5**k / math.factorial(k) for k in singles}
+    parts = [(share[i] * share[j] * beta.pdf(p, 1 + i, 1 + j), i + j) for i in singles for j in singles]
+    density, number = sum(part for part, _ in parts), sum(part * k for part, k in parts)
+    lapsed = 0.99 * p + 0.005
+    found = outcomes(lapsed[:, None], 1 - lapsed[:, None], nu)
+    first, second, ties = counts
+    likelihood = found[..., 0] ** first * found[..., 1] ** ties * found[..., 2] ** second
+    weight = likelihood * (of_p * density)[:, None] * of_nu
+    assert math.log(weight.sum()) == pytest.approx(evidence, abs=1e-7)
+    per_weight = number / density
+    means = [(weight * each).sum() / weight.sum() for each in (lapsed[:, None], nu, found[..., 1], per_weight[:, None])]
+    assert [*means[:3], means[3] + 0.5] == pytest.approx(expected, abs=1e-7)
 
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")

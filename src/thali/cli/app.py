@@ -9,12 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from thali.model.options import COUNTED_TIES
-
 from .boundary import plain_messages
+from .classical import TESTS
 from .messages import OptionWords
 from .models import TYPED
-from .options import COMPARED, SpreadCommand, takes_options_of_models
+from .options import COMPARED, LEADERBOARD, SpreadCommand, SpreadTest, takes_options, takes_options_of_models
 
 app = typer.Typer(
     help="Latent-feature models of choice and of similarity, and classifiers with a posterior.",
@@ -48,6 +47,16 @@ def _options(
 _Overwrite = Annotated[bool, typer.Option("--overwrite", help="Begin anew where --out holds another job.")]
 
 
+_Tables = Annotated[
+    str | None,
+    typer.Option(
+        metavar="csv|tex|md|xlsx,...",
+        help="The formats of the tables that --out writes.",
+        show_default="csv",
+    ),
+]
+
+
 @app.command(cls=SpreadCommand)
 @takes_options_of_models()
 def fit(
@@ -74,15 +83,18 @@ def fit(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write posterior.nc (of draws), the tables and the pictures there. While it draws, its job lies in"
+            help="Write posterior.nc (model.nc if there are no draws), the tables and the pictures there. While it"
+            " draws, its job lies in"
             " DIR/job: after a crash the same command, or thali resume DIR, goes on from it.",
         ),
     ] = None,
     overwrite: _Overwrite = False,
+    tables: _Tables = None,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
     from .commands.fit import run_fit
+    from .files import table_formats
 
     with plain_messages() as terminal:
         run_fit(
@@ -92,6 +104,7 @@ def fit(
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
             overwrite,
+            table_formats(tables, out),
         )
 
 
@@ -179,10 +192,12 @@ def compare(
         ),
     ] = None,
     overwrite: _Overwrite = False,
+    tables: _Tables = None,
     **typed: Any,
 ) -> None:
     """Leave out pairs, choices, tasks or rows, and print which model predicts them best."""
     from .commands.compare import run_compare
+    from .files import table_formats
 
     with plain_messages() as terminal:
         own = {"leave_out": leave_out, "folds": folds, "shard": shard}
@@ -194,6 +209,7 @@ def compare(
             {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
             out,
             overwrite,
+            table_formats(tables, out),
         )
 
 
@@ -214,31 +230,87 @@ def merge(
         run_merge(terminal, folders, out)
 
 
-@app.command()
+@app.command(cls=SpreadTest)
+@takes_options_of_models(specs=TESTS)
 def test(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="transitivity|circular|agreement",
-            help="Stochastic transitivity; circular triads and the coefficient of consistency; Kendall's u.",
+            metavar="[NAME]",
+            help=" ".join(f"{spec.name}: {spec.answers}." for spec in TESTS),
+            show_default="list them",
+        ),
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DATA...",
+            help="A table of paired comparisons, or the name of a bundled data set, as for fit; of group and order"
+            " several.",
             show_default=False,
         ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write all tables of the answer there.", show_default=False)
+    ] = None,
+    tables: _Tables = None,
+    **typed: Any,
+) -> None:
+    """Print a classical test of paired comparisons."""
+    with plain_messages() as terminal:
+        from .commands.test import list_tests, run_test
+        from .files import table_formats
+
+        if name is None:
+            list_tests()
+            return
+        given = {word.replace("_", "-"): value for word, value in typed.items() if value is not None}
+        run_test(terminal, name, data or [], given, out, table_formats(tables, out))
+
+
+@app.command()
+def design(
+    options: Annotated[
+        list[str],
+        typer.Argument(metavar="OPTION...", help="The options, three or more; or how many.", show_default=False),
     ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the design there, as a table.", show_default=False),
+    ] = None,
+    tables: _Tables = None,
+) -> None:
+    """Lay out all pairs of options in a balanced order, for an experiment with paired comparisons."""
+    with plain_messages():
+        from .commands.design import print_design
+        from .files import table_formats
+
+        print_design(options, out, table_formats(tables, out))
+
+
+@app.command(cls=SpreadCommand)
+@takes_options(LEADERBOARD)
+def leaderboard(
     data: Annotated[
         str,
         typer.Argument(
-            metavar="DATA",
-            help="A table of paired comparisons, or the name of a bundled data set, as for fit.",
+            metavar="FILE",
+            help="Comparisons of two (CSV, TSV, Excel or Parquet of any length): the log of an arena (model_a, model_b,"
+            " winner), winners and losers, results of games, a square of counts; or the name of a bundled data set.",
             show_default=False,
         ),
     ],
-    ties: Annotated[str | None, typer.Option(metavar="half|drop", help=COUNTED_TIES.help, show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write leaderboard.csv, leaderboard.json and leaderboard.png there."),
+    ] = None,
+    **typed: Any,
 ) -> None:
-    """Print a classical test of paired comparisons."""
-    with plain_messages(OptionWords([COUNTED_TIES])):
-        from .commands.test import run_test
+    """Rank options by comparisons of two: worths, intervals of ranks, groups that cannot be told apart."""
+    from .commands.leaderboard import run_leaderboard
 
-        run_test(name, data, ties)
+    with plain_messages(OptionWords(LEADERBOARD)):
+        run_leaderboard(data, {name: value for name, value in typed.items() if value is not None}, out)
 
 
 @app.command()

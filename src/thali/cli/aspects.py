@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thali.errors import ArgumentError, DataError
+from thali.model.names import aspects_meant
 
 if TYPE_CHECKING:
     import pandas
@@ -44,8 +45,8 @@ def parse_aspects(
     >>> parse_aspects("3", ("a", "b"))
     3
     """
-    if value in words:
-        return value
+    if aspects_meant(value) in words and not Path(value).exists():
+        return aspects_meant(value)
     try:
         return int(value)
     except ValueError:

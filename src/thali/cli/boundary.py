@@ -38,7 +38,7 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
     """Show errors and warnings of the enclosed command as single lines on stderr.
 
     A `ThaliError`, or an error of the file system, ends the command with exit code 2, Ctrl-C with 130. A
-    `ThaliWarning` is shown and the command goes on; the two that the report itself words (chains that do not
+    `ThaliWarning` is shown once and the command goes on; the two that the report itself words (chains that do not
     agree, a run that was stopped) are not shown twice.
 
     Parameters
@@ -58,11 +58,13 @@ def plain_messages(words: Words | None = None) -> Iterator[Terminal]:
     """
     terminal = Terminal(OptionWords([]) if words is None else words)
     with warnings.catch_warnings():
-        python_way = warnings.showwarning
+        python_way, said = warnings.showwarning, set()
 
         def show(message, category, filename, lineno, file=None, line=None):
             if isinstance(message, ThaliWarning):
-                notify(f"warning: {message.render(terminal.words)}")
+                if (sentence := message.render(terminal.words)) not in said:
+                    said.add(sentence)
+                    notify(f"warning: {sentence}")
             else:
                 python_way(message, category, filename, lineno, file, line)
 

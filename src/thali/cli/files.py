@@ -3,7 +3,7 @@
 import contextlib
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,16 +57,18 @@ def check_folder(folder: Path) -> Path:
     return existing
 
 
-def write_results(tree: "xarray.DataTree | None", answer: Answer, folder: Path) -> None:
-    """Write posterior.nc, each table as CSV and each picture as PNG, all or none.
+def write_results(tree: "xarray.DataTree", answer: Answer, folder: Path, formats: Iterable[str] = ("csv",)) -> None:
+    """Write the model, each table in these formats and each picture as PNG, all or none.
 
     Parameters
     ----------
-    tree : xarray.DataTree or None
-        The posterior; None if there are no draws.
+    tree : xarray.DataTree
+        The fitted model, which goes to posterior.nc if it has draws, else to model.nc.
     answer : Answer
     folder : Path
         Where to; made if it is absent.
+    formats : iterable of str
+        Of the tables: csv, tex, md, xlsx.
 
     Raises
     ------
@@ -75,8 +77,9 @@ def write_results(tree: "xarray.DataTree | None", answer: Answer, folder: Path) 
     """
     from thali.posterior import store
 
-    contents: dict[str, bytes | memoryview] = {} if tree is None else {"posterior.nc": store.to_netcdf(tree)}
-    contents |= {f"{name}.csv": csv(table, table.index.name is not None) for name, table in answer.tables.items()}
+    name = "posterior.nc" if "posterior" in tree.children else "model.nc"
+    contents: dict[str, bytes | memoryview] = {name: store.to_netcdf(tree)}
+    contents |= table_files(answer.tables, formats)
     contents |= {f"{name}.png": png(draw) for name, draw in answer.pictures.items()}
     write_all(folder, contents)
 
@@ -112,6 +115,61 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
         notify(f"{folder} also holds files that are not of this run: {shorten(others, 5)}.")
 
 
+def table_formats(typed: str | None, out: Path | None) -> tuple[str, ...]:
+    """The formats that `--tables` names.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none of that name, or no folder to write to.
+    """
+    if typed is None:
+        return ("csv",)
+    if out is None:
+        raise ArgumentError("--tables is about the files of --out DIR; name the folder.")
+    formats = tuple(dict.fromkeys(part.strip().lstrip(".").lower() for part in typed.split(",")))
+    names = {"latex": "tex", "markdown": "md", "excel": "xlsx"}
+    formats = tuple(names.get(each, each) for each in formats)
+    for each in formats:
+        if each not in _FORMATS:
+            raise ArgumentError(f"--tables must be some of {', '.join(_FORMATS)}; got {each!r}.")
+    return formats
+
+
+def table_files(tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]) -> dict[str, bytes | memoryview]:
+    """Tables as files, by name; the index is written if it has names."""
+    return {f"{name}.{each}": _FORMATS[each](table) for name, table in tables.items() for each in formats}
+
+
+def _csv(table: "pandas.DataFrame") -> bytes:
+    from thali._described import is_numbered
+
+    return csv(table, not is_numbered(table))
+
+
+def _tex(table: "pandas.DataFrame") -> bytes:
+    from thali._tables import Table
+
+    return Table(table).to_latex().encode()
+
+
+def _md(table: "pandas.DataFrame") -> bytes:
+    from thali._tables import Table
+
+    return f"{Table(table).to_markdown()}\n".encode()
+
+
+def _xlsx(table: "pandas.DataFrame") -> bytes:
+    from thali._tables import Table
+
+    content = io.BytesIO()
+    Table(table).to_excel(content)
+    return content.getvalue()
+
+
+_FORMATS: dict[str, "Callable[[pandas.DataFrame], bytes]"] = {"csv": _csv, "tex": _tex, "md": _md, "xlsx": _xlsx}
+
+
 def csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
     """A table as CSV."""
     return table.to_csv(index=index, lineterminator="\n").encode()
@@ -124,6 +182,17 @@ def drawn(model: Any, spec: ModelSpec) -> dict[str, Callable[[ModuleType], Any]]
         return lambda plots: getattr(plots, name)(model)
 
     return {name: picture(name) for name in spec.pictures}
+
+
+def without_empty(
+    pictures: dict[str, Callable[[ModuleType], Any]], tree: "xarray.DataTree"
+) -> dict[str, Callable[[ModuleType], Any]]:
+    """The pictures without those of features where no draw has one, and of their number where that never changes."""
+    number = tree["posterior"]["n_features"].to_numpy()
+    empty = set() if number.any() else {"features"}
+    if (number == number.flat[0]).all() and not bool(tree["constant_data"]["learned_alpha"]):
+        empty.add("n_features")
+    return {name: draw for name, draw in pictures.items() if name not in empty}
 
 
 def png(draw: Callable[[ModuleType], Any]) -> bytes:

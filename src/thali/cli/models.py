@@ -6,8 +6,11 @@ from typing import Any
 from thali._labels import suggest
 from thali.data.kinds import CLASSES
 from thali.errors import ArgumentError
+from thali.model.names import plain
 from thali.model.registry import SPECS
 from thali.model.spec import ModelSpec, Option
+
+from .classical import TESTS
 
 TYPED = tuple(spec for spec in SPECS if spec.options)  # the models that the command line fits
 
@@ -28,10 +31,13 @@ def model_named(name: str) -> tuple[ModelSpec, str]:
     """
     for spec in SPECS:
         for known in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
-            if _plain(known) == _plain(name):
+            if plain(known) == plain(name):
                 if not spec.options:
                     raise ArgumentError(f"{spec.name} takes functions and objects of Python; fit it there.")
                 return spec, known if known in spec.aliases else ""
+    for test in TESTS:
+        if plain(name) in map(plain, (test.name, *test.aliases)):
+            raise ArgumentError(f"{name} is a test, not a model of --model: thali test {test.name} DATA.")
     every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
     raise ArgumentError(
         f"--model must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
@@ -69,7 +75,9 @@ def settings_of_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> 
     return means
 
 
-def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None) -> dict[str, Option]:
+def options_of(
+    spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None, specs: tuple[ModelSpec, ...] = TYPED
+) -> dict[str, Option]:
     """The options of a model that were typed, by their words.
 
     Parameters
@@ -80,6 +88,8 @@ def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None)
         Word -> what was typed after it.
     data_name : str or None
         The data by which the model was chosen; None if it was named.
+    specs : tuple of ModelSpec
+        Those that share the command.
 
     Raises
     ------
@@ -97,7 +107,7 @@ def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None)
     for word in typed:
         own = [option for option in spec.options if option.word == word]
         if not own:
-            raise ArgumentError(_not_of(spec, word, data_name))
+            raise ArgumentError(_not_of(spec, word, data_name, specs))
         fitting = [option for option in own if not option.methods or method in option.methods]
         if not fitting and method in spec.methods:
             methods = " or ".join(dict.fromkeys(name for option in own for name in option.methods))
@@ -106,8 +116,8 @@ def options_of(spec: ModelSpec, typed: Mapping[str, Any], data_name: str | None)
     return found
 
 
-def _not_of(spec: ModelSpec, word: str, data_name: str | None) -> str:
-    owners = [other for other in TYPED if any(option.word == word for option in other.options)]
+def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[ModelSpec, ...]) -> str:
+    owners = [other for other in specs if any(option.word == word for option in other.options)]
     spelled = next(_spelled(option) for option in owners[0].options if option.word == word)
     names = ", ".join(owner.name for owner in owners)
     names = " and ".join(names.rsplit(", ", 1))
@@ -124,7 +134,3 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None) -> str:
 
 def _spelled(option: Option) -> str:
     return f"--{option.word}/--no-{option.word}" if option.type is bool else f"--{option.word}"
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "")

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
 from thali.errors import ArgumentError, DataError
+from thali.model.names import aspects_meant, method_meant, plain
 
 if TYPE_CHECKING:
     from thali.model.spec import ModelSpec
-
-# Names of elimination by aspects that say which aspects there are.
-_ASPECTS = {"btl": "unique", "bradleyterryluce": "unique", "ieba": "ibp", "pibp": "tree"}
 
 
 def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
@@ -22,7 +20,7 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
         Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
         for choices and similarities what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf length.
     settings : dict
-        What was typed of unique, lapse, alpha, tree and monotone.
+        What was typed of unique, lapse, alpha, tree, method and monotone.
     kind : str
         Of the data, of `thali.data.kinds`.
     labels : tuple of str
@@ -69,8 +67,8 @@ def _spec(item: str) -> "ModelSpec | None":
     """The model of thali of that name."""
     from thali.model.registry import SPECS
 
-    names = {_plain(name): spec for spec in SPECS for name in (spec.name, *spec.aliases)}
-    return names.get(_plain(item))
+    names = {plain(name): spec for spec in SPECS for name in (spec.name, *spec.aliases)}
+    return names.get(plain(item))
 
 
 def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> Any:
@@ -80,10 +78,11 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} is fitted to {' or '.join(spec.data)}; these data are {kind}.")
     if kind in (PAIRS, CHOICES):
-        aspects = _features(_ASPECTS.get(_plain(item), item if spec is None else "ibp"), settings, labels, kind)
+        aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
-        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha)
+        method: Any = method_meant(settings.get("method", "mcmc"))
+        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha, method)
     if kind == SIMILARITIES:
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         return thali.AdditiveClustering(features, alpha=None if isinstance(features, dict) else settings.get("alpha"))
@@ -95,6 +94,14 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     if spec.name == "product-classes":
         return spec.load()(monotone=settings.get("monotone"))
     return spec.load()()
+
+
+def _meant(item: str, spec: "ModelSpec | None") -> str:
+    """The aspects that an item means, which may name them or a model that has them."""
+    if plain(item) == "pibp":
+        return "tree"
+    meant = aspects_meant(item)
+    return meant if spec is None or meant != item else "ibp"
 
 
 def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind: str) -> Any:
@@ -117,9 +124,4 @@ def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind
 
 
 def _is_tree(item: str) -> bool:
-    return item == "tree" or item.startswith("tree:") or _ASPECTS.get(_plain(item)) == "tree"
-
-
-def _plain(name: str) -> str:
-    """A name as it is compared: capitals, hyphens and underscores do not matter."""
-    return name.lower().replace("_", "").replace("-", "")
+    return item == "tree" or item.startswith("tree:") or plain(item) == "pibp"

@@ -9,18 +9,33 @@ import typer
 from typer.core import TyperCommand
 
 from thali.data.kinds import CLASSES, EXPERIMENTS
-from thali.model.options import OF_TABLES
+from thali.model.options import (
+    AWAY,
+    CHOSEN,
+    CODING,
+    COUNT,
+    FIRST,
+    HOME,
+    LOSSES,
+    OF_TABLES,
+    REJECTED,
+    RESULT,
+    SECOND,
+    SEED,
+    TIES,
+)
 from thali.model.spec import DATA, ModelSpec, Option
 
+from .classical import TESTS
 from .models import TYPED
 
 Owned = tuple[ModelSpec, Option]
 
 
-def by_word() -> dict[str, list[Owned]]:
+def by_word(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[Owned]]:
     """Every option of every model, by its word."""
     found: dict[str, list[Owned]] = {}
-    for spec in TYPED:
+    for spec in specs:
         for option in spec.options:
             found.setdefault(option.word, []).append((spec, option))
     return found
@@ -40,9 +55,25 @@ COMPARED = (
         "bins",
         "monotone",
         "ties",
+        "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
     *(option.word for option in OF_TABLES),
+)
+
+LEADERBOARD = (
+    TIES.but(default="davidson"),
+    Option(
+        "method",
+        "laplace: the posterior, in seconds; mcmc: the same from chains; maximum-likelihood: estimates without prior.",
+        default="laplace",
+        words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
+    ),
+    SEED.but(default="0"),
+    FIRST,
+    SECOND,
+    CHOSEN.but(help="The column of which was chosen, or won."),
+    *(REJECTED, COUNT, LOSSES, HOME, AWAY, RESULT, CODING),
 )
 
 
@@ -54,14 +85,27 @@ def said_of_table(values: dict[str, Any]) -> dict[str, Any]:
     return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
 
 
-def takes_options_of_models(words: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def takes_options_of_models(
+    words: tuple[str, ...] = (), specs: tuple[ModelSpec, ...] = TYPED
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """The function with a parameter for every option of the models, or for some, in place of its keyword arguments."""
+
+    offered = by_word(specs).items()
+    return takes([_parameter(word, owned, len(specs)) for word, owned in offered if not words or word in words])
+
+
+def takes_options(options: tuple[Option, ...]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The function with a parameter for each of these options in place of its keyword arguments."""
+    return takes([_as_typer(each, each.metavar or "|".join(each.words), each.help, each.default) for each in options])
+
+
+def takes(parameters: list[inspect.Parameter]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The function with these parameters, after its first two, in place of its keyword arguments."""
 
     def made(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command)
         own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        taken = [_parameter(word, owned) for word, owned in by_word().items() if not words or word in words]
-        every = [*own[:2], *taken, *own[2:]]  # after the data and the model
+        every = [*own[:2], *parameters, *own[2:]]  # after the data and the model
         command.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in every}
         return command
@@ -69,17 +113,23 @@ def takes_options_of_models(words: tuple[str, ...] = ()) -> Callable[[Callable[.
     return made
 
 
-def _parameter(word: str, owned: list[Owned]) -> inspect.Parameter:
+def _parameter(word: str, owned: list[Owned], of: int) -> inspect.Parameter:
+    """An option of several models as typer takes it; `of` is how many models there are."""
+    metavars = {_metavar(spec, each) for spec, each in owned}
+    metavar = metavars.pop() if len(metavars) == 1 else None
+    return _as_typer(owned[0][1], metavar, _help(owned, of), _default(owned))
+
+
+def _as_typer(option: Option, metavar: str | None, help: str, default: str | bool) -> inspect.Parameter:
     """An option as typer takes it; None unless it was typed."""
-    option = owned[0][1]
     plain = option.type if option.type in (str, int, float, bool, Path) else str
     annotation: Any = list[str] | None if option.several else plain | None
-    metavars = {_metavar(spec, each) for spec, each in owned}
+    word = option.word
     settings = typer.Option(
         f"--{word}/--no-{word}" if option.type is bool else f"--{word}",
-        metavar=metavars.pop() if len(metavars) == 1 else None,
-        help=_help(owned),
-        show_default=_default(owned),
+        metavar=metavar or None,
+        help=help,
+        show_default=default or False,
     )
     name = word.replace("-", "_")
     return inspect.Parameter(
@@ -91,14 +141,14 @@ def _metavar(spec: ModelSpec, option: Option) -> str | None:
     return option.metavar or "|".join(option.words) or None
 
 
-def _help(owned: list[Owned]) -> str:
-    """What the option means, and of which models, unless most have it."""
+def _help(owned: list[Owned], of: int) -> str:
+    """What the option means, and of which models, unless most of so many have it."""
     texts: dict[str, list[str]] = {}
     for spec, option in owned:
         if spec.name not in texts.setdefault(_text(spec, option), []):
             texts[_text(spec, option)].append(spec.name)
     text, names = next(iter(texts.items()))
-    if len(texts) == 1 and len(names) > len(TYPED) / 2:
+    if len(texts) == 1 and len(names) > of / 2:
         return text
     return " ".join(f"{_whose(names)}: {text}" for text, names in texts.items())
 
@@ -133,11 +183,19 @@ def _default(owned: list[Owned]) -> str | bool:
 class SpreadCommand(TyperCommand):
     """A command that gives each of several values after such an option an option of its own."""
 
+    specs = TYPED
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, spread(args))
+        return super().parse_args(ctx, spread(args, self.specs))
 
 
-def spread(words: list[str]) -> list[str]:
+class SpreadTest(SpreadCommand):
+    """The same, with the options of the classical tests."""
+
+    specs = TESTS
+
+
+def spread(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
     """Repeat the option before each further value of the form name=value.
 
     Example
@@ -145,7 +203,7 @@ def spread(words: list[str]) -> list[str]:
     >>> spread(["a.csv", "--monotone", "price=decreasing", "zoom=increasing", "--seed", "1"])
     ['a.csv', '--monotone', 'price=decreasing', '--monotone', 'zoom=increasing', '--seed', '1']
     """
-    options = {f"--{word}" for word, owned in by_word().items() if owned[0][1].several}
+    options = {f"--{word}" for word, owned in by_word(specs).items() if owned[0][1].several}
     result, option, first = [], "", False
     for word in words:
         if word.startswith("-"):

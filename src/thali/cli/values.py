@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
-from thali.model.spec import CELL, CUTS, FEATURES, LISTS, NAMES, NUMBERS, PAIRS, Option
+from thali.model.spec import CELL, CONTRASTS, CUTS, FEATURES, LISTS, NAMES, NUMBERS, PAIRS, Option
 
 
 def value_of(option: Option, typed: Any) -> Any:
@@ -97,7 +97,29 @@ def _cuts(option: Option, typed: list[str]) -> dict[str, Any]:
     return found
 
 
-_READ = {NUMBERS: _numbers, NAMES: _names, CELL: _cell, PAIRS: _pairs, LISTS: _lists, CUTS: _cuts}
+def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
+    found = []
+    for text in typed:
+        try:
+            found.append({name: float(value) for name, value in named_values(option, [text])})
+        except ValueError as error:
+            if isinstance(error, ArgumentError):
+                raise
+            raise ArgumentError(
+                Argument(option.name), f" takes names with numbers, such as tea=1,milk=-1; got {text!r}."
+            ) from None
+    return found
+
+
+_READ = {
+    NUMBERS: _numbers,
+    NAMES: _names,
+    CELL: _cell,
+    PAIRS: _pairs,
+    LISTS: _lists,
+    CUTS: _cuts,
+    CONTRASTS: _contrasts,
+}
 
 
 def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:

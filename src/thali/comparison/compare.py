@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thali._arguments import one_of, whole
 
 from .engine import run_comparison
-from .naming import named_models, prepared_models
+from .naming import named_models, prepared_models, with_ties
 from .shards import checked_shard
 from .ways import WAYS, kind_of
 
@@ -101,7 +101,9 @@ def compare(
         normal distribution for all similarities. Below those of paired comparisons stands EMP, the observed
         proportions, the best that any prediction could do. Columns of paired comparisons:
 
-        - ``nll``: mean over the pairs of -ln Binomial(x | n, posterior mean p); ``nll_mcse`` its Monte Carlo error
+        - ``nll``: mean over the pairs of -ln Binomial(x | n, posterior mean p); ``nll_mcse`` its Monte Carlo error;
+          where there are ties, -ln Multinomial(x | n, p) of the three outcomes, of which BASE gives each a third, and
+          every model has ``ties="davidson"``
         - ``information``: bits per comparison above BASE
         - ``mean_log_pred``, ``mean_log_pred_mcse``: mean over the pairs of ln of the posterior mean of
           Binomial(x | n, p)
@@ -182,7 +184,7 @@ def compare(
     kind = kind_of(data)
     splitters, scorer = WAYS[kind]
     way = one_of("leave_out", next(iter(splitters)) if leave_out is None else leave_out, tuple(splitters))
-    named = named_models(models, kind, scorer)
+    named = with_ties(named_models(models, kind, scorer), data)
     splitter = splitters[way](data)
     given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
     budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}

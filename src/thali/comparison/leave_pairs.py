@@ -1,7 +1,7 @@
 """Paired comparisons, of which every pair is left out in turn."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 _MAX_NAMED = 5
 
 
+class LeftPair(NamedTuple):
+    """A pair that was left out."""
+
+    pair: tuple[str, str]  # the two options
+    wins: float  # how often the first was chosen, and the second
+    losses: float
+    tied: float | None  # how often neither was; None: there are no ties in the data
+
+
 class Pairs(Splitter):
     """Leaves out all comparisons of one pair at a time; a part is the number of the pair."""
 
@@ -25,10 +34,6 @@ class Pairs(Splitter):
     part = "pair"
     data: PairedComparisons
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
-
-    def __init__(self, data: PairedComparisons) -> None:
-        data.refuse_ties()
-        super().__init__(data)
 
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[int]:
         if hold_out is not None or folds is not None:
@@ -47,9 +52,9 @@ class Pairs(Splitter):
     def train(self, part: int) -> tuple[PairedComparisons]:
         return (self.data.without_pair(*self.options(part)),)
 
-    def test(self, part: int) -> tuple[tuple[str, str], float, float]:
-        """The options of the pair, and how often the first and the second was chosen."""
-        return self.options(part), float(self.data.wins[part]), float(self.data.losses[part])
+    def test(self, part: int) -> LeftPair:
+        tied = float(self.data.tied[part]) if self.data.n_ties else None
+        return LeftPair(self.options(part), float(self.data.wins[part]), float(self.data.losses[part]), tied)
 
     def units(self, part: int) -> np.ndarray:
         return np.array([part])

@@ -1,11 +1,16 @@
 """The models that a comparison is given, by name, and whether they can be compared on these data."""
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
 from thali._labels import shorten
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
-from thali.errors import Argument, ArgumentError, ThaliError
+from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
+from thali.model.counted_ties import CONVERSIONS, has_ties
+from thali.model.elimination_ml.model import MaximumLikelihoodElimination
+from thali.model.latent_features.elimination import EliminationByAspects
+from thali.model.latent_features.model import LatentFeatureModel
 from thali.model.registry import spec_of
 
 from .scorer import Scorer
@@ -72,6 +77,41 @@ def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
         raise ArgumentError(
             f"{name!r} must be a model of thali for {kind}, such as {_EXAMPLES[kind]}{alternative}; got {model!r}."
         )
+
+
+def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
+    """The models as they are compared on these data: with ties each predicts three outcomes, even where the pairs that
+    are left have none.
+
+    Raises
+    ------
+    ArgumentError
+        If the data have ties of which a model knows nothing.
+    """
+    if not has_ties(data):
+        return named
+    found = {}
+    for name, model in named.items():
+        if isinstance(model, EliminationByAspects | MaximumLikelihoodElimination):
+            if model.ties in CONVERSIONS:
+                raise ArgumentError(
+                    f"Model {name!r} has ",
+                    Setting("ties", model.ties),
+                    " and predicts no ties, of which the data have some; ",
+                    InPython(
+                        f"leave it out, or compare on data.without_ties({model.ties!r}).",
+                        f"give all models the same with --ties {model.ties}.",
+                    ),
+                )
+            if model.ties is None:
+                model = copy.copy(model).set_params(ties="davidson")
+        elif not isinstance(model, LatentFeatureModel):
+            raise ArgumentError(
+                f"Model {name!r} predicts no ties, of which the data have some; leave it out, or compare on ",
+                InPython("data.without_ties('half') or ('drop').", "--ties half or --ties drop."),
+            )
+        found[name] = model
+    return found
 
 
 def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:

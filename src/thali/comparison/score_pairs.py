@@ -1,4 +1,4 @@
-"""Scores of left-out paired comparisons: the binomial log-likelihood of the counts."""
+"""Scores of left-out paired comparisons: the log-likelihood of the counts, binomial, or with ties multinomial."""
 
 import math
 from dataclasses import asdict, fields
@@ -8,9 +8,10 @@ import numpy as np
 
 from thali.model.latent_features.answers.binomial import log_binomial
 from thali.model.latent_features.answers.predict import pair_draws
+from thali.model.latent_features.answers.ties import log_multinomial, outcomes
 
 from .scorer import BASE, Scorer
-from .scores import Score, point_score, score
+from .scores import Score, point_score, score, tied_score
 from .table import Scores
 
 EMP = "EMP"  # the observed proportions, the best that any prediction could do
@@ -19,7 +20,8 @@ _NUMBERS = ("predicted", "predicted_mcse", "nll", "nll_mcse", "log_pred", "log_p
 
 
 class BinomialScorer(Scorer):
-    """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean of the score."""
+    """-ln Binomial(x | n, p) of every pair, under the posterior mean of p and as the posterior mean of the score; with
+    ties -ln Multinomial(x | n, p) of the three outcomes."""
 
     fields: ClassVar[dict[str, type[Any]]] = {field.name: float for field in fields(Score)}
     main: ClassVar[str] = "nll"
@@ -29,18 +31,32 @@ class BinomialScorer(Scorer):
     after: ClassVar[tuple[str, ...]] = (EMP,)
 
     def score(self, model: Any, test: Any) -> dict[Any, Any]:
-        pair, wins, losses = test
+        pair, wins, losses, tied = test
         posterior = getattr(model, "posterior_", None)
+        if tied is not None:
+            if posterior is None:
+                at = model.predict_outcomes([pair]).iloc[0]
+                draws = np.broadcast_to([at["p_a"], at["p_tie"], at["p_b"]], (1, 4, 3))
+            else:
+                p, nu = pair_draws(posterior, pair), posterior["posterior"].dataset["tie"].values
+                draws = outcomes(p, 1.0 - p, nu)
+            return asdict(tied_score(np.array([wins, tied, losses]), draws))
         if posterior is None:  # of an estimate, such as that of maximum likelihood
             return asdict(point_score(wins, losses, float(model.predict_proba([pair])[0])))
         return asdict(score(wins, losses, pair_draws(posterior, pair)))
 
     def frames(self, found: Scores) -> dict[str, Any]:
         data = found.splitter.data
-        wins, losses = data.wins[found.numbers], data.losses[found.numbers]
+        wins, losses, tied = (each[found.numbers] for each in (data.wins, data.losses, data.tied))
         nll, log_pred = found.frame("nll"), found.frame("log_pred")
-        for name, p in ((BASE, 0.5), (EMP, wins / (wins + losses))):
-            nll[name] = -log_binomial(wins, losses, p)
+        n = wins + tied + losses
+        for name in (BASE, EMP):
+            if data.n_ties:
+                observed = np.stack([wins, tied, losses], axis=-1) / n[:, None]
+                p = np.full_like(observed, 1 / 3) if name == BASE else observed
+                nll[name] = -log_multinomial(wins, tied, losses, p)
+            else:
+                nll[name] = -log_binomial(wins, losses, 0.5 if name == BASE else wins / n)
             log_pred[name] = -nll[name]
         errors = {name: found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse")}
         return {"nll": nll, "log_pred": log_pred, **errors}
@@ -48,7 +64,7 @@ class BinomialScorer(Scorer):
     def columns(self, found: Scores) -> dict[str, Any]:
         nll, n = found.counted("nll"), int(found.counts.sum())
         data = found.splitter.data
-        total = (data.wins + data.losses)[found.numbers][found.counts]
+        total = (data.wins + data.losses + data.tied)[found.numbers][found.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * total.sum())
         difference, difference_se = found.differences("nll")
@@ -66,8 +82,9 @@ class BinomialScorer(Scorer):
 
     def attrs(self, found: Scores) -> dict[str, Any]:
         data = found.splitter.data
-        n = (data.wins + data.losses)[found.numbers]
-        return {"predictions": found.predictions(_NUMBERS, n=n, observed=data.wins[found.numbers] / n)}
+        n = (data.wins + data.losses + data.tied)[found.numbers]
+        ties = {"observed_tie": data.tied[found.numbers] / n} if data.n_ties else {}
+        return {"predictions": found.predictions(_NUMBERS, n=n, observed=data.wins[found.numbers] / n, **ties)}
 
     def headline(self, table: Any, best: str) -> str:
         return (

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from thali.model.latent_features.answers.binomial import log_binomial
+from thali.model.latent_features.answers.ties import log_multinomial
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,45 @@ def score(wins: float, losses: float, draws: np.ndarray) -> Score:
             log_pred=top + float(np.log(average)),
             log_pred_mcse=mcse(likelihood) / average if average else np.nan,
             r_hat=r_hat(draws),
+        )
+
+
+def tied_score(counts: np.ndarray, draws: np.ndarray) -> Score:
+    r"""Score draws of the probabilities of three outcomes against the counts that were left out.
+
+    .. math::
+        \text{nll} = -\ln \text{Multinomial}(x \mid n, \bar p), \qquad
+        \text{log\_pred} = \ln \frac{1}{S} \sum_s \text{Multinomial}(x \mid n, p_s)
+
+    Parameters
+    ----------
+    counts : array (3,)
+        Times the first option was chosen, neither was, and the second was.
+    draws : array (chain, draw, 3)
+        Of the probabilities of these outcomes.
+
+    Returns
+    -------
+    Score
+        `predicted` is the probability that the first option is chosen; `r_hat` the larger of this one and of a tie.
+    """
+    mean, (wins, tied, losses) = draws.mean(axis=(0, 1)), counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        linear = np.where(counts > 0, counts / mean, 0.0)
+        errors = [mcse(draws[..., outcome]) for outcome in range(3)]
+        bend = float(np.sum(np.where(counts > 0, counts / mean**2, 0.0) * np.square(errors)))
+        logs = log_multinomial(wins, tied, losses, draws)
+        top = float(np.max(logs))
+        likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
+        average = float(np.mean(likelihood))
+        return Score(
+            predicted=float(mean[0]),
+            predicted_mcse=errors[0],
+            nll=-float(log_multinomial(wins, tied, losses, mean)),
+            nll_mcse=float(np.hypot(mcse(draws @ linear), bend / np.sqrt(2.0))),
+            log_pred=top + float(np.log(average)),
+            log_pred_mcse=mcse(likelihood) / average if average else np.nan,
+            r_hat=float(np.fmax(r_hat(draws[..., 0]), r_hat(draws[..., 1]))),
         )
 
 

@@ -156,12 +156,14 @@ def comparison_table(found: Scores) -> "pandas.DataFrame":
     """
     import pandas as pd
 
+    from thali._tables import Table
+
     missing = found.missing()
     failed = [why for why in missing["why"] if why not in (NOT_RUN, ELSEWHERE)]
     if failed and len(missing) == len(found.records):
         raise ArgumentError(f"No fit succeeded; the first failed with: {failed[0]}")
     scorer = found.scorer
-    table = pd.DataFrame(index=pd.Index(found.order, name="model"))
+    table = Table(index=pd.Index(found.order, name="model"))
     for name, values in scorer.columns(found).items():
         table[name] = pd.Series(values) if isinstance(values, dict) else values
     table.attrs.update(

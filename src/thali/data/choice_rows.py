@@ -7,6 +7,7 @@ from thali._arguments import one_of
 from thali.errors import DataError
 
 from .best_worst import best_worst_columns, occasions_of_best_worst
+from .best_worst_long import long_columns, widened
 from .choice_table import Occasions, wide_occasions
 from .frames import as_frame
 from .frozen import Frozen
@@ -187,7 +188,8 @@ class ChoiceRows(Frozen):
         Parameters
         ----------
         frame : DataFrame
-            A row a set.
+            A row a set; or a row an option of a set, which columns such as task and item name, with 1 in the column of
+            the best and of the worst.
         best, worst : str, optional
             Columns that hold the label of the option, or the name, letter or number of its column. None: recognised by
             their names (best, most; worst, least).
@@ -214,5 +216,9 @@ class ChoiceRows(Frozen):
         """
         frame = as_frame(frame)
         given = {"best": best, "worst": worst, "subject": respondent, "count": count}
-        columns = best_worst_columns(frame, given, options)
+        marked = long_columns(frame, given) if options is None else None
+        if marked is not None:
+            frame, columns = widened(frame, marked)
+        else:
+            columns = best_worst_columns(frame, given, options)
         return cls.__new__(cls)._fill(occasions_of_best_worst(frame, columns, labels, weights))

@@ -16,7 +16,7 @@ from .choice_table import Occasions, long_occasions
 from .connectivity import disconnected, group_numbers
 from .pairs import PairedComparisons
 from .people import column_facts
-from .suspicious import alike_labels, warn_of
+from .suspicious import alike_labels, totals_for_options, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -218,7 +218,7 @@ class Choices(ChoiceRows):
         if len(rows.labels) < 2:
             raise DataError(f"At least two options are needed to choose; got {shorten(rows.labels) or 'none'}.")
         self._freeze(rows.labels, rows.respondents, *aggregated(rows), rows.people)
-        warn_of(alike_labels(self.labels))
+        warn_of(alike_labels(self.labels), totals_for_options(self.labels))
         return self
 
     def _freeze(self, *fields: Any) -> "Choices":

@@ -49,6 +49,7 @@ CHOSEN_OF_TWO += (
 CHOSEN_OF_TWO += ("elección", "eleccion", "respuesta", "ganador", "preferido")
 RESULT = ("result", "ftr", "fulltimeresult", "outcome", "res", "ergebnis", "résultat", "resultat", "resultado", "score")
 GOALS = ("goals", "goal", "score", "points", "pts", "ftg", "g", "tore", "punkte", "buts", "goles", "sets", "runs")
+SHORT_GOALS = (("fthg", "ftag"), ("hg", "ag"))  # of the home side and of the other
 
 ROW_COLUMN = (("row", "column"), ("row", "col"), ("rows", "columns"))
 SIMILARITY = ("similarity", "similarities", "sim", "sij", "meansimilarity", "similarityrating", "proximity", "affinity")

@@ -111,6 +111,16 @@ def count_column(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
     return checked_counts(values, lambda k: f"in row {found.index[k]}, column {name!r}", weights)
 
 
+def stood_for(rows: "pd.DataFrame", count: str | None) -> float:
+    """How many comparisons the rows stand for by a column, of which only the numbers count, or one each."""
+    import pandas as pd
+
+    if count is None:
+        return len(rows)
+    numbers: Any = pd.to_numeric(rows[count], errors="coerce")
+    return float(np.nansum(np.asarray(numbers, float)))
+
+
 def encode(
     winners: "pd.Series",
     losers: "pd.Series",

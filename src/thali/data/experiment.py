@@ -12,6 +12,7 @@ from thali.errors import ArgumentError, DataError
 from .experiment_levels import ALPHABET
 from .experiment_rows import ExperimentRows
 from .experiment_scheme import INSIDE, Encoded, Tasks
+from .people import column_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,8 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         Level numbers from 0, all rows different; -1: the product lacks the attribute.
     task_labels : array of str (n_tasks,)
     alternative_labels : array of str (n_alternatives,)
+    people : DataFrame or None
+        A row a respondent: the columns of the table besides the attributes that are constant within everybody.
     has_none : bool
     scheme : Scheme
         How rows of a table become products.
@@ -72,11 +75,12 @@ class ChoiceExperiment(ExperimentRows, Tasks):
     """
 
     _FIELDS = ("scheme", "respondents", "first_task", "first_row", "chosen", "row_product", "products")
-    _FIELDS += ("task_labels", "alternative_labels")
+    _FIELDS += ("task_labels", "alternative_labels", "people")
 
     chosen: np.ndarray
     task_labels: np.ndarray
     alternative_labels: np.ndarray
+    people: "pd.DataFrame | None"
 
     def __init__(self, *parts: Any, **named: Any) -> None:
         raise TypeError("Choice experiments are made from data frames by ChoiceExperiment.from_frame(frame).")
@@ -163,7 +167,8 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         products, row_product = np.unique(found.products_of_rows, axis=0, return_inverse=True)
         arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
         arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
-        return cls._made_of(found.scheme, found.respondents, *arrays, found.task_labels, found.alternative_labels)
+        labels = found.task_labels, found.alternative_labels
+        return cls._made_of(found.scheme, found.respondents, *arrays, *labels, found.people)
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
         own = (each.copy() if isinstance(each, np.ndarray) and not each.flags.owndata else each for each in fields)
@@ -178,7 +183,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
 
     def _details(self) -> Facts:
-        return self.scheme.described()
+        return *self.scheme.described(), *column_facts(self.people)
 
     def describe(self) -> str:
         """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
@@ -303,6 +308,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
             self.products[kept],
             self.task_labels[wanted],
             self.alternative_labels[rows],
+            None if self.people is None else self.people.loc[counts > 0],
         )
 
     def with_choices(self, chosen: np.ndarray) -> "ChoiceExperiment":

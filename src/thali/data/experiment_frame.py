@@ -27,6 +27,7 @@ from .experiment_levels import (
 )
 from .experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
 from .frames import as_frame
+from .people import people_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +53,7 @@ class Choices(NamedTuple):
     is_none: np.ndarray  # (rows,) whether it is the no-choice option
     task_labels: np.ndarray
     alternative_labels: np.ndarray
+    people: "pd.DataFrame | None" = None
 
 
 class Rows(NamedTuple):
@@ -126,7 +128,17 @@ def choices_of(
                     ", unless a model is to take it as a number.",
                 )
             )
-    return choices
+    attributes_and_roles = {respondent, task, alternative, chosen, *choices.scheme.names}
+    further = [name for name in frame.columns if name not in attributes_and_roles]
+    return choices._replace(people=people_of(frame, further, person, respondent))
+
+
+def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str) -> "pd.DataFrame | None":
+    """A row a respondent, in order of first appearance: those of the further columns that are constant within each."""
+    import pandas as pd
+
+    number, names = pd.factorize(person)
+    return people_table(frame.loc[:, further], number, tuple(map(as_label, names)), title)
 
 
 def _columns(names: list[str], wanted: tuple[Any, ...]) -> tuple[str, str, str | None, str]:

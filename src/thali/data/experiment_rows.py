@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from thali._labels import shorten
 from thali.errors import DataError
 
@@ -68,6 +70,7 @@ class ExperimentRows(Frozen):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
+        from .experiment_frame import people_of
         from .experiment_wide import long_frame, wide_tasks
 
         frame = as_frame(frame)
@@ -82,4 +85,8 @@ class ExperimentRows(Frozen):
                 "`alternatives`."
             )
         long, nothing = long_frame(frame, found, none)
-        return cls.from_frame(long, none=nothing, **more)
+        data = cls.from_frame(long, none=nothing, **more)
+        further = [str(name) for name in frame.columns if str(name) not in found.used]
+        who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
+        people = people_of(frame.set_axis(map(str, frame.columns), axis=1), further, who, "respondent")
+        return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))

@@ -32,6 +32,12 @@ class WideTasks(NamedTuple):
     task: str | None
     chosen: str
 
+    @property
+    def used(self) -> set[str | None]:
+        """All of them."""
+        described = (name for each in (self.available, *self.attributes.values()) for name in each.values())
+        return {self.respondent, self.task, self.chosen, *described}
+
     def __str__(self) -> str:
         how = f"one task a row, {shorten(list(self.attributes))} of the alternatives {shorten(self.alternatives)}"
         how += f", {self.chosen!r} holds the one chosen"

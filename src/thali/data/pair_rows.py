@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from thali._labels import as_label, shorten, suggest
 from thali.errors import DataError
 
 from .answers import who_answered
@@ -12,7 +13,7 @@ from .columns import column, count_column, encode
 from .frames import as_frame
 from .pair_columns import PairColumns, subject_column, the_columns, uncounted
 from .pair_shapes import PairShapes
-from .suspicious import alike_labels, dropped_columns, warn_of
+from .suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +116,13 @@ class PairRows(PairShapes):
             cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
             who = None if who is None else who.of_rows(np.tile(np.arange(len(frame)), 2))
         data = cls.__new__(cls)._fill(names, *cells, who)
-        warn_of(alike_labels(data.labels), dropped_columns(frame, columns.used))
+        shares = percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
+        warn_of(
+            alike_labels(data.labels),
+            totals_for_options(data.labels),
+            dropped_columns(frame, columns.used),
+            shares,
+        )
         return data
 
     @classmethod
@@ -186,6 +193,42 @@ class PairRows(PairShapes):
                 sums = [array[begin:end].copy() for array in each]
                 found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None)
         return found
+
+    def by_group(self, column: str) -> dict[str, Self]:
+        """The comparisons of each group of people, with all options, as `paired.group_test` takes them.
+
+        Parameters
+        ----------
+        column : str
+            A column of `people`; those for whom it is empty are in no group.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who answered, or nothing of that name is known of them.
+        """
+        each = self.by_subject()
+        known = [] if self.people is None else [str(name) for name in self.people.columns]
+        if self.people is None or column not in known:
+            has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"
+            raise DataError(
+                f"There is no column {column!r} that is the same in all rows of each person; {has}."
+                f"{suggest(column, known)}"
+            )
+        group_of = self.people[column].dropna().map(as_label)
+        found = {}
+        for group in dict.fromkeys(group_of):
+            members = [each[str(name)] for name in group_of.index[group_of == group] if str(name) in each]
+            pair = np.concatenate([np.column_stack([one.first, one.second]) for one in members])
+            sums = [np.concatenate([getattr(one, side) for one in members]) for side in ("wins", "losses", "tied")]
+            found[group] = self._summed(pair, sums)
+        return found
+
+    def _summed(self, pair: np.ndarray, sums: list[np.ndarray]) -> Self:
+        """Comparisons whose pairs, first before second, may occur several times."""
+        pairs, row = np.unique(pair, axis=0, return_inverse=True)
+        added = [np.bincount(row.ravel(), side, len(pairs)) for side in sums]
+        return self._made_of(self.labels, pairs[:, 0], pairs[:, 1], *added, None)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.

@@ -12,7 +12,7 @@ from .answers import Answers
 from .columns import column
 from .frames import as_frame
 from .frozen import Frozen
-from .suspicious import alike_labels, warn_of
+from .suspicious import alike_labels, totals_for_options, warn_of
 from .trials import Outcomes, outcomes_of_trials, trial_columns
 from .wide_columns import WideColumns, wide_columns
 from .wide_pairs import outcomes_of_wide
@@ -46,10 +46,12 @@ class PairShapes(Frozen):
         chosen: str | None = None,
         subject: str | None = None,
         count: str | None = None,
+        covariates: Sequence[str] | None = None,
         *,
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
+        order: str | None = None,
     ) -> Self:
         """Comparisons from trials: a row names the two options and says which was chosen, as experiment software does.
 
@@ -68,10 +70,15 @@ class PairShapes(Frozen):
             Column of who answered; the columns that are constant within everybody become `people`. None: recognised.
         count : str, optional
             Column with the number of such trials. None: recognised, else each row is one.
+        covariates : list of str, optional
+            Which columns describe the people, and become `people`. None: all that are constant within everybody.
         coding : mapping, optional
             What the values of `chosen` mean: {value: "first", "second" or "tie"}.
         labels, weights
             As in `from_frame`.
+        order : {None, "forward", "backward"}
+            "forward": only the trials whose first option stands earlier among the labels; "backward": only the others;
+            `paired.order_effect` takes the two. None: all.
 
         Returns
         -------
@@ -80,7 +87,8 @@ class PairShapes(Frozen):
         Raises
         ------
         DataError
-            If a column is lacking or a cell of `chosen` means nothing, or as `from_frame`.
+            If a column is lacking, a cell of `chosen` means nothing, or a covariate differs within a person, or as
+            `from_frame`.
 
         Example
         -------
@@ -90,7 +98,20 @@ class PairShapes(Frozen):
         PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 subjects, 1 component)
         """
         given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
-        return cls._of_trials(frame, given, False, coding, labels, weights)[0]
+        if covariates is None:
+            return cls._of_trials(frame, given, False, coding, labels, weights, order)[0]
+        frame = as_frame(frame)
+        for name in covariates:
+            column(frame, name)
+        used = trial_columns(frame, given, False).used
+        kept = [name for name in frame.columns if name in used or name in covariates]
+        data = cls._of_trials(frame.loc[:, kept], given, False, coding, labels, weights, order)[0]
+        if data.answers is None:
+            raise DataError("Covariates describe people, but no column says who answered; name it by `subject`.")
+        described = [] if data.answers.people is None else list(data.answers.people.columns)
+        if differing := [name for name in covariates if name not in described]:
+            raise DataError(f"{shorten(differing)} differs within a person, and so does not describe people.")
+        return data
 
     @classmethod
     def from_results(
@@ -105,6 +126,7 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
+        order: str | None = None,
     ) -> Self:
         """Comparisons from the results of games: a row names the two sides and says who won.
 
@@ -118,8 +140,8 @@ class PairShapes(Frozen):
         result : str, optional
             Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
             name (result, FTR, outcome), else the goals or scores of either side in two columns.
-        subject, count, coding, labels, weights
-            As in `from_trials`.
+        subject, count, coding, labels, weights, order
+            As in `from_trials`; the home side is the first.
 
         Returns
         -------
@@ -140,7 +162,7 @@ class PairShapes(Frozen):
         (array([1.]), array([0.]), array([1.]))
         """
         given = {"first": home, "second": away, "chosen": result, "subject": subject, "count": count}
-        return cls._of_trials(frame, given, True, coding, labels, weights)[0]
+        return cls._of_trials(frame, given, True, coding, labels, weights, order)[0]
 
     @classmethod
     def _of_trials(
@@ -151,10 +173,11 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
+        order: str | None = None,
     ) -> tuple[Self, str]:
         """The comparisons in trials or games, and how they were read."""
         frame = as_frame(frame)
-        found = outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights)
+        found = outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights, order)
         return cls._of_outcomes(found)
 
     @classmethod
@@ -230,5 +253,5 @@ class PairShapes(Frozen):
     @classmethod
     def _of_outcomes(cls, found: Outcomes) -> tuple[Self, str]:
         data = cls.__new__(cls)._fill(found.labels, found.winner, found.loser, found.counts, found.tied, found.who)
-        warn_of(alike_labels(data.labels))
+        warn_of(alike_labels(data.labels), totals_for_options(data.labels))
         return data, found.how

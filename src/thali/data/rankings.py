@@ -78,7 +78,9 @@ def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: An
         orders = _numbered(rows, names, name)
     else:
         names = tuple(map(as_label, columns.columns))
-        orders = [_by_ranks(row, ranks, names, name) for row, ranks in enumerate(_ranks(frame, columns.columns))]
+        cells = _ranks(frame, columns.columns)
+        _refuse_zeros(cells)
+        orders = [_by_ranks(row, ranks, names, name) for row, ranks in enumerate(cells)]
     count = np.ones(len(frame)) if columns.count is None else counted(frame, columns.count, weights)
     respondent, people = np.full(len(frame), -1), ()
     table = None
@@ -112,6 +114,15 @@ def _ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     return checked_numbers(cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank").reshape(
         -1, k
     )
+
+
+def _refuse_zeros(ranks: np.ndarray) -> None:
+    """Raise if every ranking has one rank 0, which may be its best option or one that it does not name."""
+    if len(ranks) and ((ranks == 0).sum(axis=1) == 1).all():
+        raise DataError(
+            "Every ranking has one rank 0; ranks begin with 1 for the best, so add 1 if 0 is the best here, or leave "
+            "the cells empty if 0 stands for an option that was not ranked."
+        )
 
 
 def _by_ranks(number: int, ranks: np.ndarray, names: tuple[str, ...], name: Any) -> np.ndarray:
@@ -154,6 +165,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any) -> Ranked
         if not np.isnan(table[number, place]):
             raise DataError(f"{names[place]!r} is listed twice in {name(number)}, again in row {frame.index[row]}.")
         table[number, place] = value
+    _refuse_zeros(table)
     orders = [_by_ranks(number, ranks, names, name) for number, ranks in enumerate(table)]
     respondent, people, about = np.full(len(keys), -1), (), None
     if columns.subject is not None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .similarities import Similarities
 
 _ROUNDING = 1e-9
+_NOTHING = ("-", "–", "—", "?", "none", "no answer", "keine", "keins", "aucun", "ninguno")  # in place of an option
+_TOTALS = ("total", "totals", "sum", "sums", "gesamt", "insgesamt", "summe", "somme", "suma", "mean", "mittelwert")
 _MIN_PAIRS = 3  # that sum to 100 before it is worth a word
 
 
@@ -30,8 +32,8 @@ def tie_sentence(label: str) -> str:
 
 
 def is_tie(label: str) -> bool:
-    """Whether a label is a word for a comparison without a winner."""
-    return plain(label) in TIES
+    """Whether a label is a word or a sign for a comparison without a winner."""
+    return plain(label) in TIES or label.casefold() in _NOTHING
 
 
 def refuse_ties(labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, counts: np.ndarray) -> None:
@@ -97,14 +99,15 @@ def dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
     )
 
 
-def percentages(wins: np.ndarray, losses: np.ndarray) -> str | None:
+def percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float = 0.0) -> str | None:
     """A sentence if every pair sums to 100, as percentages do, or to 1, as proportions do."""
-    total = wins + losses
+    total = wins + losses + tied
     mixed = ((wins > 0) & (losses > 0)).any()
     for whole, what in ((100.0, "percentages"), (1.0, "proportions")):
         if mixed and len(total) >= _MIN_PAIRS and np.allclose(total, whole, rtol=1e-6, atol=0.0):
+            of = "The two numbers" if np.ndim(tied) == 0 or not np.any(tied) else "The numbers"
             return (
-                f"The two numbers of every pair sum to {whole:g}; if they are {what}, give the counts instead, because "
+                f"{of} of every pair sum to {whole:g}; if they are {what}, give the counts instead, because "
                 "the number of comparisons decides how sure the answer is."
             )
     return None
@@ -123,6 +126,14 @@ def alike_labels(labels: Sequence[str]) -> str | None:
         f"The labels {shorten(alike[0])} differ only in capitals or blanks{more}; they are taken for different "
         "ones, so write alike what is one."
     )
+
+
+def totals_for_options(labels: Sequence[str]) -> str | None:
+    """A sentence if an option is called as the sum of a table is."""
+    called = [label for label in labels if plain(label) in _TOTALS]
+    if not called:
+        return None
+    return f"{shorten(called)}: read as an option; if the sum or the mean of others is meant, remove its rows."
 
 
 def unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:

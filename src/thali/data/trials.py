@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import plural, shorten
+from thali._arguments import one_of
+from thali._labels import plural, short_number, shorten
 from thali.errors import Argument, DataError
 
 from .answers import Who, who_answered
@@ -18,13 +19,14 @@ from .column_names import (
     MORE_SIDES,
     OPTION,
     RESULT,
+    SHORT_GOALS,
     SIDES,
     SUBJECT,
     WEIGHTS,
     by_plain_name,
     plain,
 )
-from .columns import column, encode
+from .columns import column, encode, stood_for
 from .side_columns import Sides, side_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
 
@@ -231,6 +233,9 @@ def _verdict(
     for each in side_columns(names):
         if each.stem in GOALS and not taken & set(each.columns):
             return each.columns
+    for home, away in SHORT_GOALS if game else ():
+        if home in own and away in own and not taken & {own[home], own[away]}:
+            return own[home], own[away]
     raise DataError(
         f"Beside {first!r} and {second!r} no column says which was chosen; name it by ", Argument("chosen"), "."
     )
@@ -242,9 +247,15 @@ def _repeats(frame: "pd.DataFrame", name: str) -> bool:
 
 
 def outcomes_of_trials(
-    frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None, labels: Any, weights: bool
+    frame: "pd.DataFrame",
+    columns: TrialColumns,
+    coding: Mapping[Any, str] | None,
+    labels: Any,
+    weights: bool,
+    order: str | None = None,
 ) -> Outcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
+    one_of("order", order, (None, "forward", "backward"))
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
     kept = ~np.isnan(verdicts.outcome)
     if not kept.any():
@@ -257,10 +268,18 @@ def outcomes_of_trials(
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
     names, first, second, _ = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
+    if order is not None:
+        shown = (first < second) if order == "forward" else (first > second)
+        if not shown.any():
+            earlier = "earlier" if order == "forward" else "later"
+            raise DataError(
+                f"No row has first the option that stands {earlier} among the labels, so that orders are not compared."
+            )
+        rows, outcome, times, first, second = rows[shown], outcome[shown], times[shown], first[shown], second[shown]
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
-    how = _in_words(columns, verdicts, len(frame) - len(rows))
+    how = _in_words(columns, verdicts, _how_many(frame.loc[~kept], columns.count))
     who = who_answered(rows, columns.subject, columns.used)
     return Outcomes(names, winner, loser, times - tied, tied, who, how)
 
@@ -276,7 +295,7 @@ def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any
     if scores is not None and scores.notna().to_numpy().any(axis=1).all():
         ahead = np.sign(scores[0].astype(float) - scores[1].astype(float)).to_numpy()
         return Verdicts(ahead * FIRST, "the goals of either side", ("the same",))
-    return decoded(frame, columns[:2], name, coding, columns.game)
+    return decoded(frame, columns[:2], name, coding, columns.game, columns.count)
 
 
 def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
@@ -292,7 +311,13 @@ def _of_goals(frame: "pd.DataFrame", columns: TrialColumns) -> Verdicts:
     return Verdicts(np.sign(sides[0] - sides[1]) * FIRST, f"the greater of {shorten(columns.verdict)}", ("the same",))
 
 
-def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str:
+def _how_many(rows: "pd.DataFrame", count: str | None) -> str:
+    """So many rows, or comparisons that they stand for; "" if there are none."""
+    number = short_number(stood_for(rows, count))
+    return plural(number, "row" if count is None else "comparison") if number else ""
+
+
+def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: str) -> str:
     a, b = columns.first, columns.second
     if len(columns.verdict) == 2:
         how = f"{a!r} against {b!r}, won by {verdicts.how}"
@@ -304,4 +329,4 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts, unanswered: int) -> str
         how += f", counted by {columns.count!r}"
     if columns.subject is not None:
         how += f", subjects {columns.subject!r}"
-    return how + (f"; {plural(unanswered, 'row')} without an answer left out" if unanswered else "")
+    return how + (f"; {unanswered} without an answer left out" if unanswered else "")

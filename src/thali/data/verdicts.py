@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, shorten
+from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
 from .column_names import MORE_SIDES, SIDES, TIE_WORDS, plain
+from .columns import stood_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,9 +31,16 @@ class Verdicts(NamedTuple):
 
 
 def decoded(
-    frame: "pd.DataFrame", sides: tuple[str, str], chosen: str, coding: Mapping[Any, str] | None, game: bool = False
+    frame: "pd.DataFrame",
+    sides: tuple[str, str],
+    chosen: str,
+    coding: Mapping[Any, str] | None,
+    game: bool = False,
+    count: str | None = None,
 ) -> Verdicts:
     """The column `chosen` of two columns of options, by a coding or by what its cells must mean.
+
+    `count`: the column of how many comparisons a row stands for, if there is one.
 
     A cell may hold the label of an option, a side (left, right, first, second, the name of the column, ...), a number,
     or a word for a tie. `game`: the first side plays at home, so that H, D, A and 1, X, 2 are results.
@@ -65,7 +73,7 @@ def decoded(
         return Verdicts(by_label, "the label chosen", tuple(sorted(ties)))
     if by_side is not None:
         return _found(codes, texts, by_side, "the side chosen")
-    raise _unreadable(frame, sides, chosen, unread, set(texts), game)
+    raise _unreadable(frame, sides, chosen, unread, set(texts), game, count)
 
 
 def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
@@ -154,7 +162,13 @@ def _found(codes: np.ndarray, texts: list[str], meaning: dict[str, float], how: 
 
 
 def _unreadable(
-    frame: "pd.DataFrame", sides: tuple[str, str], chosen: str, unread: np.ndarray, texts: set[str], game: bool
+    frame: "pd.DataFrame",
+    sides: tuple[str, str],
+    chosen: str,
+    unread: np.ndarray,
+    texts: set[str],
+    game: bool,
+    count: str | None,
 ) -> DataError:
     """The error about a column of which some cells mean nothing."""
     if not unread.any():
@@ -168,12 +182,17 @@ def _unreadable(
         )
     words = _words_of(sides, game)
     strange = unread & np.array([plain(as_label(value)) not in words for value in frame[chosen]])
-    row = int((strange if strange.any() else unread).argmax())
+    faults = strange if strange.any() else unread
+    row = int(faults.argmax())
+    text = as_label(frame[chosen].iloc[row])
+    alike = frame.loc[faults & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
+    number = stood_for(alike, count)
+    further = f" and {number - 1:,.0f} more" if number > 1 else ""
     options = [as_label(frame[name].iloc[row]) for name in sides]
     words = "H, D, A, 1, X, 2 or 1, 0, -1" if game else "a side (left, right, first, second, 1, 2)"
     return DataError(
-        f"Column {chosen!r} holds {as_label(frame[chosen].iloc[row])!r} in row {frame.index[row]}, which is none of "
+        f"Column {chosen!r} holds {text!r} in row {frame.index[row]}{further}, which is none of "
         f"its two options ({shorten(options)}), {words} or a word for a tie; mend it, or say what it means by ",
         Argument("coding"),
-        ".",
+        f".{suggest(text, [*options, *sides, *TIE_WORDS])}",
     )

@@ -140,7 +140,7 @@ TIES = Option(
     "What a tie counts. davidson: a third outcome, whose odds are learned; half: half a choice of either option; drop:"
     " nothing.",
     to=DATA,
-    default="davidson; an error where a model or a test knows choices alone",
+    default="davidson; an error where a test knows choices alone",
     words={"davidson": "davidson", "half": "half", "drop": "drop"},
 )
 COUNTED_TIES = Option(  # where choices alone are known

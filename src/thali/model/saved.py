@@ -155,7 +155,7 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         return [encoded(v, arrays) for v in sorted(value, key=str)]
     if isinstance(value, list):
         return [encoded(v, arrays) for v in value]
-    if type(value).__module__.startswith(_LIBRARY):
+    if type(value).__module__.startswith(_LIBRARY) and not _is_table(value):
         fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
         return {"object": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
     if callable(value):
@@ -163,6 +163,13 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
 
         return {"function": getattr(value, "__name__", repr(value)), "code": code_digest(value)}
     return _encoded_foreign(value, arrays)
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is a table of results of thali, which a file holds as a frame."""
+    from thali._tables import Table
+
+    return isinstance(value, Table)
 
 
 def _encoded_array(value: np.ndarray, arrays: dict[str, np.ndarray] | None) -> Any:

@@ -19,6 +19,7 @@ PAIRS = "pairs"  # NAME=VALUE, several of them
 LISTS = "lists"  # NAME=A,B,..., several of them
 CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
+CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Option:
     @property
     def several(self) -> bool:
         """Whether it may be typed several times."""
-        return self.type in (PAIRS, LISTS, CUTS)
+        return self.type in (PAIRS, LISTS, CUTS, CONTRASTS)
 
     def but(self, **changes: Any) -> "Option":
         """The same option with some things different."""

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from thali._labels import plural, shorten
+from thali._labels import as_label, plural, shorten
 from thali.data.choices import Choices
+from thali.data.frames import as_frame
 from thali.data.pairs import PairedComparisons
+from thali.data.trials import trial_columns
 from thali.errors import DataError
 
 
@@ -36,15 +38,44 @@ def as_pairs(data: Any, ties: bool = False) -> PairedComparisons:
     )
 
 
-def as_groups(groups: Any, what: str) -> list[PairedComparisons]:
-    """Several data sets of the same options; a mapping gives its values."""
+def by_order(data: Any) -> list[tuple[PairedComparisons, float]]:
+    """The comparisons in which the earlier of two labels was first, or at home (1), and those in which the later one
+    was (-1).
+
+    `data` are these two, or a data frame of results that says who was at home.
+    """
+    if isinstance(data, tuple | list) and len(data) == 2:
+        forward, backward = as_groups(data, "two orders of presentation", ties=True)
+        return [(forward, 1.0), (backward, -1.0)]
+    if not hasattr(data, "columns"):
+        raise DataError(
+            f"Say which was first: two data sets (forward, backward), or a data frame of results; got "
+            f"{type(data).__name__}."
+        )
+    frame = as_frame(data)
+    labels = PairedComparisons.from_results(frame).labels
+    columns = trial_columns(frame, {}, True)
+    place = {label: k for k, label in enumerate(labels)}
+    home, away = ([place.get(as_label(value), -1) for value in frame[name]] for name in (columns.first, columns.second))
+    result = columns.verdict[0] if len(columns.verdict) == 1 else None
+    found = []
+    for is_here, sign in ((np.less(home, away), 1.0), (np.greater(home, away), -1.0)):
+        if is_here.any():
+            names = columns.first, columns.second, result
+            rows = PairedComparisons.from_results(frame.loc[is_here], *names, count=columns.count, labels=labels)
+            found.append((rows, sign))
+    return found
+
+
+def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparisons]:
+    """Several data sets of the same options; a mapping gives its values. `ties`: those with ties are welcome."""
     if isinstance(groups, PairedComparisons):
-        return [as_pairs(groups)]
+        return [as_pairs(groups, ties)]
     if hasattr(groups, "values") and callable(groups.values):
         groups = groups.values()
     if hasattr(groups, "columns") or not isinstance(groups, Iterable):
-        return [as_pairs(groups)]
-    several = [as_pairs(one) for one in groups]
+        return [as_pairs(groups, ties)]
+    several = [as_pairs(one, ties) for one in groups]
     if not several:
         raise DataError(f"There are no {what}; give one data set for each.")
     for number, one in enumerate(several):

@@ -100,14 +100,14 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
     df = rows["model"][1] - rows["model"][0]
 
     def model_test(statistic: float) -> FitTest:
-        probabilities = np.concatenate([np.column_stack(fit.fitted()) for fit in fits])
+        inverse = np.concatenate([fit.inverse for fit in fits])
         is_whole = all(fit.is_whole for fit in fits)
         free = len(together.weights) * len(fits)
 
         def replicate(rng: np.random.Generator) -> float:
             return sum(fit.replicate(rng) for fit in fits)
 
-        return fit_test(statistic, df, n, probabilities, is_whole, replicate, free)
+        return fit_test(statistic, df, n, inverse, is_whole, replicate, free)
 
     test = model_test(max(2.0 * (saturated - by_group), 0.0))
     table = tests_table(

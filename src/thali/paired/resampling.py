@@ -12,7 +12,7 @@ from thali.errors import DataError
 from thali.inference.seeds import streams
 from thali.model.elimination_ml.estimates import LEVEL, Estimates
 from thali.model.elimination_ml.fit import estimate
-from thali.model.elimination_ml.model import estimates_of
+from thali.model.elimination_ml.model import estimates_of_choices
 
 from .counted import as_groups, pooled
 
@@ -115,11 +115,11 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     True
     """
     samples = whole("samples", samples, 2)
-    found = estimates_of(model, "parametric_bootstrap")
+    found = estimates_of_choices(model, "parametric_bootstrap")
     n = found.data.wins + found.data.losses
     if not np.array_equal(n, np.floor(n)):
         raise DataError("A parametric bootstrap needs whole counts, and these are fractional.")
-    wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[0], size=(samples, len(n)))
+    wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))
     return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap")
 
 
@@ -129,7 +129,7 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
 
     weights, at_infinity = np.empty((len(wins), len(found.weights))), 0
     for row, (x, y) in enumerate(zip(wins, losses, strict=True)):
-        best = found.refitted(x, y)
+        best = found.refitted(np.column_stack([x, y]).ravel())
         weights[row] = best.weights
         at_infinity += bool(best.vanishing.any())
     names = pd.Index(found.known.names, name="aspect")

@@ -8,7 +8,7 @@ from thali._arguments import whole
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import streams
-from thali.model.elimination_ml.model import MaximumLikelihoodElimination, estimates_of
+from thali.model.elimination_ml.model import MaximumLikelihoodElimination, estimates_of_choices
 
 
 def simulate(source: Any, comparisons: int | None = None, random_seed: Any = None) -> PairedComparisons:
@@ -45,8 +45,8 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
     if comparisons is not None:
         comparisons = whole("comparisons", comparisons, 1)
     if isinstance(source, MaximumLikelihoodElimination):
-        found = estimates_of(source, "simulate")
-        data, p = found.data, found.fitted()[0]
+        found = estimates_of_choices(source, "simulate")
+        data, p = found.data, found.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second
         n = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
         if not np.array_equal(n, np.floor(n)):

@@ -94,17 +94,26 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     covariance = np.zeros((n, n))
     covariance[1:, 1:] = np.linalg.inv(information)
     total = data.wins + data.losses
-    deviance, df = max(2 * (saturated(data.wins, data.losses) - value), 0.0), data.n_pairs - n + 1
+    sizes = np.full(data.n_pairs, 2)
+    deviance, df = (
+        max(2 * (saturated(np.column_stack([data.wins, data.losses]).ravel(), sizes) - value), 0.0),
+        data.n_pairs - n + 1,
+    )
     p = ndtr(design @ scale)
     probabilities = np.column_stack([p, ndtr(-design @ scale)])
 
     def replicate(rng: np.random.Generator) -> float:
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
         refit = at_counts(wins, total - wins)
-        return 2 * (saturated(wins, total - wins) - refit(ascend_concave(refit, scale, ROUGH))[0])
+        return 2 * (
+            saturated(np.column_stack([wins, total - wins]).ravel(), sizes)
+            - refit(ascend_concave(refit, scale, ROUGH))[0]
+        )
 
     is_whole = all(np.array_equal(side, np.floor(side)) for side in (data.wins, data.losses))
-    test = fit_test(deviance, df, total, probabilities, is_whole, replicate, n, samples, random_seed)
+    test = fit_test(
+        deviance, df, total, (1.0 / probabilities).sum(axis=1), is_whole, replicate, n, samples, random_seed
+    )
     pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
     labels = pd.Index(data.labels, name="option")
     values = pd.Series(np.r_[0.0, scale], labels, name="scale")

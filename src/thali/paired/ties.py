@@ -8,14 +8,20 @@ import numpy as np
 from thali._labels import plural
 from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
-from thali.errors import DataError
-from thali.inference.optimise.newton_concave import ROUGH, ascend_concave, check_finite
-from thali.model.elimination_ml.goodness import fit_test
+from thali.errors import ArgumentError, DataError
+from thali.inference.optimise.newton_concave import check_finite
+from thali.model.elimination_ml.aspects import known_aspects
+from thali.model.elimination_ml.estimates import Estimates
+from thali.model.elimination_ml.goodness import chi_square_tail
+from thali.model.elimination_ml.maximum import maximise, starting_points
+from thali.model.elimination_ml.problem import Problem, patterns
 
-from .counted import as_pairs
+from .counted import as_pairs, by_order
 
 if TYPE_CHECKING:
     import pandas
+
+INFINITE = 15.0  # a logarithm of an advantage beyond this one stands for infinity
 
 
 def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
@@ -48,7 +54,8 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Davidson(Printed):
-    """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`, and tests of fit."""
+    """A fit of Davidson's model: `weights` (sum 1), the tie parameter `tie` with `tie_std_error`, and tests of fit; the
+    advantage `order` of the first of two with `order_std_error` and `order_p_value`, if it was asked for."""
 
     weights: "pandas.Series"
     tie: float
@@ -57,38 +64,52 @@ class Davidson(Printed):
     deviance: float
     df: int
     p_value: float
+    order: float | None = None
+    order_std_error: float | None = None
+    order_p_value: float | None = None
 
 
-def davidson(data: Any, ties: Any = None, samples: int | None = None, random_seed: Any = 0) -> Davidson:
+def davidson(
+    data: Any, ties: Any = None, samples: int | None = None, random_seed: Any = 0, *, order: bool = False
+) -> Davidson:
     r"""Fit Davidson's extension of the Bradley-Terry-Luce model to ties.
 
     .. math::
         P(i \text{ over } j) = \frac{w_i}{w_i + w_j + \nu \sqrt{w_i w_j}}, \qquad
         P(\text{tie}) = \frac{\nu \sqrt{w_i w_j}}{w_i + w_j + \nu \sqrt{w_i w_j}}
 
+    With `order` the weight of the option that is shown first, or plays at home, is multiplied by gamma.
+
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
+        With `order`: a data frame of results (`PairedComparisons.from_results`), or two data sets of the same options,
+        the comparisons in which the option that stands earlier among the labels was shown first, or was at home, and
+        those in which the later one was.
     ties : array or data frame, shape (options, options), optional
         Number of ties of each pair, in one triangle or the same in both. None: those of the data.
     samples, random_seed
         Of the test of fit, as in `EliminationByAspects.fit_test`.
+    order : bool
+        Whether to estimate the advantage gamma of being first, or at home.
 
     Returns
     -------
     Davidson
         weights (sum 1), tie (nu), tie_std_error, log_likelihood (multinomial coefficients included), deviance against
         the saturated model, df, p_value (NaN if uninformative); `table` with weight and std_error of each
-        option.
+        option; with `order` also order (gamma), order_std_error and order_p_value (likelihood-ratio test of gamma = 1).
 
     Raises
     ------
     DataError
-        If there is no tie, or some weight has no finite estimate.
+        If there is no tie, or some weight, or the advantage, has no finite estimate.
 
     References
     ----------
     Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired comparison experiments.
+    Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects, whose tie
+    parameter is nu over the square root of gamma, and whose theta is 1 / gamma.
 
     Example
     -------
@@ -99,74 +120,77 @@ def davidson(data: Any, ties: Any = None, samples: int | None = None, random_see
     (3, 0.878)
     """
     import pandas as pd
-    from scipy.special import gammaln, logsumexp, xlogy
 
-    data = _with_ties(data, ties)
-    if not data.n_ties:
-        raise DataError("There is no tie; fit EliminationByAspects('unique') instead.")
-    n, i, j = data.n_options, data.first, data.second
-    outcome = np.column_stack([data.wins, data.losses, data.tied])
-    won, lost, drawn = (outcome[:, column] > 0 for column in range(3))
-    check_finite(data.labels, np.r_[i[won], j[lost], i[drawn], j[drawn]], np.r_[j[won], i[lost], j[drawn], i[drawn]])
-    # Utilities of the three outcomes, linear in ln w (less that of the first) and ln nu.
-    design = np.zeros((len(i), 3, n + 1))
-    rows = np.arange(len(i))
-    design[rows, 0, i] = design[rows, 1, j] = design[rows, 2, n] = 1.0
-    design[rows, 2, i] = design[rows, 2, j] = 0.5
-    design = design[:, :, 1:]
-    total = outcome.sum(axis=1)
-
-    def log_probabilities(point: np.ndarray) -> np.ndarray:
-        utility = design @ point
-        return utility - logsumexp(utility, axis=1, keepdims=True)
-
-    def at_counts(outcome: np.ndarray) -> Any:
-        def at(point: np.ndarray) -> Any:
-            log_p = log_probabilities(point)
-            p = np.exp(log_p)
-            mean = np.einsum("pc,pck->pk", p, design)
-            gradient = np.einsum("pc,pck->k", outcome - total[:, None] * p, design)
-            spread = np.einsum("pc,pck,pcl->kl", total[:, None] * p, design, design, optimize=True)
-            return float(np.sum(outcome * log_p)), gradient, spread - (total[:, None] * mean).T @ mean
-
-        return at
-
-    at = at_counts(outcome)
-    point = ascend_concave(at, np.zeros(n))
-    value, _, information = at(point)
-    covariance = np.linalg.inv(information)
-    w = np.exp(np.r_[0.0, point[:-1]])
-    w /= w.sum()
-    jacobian = (np.diag(w) - np.outer(w, w))[:, 1:]
-    errors = np.sqrt(np.diag(jacobian @ covariance[:-1, :-1] @ jacobian.T))
-    tie = float(np.exp(point[-1]))
-    tie_error = tie * float(np.sqrt(covariance[-1, -1]))
-
-    def saturated(outcome: np.ndarray) -> float:
-        return float(np.sum(xlogy(outcome, outcome / total[:, None])))
-
-    def replicate(rng: np.random.Generator) -> float:
-        drawn = rng.multinomial(total.astype(np.int64), probabilities).astype(float)
-        refit = at_counts(drawn)
-        return 2 * (saturated(drawn) - refit(ascend_concave(refit, point, ROUGH))[0])
-
-    coefficients = float(np.sum(gammaln(total + 1)) - np.sum(gammaln(outcome + 1)))
-    deviance, df = max(2 * (saturated(outcome) - value), 0.0), 2 * len(i) - n
-    probabilities, is_whole = np.exp(log_probabilities(point)), bool((outcome == np.floor(outcome)).all())
-    test = fit_test(deviance, df, total, probabilities, is_whole, replicate, n, samples, random_seed)
-    weights = pd.Series(w, pd.Index(data.labels, name="option"), name="weight")
+    if order:
+        if ties is not None:
+            raise ArgumentError("With order=True ties stand in the data; leave `ties` out.")
+        signed = by_order(data)
+    else:
+        signed = [(_with_ties(data, ties), 1.0)]
+    each = [one for one, _ in signed]
+    first, second, wins, losses, tied = (
+        np.concatenate([getattr(one, name) for one in each]) for name in ("first", "second", "wins", "losses", "tied")
+    )
+    if not tied.any():
+        raise DataError(
+            "There is no tie; use order_effect instead."
+            if order
+            else "There is no tie; fit EliminationByAspects('unique') instead."
+        )
+    labels = each[0].labels
+    winner, loser = np.r_[first[wins > 0], second[losses > 0]], np.r_[second[wins > 0], first[losses > 0]]
+    drawn = tied > 0
+    check_finite(labels, np.r_[winner, first[drawn], second[drawn]], np.r_[loser, second[drawn], first[drawn]])
+    if not (wins.any() or losses.any()):
+        raise DataError("There is no finite estimate: all comparisons are ties.")
+    known = known_aspects("unique", True, labels)
+    column = np.repeat([sign for _, sign in signed], [one.n_pairs for one in each])[:, None]
+    column = column if order else column[:, :0]
+    pose = Problem(wins, losses, *patterns(known.owners, first, second), column, 0.0, tied)
+    found = Estimates(each[0], known, 0.0, pose, maximise(pose, starting_points(pose, 1, np.random.default_rng(0))))
+    test = found.fit_test(samples, random_seed)
+    weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
+    note = f"Tie parameter {found.tie:.6g} (standard error {found.tie_std_error:.4g})."
+    advantage = _advantage(found) if order else {}
+    if order:
+        note += (
+            f" Advantage of the first {advantage['order']:.6g} (standard error {advantage['order_std_error']:.4g}, "
+            f"p = {advantage['order_p_value']:.4g})."
+        )
+    assert found.tie is not None and found.tie_std_error is not None
     return Davidson(
         title="Bradley-Terry-Luce model with ties (Davidson)",
-        table=pd.DataFrame({"weight": weights, "std_error": errors}),
-        note=f"Tie parameter {tie:.6g} (standard error {tie_error:.4g}). {test}",
+        table=pd.DataFrame({"weight": weights, "std_error": found.standard_errors}),
+        note=f"{note} {test}",
         weights=weights,
-        tie=tie,
-        tie_std_error=tie_error,
-        log_likelihood=value + coefficients,
-        deviance=deviance,
-        df=df,
+        tie=found.tie,
+        tie_std_error=found.tie_std_error,
+        log_likelihood=found.log_likelihood,
+        deviance=max(found.deviance, 0.0),
+        df=found.df,
         p_value=test.p_value,
+        **advantage,
     )
+
+
+def _advantage(found: Estimates) -> dict[str, float]:
+    """gamma with its standard error, and the likelihood-ratio test of gamma = 1."""
+    pose, beta = found.pose, found.maximum.beta
+    assert isinstance(pose, Problem)
+    variance = found.joint_covariance[-2, -2]
+    if not (np.isfinite(variance) and abs(beta[0]) < INFINITE):
+        raise DataError(
+            "The advantage of the first of two has no finite estimate: it was always, or never, chosen, or nothing was "
+            "both first and second."
+        )
+    without = pose._replace(extra=pose.extra[:, :0])
+    gain = found.maximum.value - maximise(without, [np.zeros(pose.n_aspects)]).value
+    order = float(np.exp(beta[0]))
+    return {
+        "order": order,
+        "order_std_error": order * float(np.sqrt(variance)),
+        "order_p_value": chi_square_tail(2.0 * gain, 1),
+    }
 
 
 def _with_ties(data: Any, ties: Any) -> PairedComparisons:

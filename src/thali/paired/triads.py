@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of
-from thali._labels import plural
+from thali._described import Description
+from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _EXACT = 9  # options up to which all tournaments are counted by default
 _MAX_EXACT = 11
+_FEW = 10  # judges whose table is printed
+_LEVEL = 0.05  # of the test
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -29,6 +32,13 @@ class CircularTriads(Printed):
     """Circular triads, `.table` has a row for each judge; the attributes are numbers for one judge, else Series."""
 
     majority: bool
+
+    def _description(self) -> Description:
+        """The table of a few judges; of many what it says as a whole."""
+        if len(self.table) <= _FEW:
+            return super()._description()
+        note = f"{self.note} `.table`, which `thali test circular --out DIR` writes, has a row for each judge."
+        return Description(self.title, text=_in_words(self.table), note=note)
 
     def _column(self, name: str) -> "float | pandas.Series":
         column = self.table[name]
@@ -114,6 +124,27 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     if majority:
         note += " Pairs were judged more than once: the choice of the majority stands for each."
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
+
+
+def _in_words(table: "pandas.DataFrame") -> str:
+    """What the triads of many judges say."""
+    circular, consistency, p_value = (table[name].to_numpy(float) for name in ("circular", "consistency", "p_value"))
+    most = float(table["maximum"].to_numpy(float).max())
+    certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
+    least = [str(name) for name in table.index[consistency == consistency.min()]]
+    said = [
+        f"{len(table):,} judges have {circular.mean():.3g} circular triads on average ({circular.min():g} to "
+        f"{circular.max():g} of at most {most:g}); {flawless:,} have none.",
+        f"The coefficient of consistency is {consistency.mean():.3f} on average (median {np.median(consistency):.3f}); "
+        f"it is smallest, {consistency.min():.3f}, for {shorten(least)}.",
+        f"{certain:,} ({certain / len(table):.0%}) are more consistent than chance (p < {_LEVEL:g}).",
+    ]
+    if not certain:
+        whose = ", that of a judge without circular triads" if flawless else ""
+        said[-1] = (
+            f"Nobody is more consistent than chance (p < {_LEVEL:g}): the smallest p is {p_value.min():.3g}{whose}."
+        )
+    return "\n".join(said)
 
 
 def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:

@@ -76,7 +76,10 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
             if not np.isnan(ratio):
                 rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
     if not rows:
-        raise DataError("No two options share an aspect that a third lacks, among those compared; nothing to test.")
+        raise DataError(
+            "No option that was chosen over another in more than half of their comparisons shares with it an aspect "
+            "that a third option lacks; there is nothing to test."
+        )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])
     confirmed = float(np.mean(ratios > 1))

@@ -122,6 +122,6 @@ def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:
             raise ArgumentError(
                 f"Contrast {number + 1} sums to {row.sum():g}, and must sum to 0: the weights are known up to a common "
                 "factor, so that the answer would depend on how they are normalised; compare options with each other, "
-                'such as {"a": 1, "b": -1}.'
+                "with 1 for the one and -1 for the other."
             )
     return matrix

@@ -6,12 +6,14 @@ import numpy as np
 
 from thali.posterior.interval import INTERVAL
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@picture
 def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw how far choices change when all alternatives of a task are alike in an attribute.
 

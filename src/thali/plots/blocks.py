@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._style import COLOURS, SHADES, label_width, new_axes, short
+from ._style import COLOURS, GRID, label_width, new_axes, shades_of_owners, short
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +33,6 @@ def weighted_features(
 
     Rows are options, columns features, the weight of each above it; unique aspects are separate on the left.
     """
-    from matplotlib import colormaps
-
     n, k = features.shape
     room = max(k, 1) if width is None else width
     if heaviest is None:
@@ -42,8 +40,8 @@ def weighted_features(
     shown = short(list(labels))
     if ax is None:
         (ax,) = new_axes(label_width(shown) + 0.36 * (room + _LEFT) + 1.4, max(2.0, 0.24 * n + 0.9))
-    shades = colormaps[SHADES].with_extremes(bad="0.94")
-    style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": "white", "linewidth": 0.8}
+    shades = shades_of_owners()
+    style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": GRID, "linewidth": 0.8}
     rows = np.arange(n + 1)
     mesh = ax.pcolormesh([0.0, 1.0], rows, unique_weights[:, None], **style)
     if k:

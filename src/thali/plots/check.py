@@ -7,12 +7,14 @@ from thali.model.latent_features.answers.check import what_was_chosen
 from thali.model.latent_features.answers.kind import of_choices
 from thali.model.latent_features.answers.posterior_check import check_table
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@picture
 def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed: Any = 0) -> "Axes":
     """Draw each observed proportion over the interval of its replicates, the worst predicted pair first.
 

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import whole
 from thali.errors import ArgumentError
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _MAX_LINES = 3
 _LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
 
 
+@picture
 def classes(model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the most important classes of products: the share of people who own each, and its importance.
 

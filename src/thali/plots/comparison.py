@@ -10,6 +10,7 @@ from thali.comparison.score_pairs import EMP
 from thali.comparison.scorer import BASE
 from thali.errors import ArgumentError
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _SIZE, _GAP, _BRIEF = 8, 3.5, 16
 _STEPS = np.linspace(0, 1, 25)[:, None]
 
 
+@picture
 def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, max_models: int = 4) -> "list[Axes]":
     """Draw how well each left-out pair is predicted by one model against another, a panel for two models.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.errors import ArgumentError, DataError
 
+from ._fonts import picture
 from ._style import COLOURS, new_axes, short
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ _MARGIN = 0.06
 _MAX_NAME_LENGTH = 16  # of a region; longer names appear only in the legend
 
 
+@picture
 def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> "Axes":
     """Colour the plane of two covariates by the most probable class, paler where it is less probable.
 

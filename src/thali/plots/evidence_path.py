@@ -6,12 +6,14 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
+from ._fonts import picture
 from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@picture
 def evidence_path(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the log evidence so far against the steps of tempering, one line a group, and their mean.
 

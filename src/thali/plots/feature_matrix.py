@@ -9,7 +9,9 @@ from thali.model.latent_features.answers.features import features_table
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.presence import add_convergence
 
-from ._style import SHADES, label_width, new_axes, short
+from ._draws import posterior_of
+from ._fonts import picture
+from ._style import GRID, label_width, new_axes, shades_of_owners, short
 
 if TYPE_CHECKING:
     import pandas
@@ -21,6 +23,7 @@ _LEFT = 1.6
 _MAX_LABELS = 120
 
 
+@picture
 def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "Axes":
     """Draw which options own the most probable features, shaded by weight.
 
@@ -59,9 +62,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['P+', 'P', 'R', 'R+']
     """
-    from matplotlib import colormaps
-
-    posterior = model.posterior_["posterior"]
+    posterior: Any = posterior_of(model)["posterior"]
     labels = posterior["option"].values.tolist()
     table = _shown(model.posterior_, max_features)
     not_converged = ~table["converged"].to_numpy(bool) if "converged" in table else np.zeros(len(table), bool)
@@ -80,9 +81,9 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
         cell = min(0.24, 24 / n)
         (ax,) = new_axes(label_width(shown) + max(2.0, 0.36 * (k + _LEFT)) + 1.6, max(2.4, cell * n + 0.9))
     rows = np.arange(n + 1)
-    shades = colormaps[SHADES].with_extremes(bad="0.94")
+    shades = shades_of_owners()
     outline = 0.8 if n <= _MAX_LABELS else 0.0
-    style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": "white", "linewidth": outline}
+    style = {"cmap": shades, "vmin": 0, "vmax": heaviest, "edgecolors": GRID, "linewidth": outline}
     left = _LEFT if unique else 0.0
     mesh = ax.pcolormesh(left + np.arange(k + 1), rows, weights, **style) if k else None
     if unique:

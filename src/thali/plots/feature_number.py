@@ -8,6 +8,8 @@ import numpy as np
 from thali.model.latent_features.answers.quantities import quantities_of
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ._draws import posterior_of
+from ._fonts import picture
 from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 _LEGEND = {"loc": "upper left", "frameon": False, "fontsize": 8}
 
 
+@picture
 def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the posterior of the number of features, and beside it that of alpha if it was learned.
 
@@ -46,7 +49,7 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     >>> [ax.get_xlabel() for ax in n_features(model)]
     ['number of features']
     """
-    quantities = quantities_of(model.posterior_)
+    quantities = quantities_of(posterior_of(model))
     every, alpha = quantities["n_features"].ravel(), quantities.get("alpha")
     posterior = model.posterior_["posterior"].to_dataset()
     of_similarities = "n_shared_features" in posterior

@@ -11,7 +11,9 @@ from thali.inference.seeds import streams
 from thali.model.latent_features.answers.columns import Columns, columns_of
 from thali.model.latent_features.answers.kind import kind_of
 
-from ._style import SHADES, label_width, new_axes, short
+from ._draws import posterior_of
+from ._fonts import picture
+from ._style import GRID, label_width, new_axes, shades_of_owners, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +24,7 @@ _GAP = 1.0
 _MAX_OPTIONS = 40
 
 
+@picture
 def feature_samples(
     model: Any, axes: "Sequence[Axes] | None" = None, draws: int = 6, random_seed: Any = 0
 ) -> "list[Axes]":
@@ -73,7 +76,7 @@ def feature_samples(
     wanted = draws if given is None else len(given)
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
-    posterior = model.posterior_["posterior"].to_dataset()
+    posterior = posterior_of(model)["posterior"].to_dataset()
     unique = bool(model.posterior_["constant_data"]["unique"])
     of_similarities = kind_of(model.posterior_) == SIMILARITIES
     columns = columns_of(model.posterior_)
@@ -138,8 +141,6 @@ def _draw_matrix(
     ax: "Axes", owns: np.ndarray, weights: np.ndarray, own: np.ndarray, scale: float, folded: bool
 ) -> None:
     """Draw the unique aspects, in one column if folded, and the features (option, feature) in the order of weight."""
-    from matplotlib import colormaps
-
     n, order = len(owns), np.argsort(-weights, kind="stable")
     blocks = [np.where(owns[:, order], weights[order], np.nan)]
     if len(own):
@@ -147,8 +148,8 @@ def _draw_matrix(
     box = ax.get_window_extent()
     cell = min(box.width / np.ptp(ax.get_xlim()), box.height / n) * 72 / ax.figure.dpi
     outline = min(0.8, 0.08 * cell) if cell > 3 else 0.0
-    style = {"vmin": 0.0, "vmax": 1.0, "edgecolors": "white", "linewidth": outline}
-    shades = colormaps[SHADES].with_extremes(bad="0.94")
+    style = {"vmin": 0.0, "vmax": 1.0, "edgecolors": GRID, "linewidth": outline}
+    shades = shades_of_owners()
     start = 0.0
     for block in blocks:
         edges = start + np.arange(block.shape[1] + 1)
@@ -170,5 +171,5 @@ def _add_colour_bar(axes: "list[Axes]", largest: float, label: str) -> None:
 
     boxes = [ax.get_window_extent() for ax in axes]
     inches = (max(box.y1 for box in boxes) - min(box.y0 for box in boxes)) / axes[0].figure.dpi
-    bar = ScalarMappable(Normalize(0, largest), SHADES)
+    bar = ScalarMappable(Normalize(0, largest), shades_of_owners())
     axes[0].figure.colorbar(bar, ax=axes, label=label, shrink=min(1.0, 4 / inches), fraction=0.06)

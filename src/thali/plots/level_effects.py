@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.posterior.interval import INTERVAL, INTERVAL_COLUMNS
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ _FEW = 3  # up to this many pairs of an attribute all are drawn; else every leve
 _ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
 
 
+@picture
 def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the probability that one level of an attribute is preferred to another, all else being equal.
 

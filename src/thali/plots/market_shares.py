@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@picture
 def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of every product with its interval; with a change, the share after it below, and the difference.
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _KEY = 34  # letters of a line of the legend
 _PUSHES = 400
 
 
+@picture
 def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axes":
     """Draw the objects on a plane, similar objects close together, with an outline around those that share a feature.
 

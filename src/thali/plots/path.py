@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.errors import ArgumentError, DataError
 
+from ._fonts import picture
 from ._style import COLOURS, new_axes, short
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ GRID = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 0.95, 1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1
 _NAMED = len(COLOURS)  # lines with a separate colour and a name
 
 
+@picture
 def path(
     model: Any, X: Any, y: Any, a: "Sequence[float] | None" = None, *, method: str = "map", ax: "Axes | None" = None
 ) -> "Axes":

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._fonts import picture
 from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ _MIN_RANGE = 0.5  # classes: smaller differences are noise
 _SMALLEST, _LARGEST = 3.2, 7.0  # inches of a side
 
 
+@picture
 def people(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw how many classes each two people share; those who share classes are neighbours.
 

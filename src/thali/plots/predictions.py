@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali.data.kinds import PAIRS
+from thali.model.elimination_ml.model import MaximumLikelihoodElimination
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.kind import kind_of, of_choices
 from thali.model.latent_features.answers.probabilities import probability_draws
 from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ._draws import posterior_of
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
+@picture
 def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 
@@ -33,7 +37,7 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     model : fitted model
-        Anything with `posterior_`.
+        Anything with `posterior_`, or fitted by maximum likelihood, which has no intervals.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -50,8 +54,7 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> choice_probabilities(model).get_ylabel()
     'observed proportion'
     """
-    tree = of_choices(model.posterior_, "plots.choice_probabilities")
-    points = (_pairs if kind_of(tree) == PAIRS else _places)(tree)
+    points = _points(model)
     observed, predicted, low, high = points.observed, points.predicted, points.low, points.high
     error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / points.n)
     worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_WORST]
@@ -77,7 +80,7 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
         )
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", anchor="W", ylabel="observed proportion")
     of_all = "" if len(observed) == points.of else f", {len(observed):,} of {points.of:,} {points.what}"
-    ax.set_xlabel(f"predicted probability (mean and {INTERVAL:.0%} interval{of_all})")
+    ax.set_xlabel(f"predicted probability ({points.shown}{of_all})")
     ax.spines[["top", "right"]].set_visible(False)
     legend = ax.legend(
         title="worst predicted",
@@ -101,6 +104,33 @@ class _Points(NamedTuple):
     name: Callable[[int], str]
     of: int  # how many there are, drawn or not
     what: str
+    shown: str = f"mean and {INTERVAL:.0%} interval"
+
+
+def _points(model: Any) -> _Points:
+    """What is drawn of a model."""
+    if isinstance(model, MaximumLikelihoodElimination):
+        return _estimated(model)
+    tree = of_choices(posterior_of(model), "plots.choice_probabilities")
+    return (_pairs if kind_of(tree) == PAIRS else _places)(tree)
+
+
+def _estimated(model: MaximumLikelihoodElimination) -> _Points:
+    """The same as `_pairs`, of a model without draws."""
+    table = model.residuals()
+    table = table.nlargest(MAX_PAIRS, "n") if len(table) > MAX_PAIRS else table
+    a, b = (short(table[side].tolist()) for side in ("a", "b"))
+    observed, predicted, n = (table[name].to_numpy(float) for name in ("observed", "predicted", "n"))
+
+    def name(k: int) -> str:
+        return _named(a[k], b[k])
+
+    of = model.estimates_.data.n_pairs
+    return _Points(observed, n, predicted, predicted, predicted, name, of, "pairs", "maximum likelihood")
+
+
+def _named(a: str, b: str) -> str:
+    return f"{a}\nover {b}" if len(a) + len(b) > 20 else f"{a} over {b}"
 
 
 def _pairs(tree: "xarray.DataTree") -> _Points:
@@ -114,8 +144,7 @@ def _pairs(tree: "xarray.DataTree") -> _Points:
     labels = short(constant["option"].values.tolist())
 
     def name(k: int) -> str:
-        a, b = labels[first[k]], labels[second[k]]
-        return f"{a}\nover {b}" if len(a) + len(b) > 20 else f"{a} over {b}"
+        return _named(labels[first[k]], labels[second[k]])
 
     return _Points(wins[drawn] / n[drawn], n[drawn], *predicted, name, len(wins), "pairs")
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
+from ._fonts import picture
 from .tree import draw
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ class _Branches:
         return depths
 
 
+@picture
 def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw a model fitted by maximum likelihood as a preference tree.
 
     Each aspect is a branch whose length is its weight; an option is at the end of its unique branch, at the sum of the
-    weights of all its aspects. The choice between two options depends on their branches up to the common node.
+    weights of all its aspects. The choice between two options depends on their branches up to the common node. Without
+    an aspect that options share there are no branches but those of the options, the longest first.
 
     Parameters
     ----------
@@ -106,5 +109,9 @@ def _branches(known: "KnownAspects", weights: np.ndarray) -> _Branches:
     for leaf in range(n):
         parents[leaf] = next((n + place for place, k in enumerate(inner) if owners[leaf, k]), len(lengths) - 1)
     parents[-1] = -1
-    names = [*known.labels, *(known.names[k] for k in inner), ""]
+    labels = list(known.labels)
+    if not inner:  # nothing but the lengths says which options belong together
+        order = np.argsort(-lengths[:n], kind="stable")
+        labels, lengths[:n] = [labels[k] for k in order], lengths[order]
+    names = [*labels, *(known.names[k] for k in inner), ""]
     return _Branches(names, parents, lengths, n)

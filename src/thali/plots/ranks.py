@@ -8,7 +8,9 @@ from thali.model.latent_features.answers.kind import of_choices
 from thali.model.latent_features.answers.ranks import ranks_table
 from thali.posterior.interval import INTERVAL
 
-from ._style import SHADES, label_width, new_axes, short
+from ._draws import posterior_of
+from ._fonts import picture
+from ._style import SHADES, label_width, new_axes, short, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 MIN_DRAWN = 0.005  # less probable ranks stay white
 
 
+@picture
 def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the probability of each rank of each option, the best option at the top.
 
@@ -43,7 +46,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> ranks(model).get_xlabel()
     'rank (mean and 89% interval)'
     """
-    table = ranks_table(of_choices(model.posterior_, "plots.ranks"))
+    table = ranks_table(of_choices(posterior_of(model), "plots.ranks"))
     labels = short(table.index.tolist())
     n = len(labels)
     if ax is None:
@@ -68,7 +71,8 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.set_yticks(rows, labels, fontsize=size)
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
-    ax.set_xticks(np.unique(np.linspace(1, n, min(n, 10)).round()))
+    ax.set_xticks(whole_ticks(n))
+    ax.tick_params(axis="x", labelsize=size)
     ax.set_xlabel(f"rank (mean and {INTERVAL:.0%} interval)")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)

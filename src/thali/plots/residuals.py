@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -11,10 +12,13 @@ if TYPE_CHECKING:
 
 _WORST = 5
 _MARKERS = "osD^v"
+_AXIS = {True: "predicted probability of the first option", False: "predicted probability"}
 
 
+@picture
 def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "Axes":
-    """Draw the residual of each compared pair against its predicted probability.
+    """Draw the residual of each compared pair, with ties of each outcome, out of sets of each member, against its
+    predicted probability.
 
     Under the model about 95 % of the residuals lie between the dashed lines, at -1.96 and 1.96; the five largest are
     named.
@@ -50,7 +54,7 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     labels = dict(zip(found.known.labels, short(list(found.known.labels)), strict=True))
     x, y = table["predicted"].to_numpy(), table["residual"].to_numpy()
     worst = np.argsort(-np.abs(y), kind="stable")[: min(_WORST, len(y))]
-    names = [f"{labels[table['a'][pair]]} over {labels[table['b'][pair]]}" for pair in worst]
+    names = [_name(table.iloc[row], labels) for row in worst]
     if ax is None:
         (ax,) = new_axes(5.0 + label_width(names), 3.8)
     ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=1)
@@ -60,7 +64,7 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     for number, pair in enumerate(worst):
         style = {"markersize": 8, "markerfacecolor": "none", "markeredgewidth": 1.8, "color": COLOURS[number]}
         ax.plot(x[pair], y[pair], _MARKERS[number], label=names[number], zorder=3, **style)
-    ax.set(xlim=(-0.02, 1.02), xlabel="predicted probability of the first option", ylabel=f"{kind} residual")
+    ax.set(xlim=(-0.02, 1.02), xlabel=_AXIS[found.is_of_choices], ylabel=f"{kind} residual")
     reach = 1.1 * max(float(np.abs(y).max()), 2.1)
     ax.set_ylim(-reach, reach)
     ax.spines[["top", "right"]].set_visible(False)
@@ -68,3 +72,11 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     for text in legend.get_texts():
         text.set_parse_math(False)
     return ax
+
+
+def _name(row: Any, labels: dict[str, str]) -> str:
+    """What a row of the table of residuals is of."""
+    if "offered" in row:
+        return f"{labels[row['alternative']]} of {row['offered']}"
+    a, b = labels[row["a"]], labels[row["b"]]
+    return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]

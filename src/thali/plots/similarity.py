@@ -13,6 +13,7 @@ from thali.model.latent_features.answers.similarities import similarity_draws
 from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.posterior.interval import INTERVAL, TAILS
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
+@picture
 def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed similarity of each measured pair against the fitted one.
 

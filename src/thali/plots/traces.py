@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._draws import posterior_of
+from ._fonts import picture
 from ._style import COLOURS, new_axes
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ _NAMES = {
 _MAX_LINES = 8  # quantities that are drawn
 
 
+@picture
 def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the log-likelihood, the number of features and alpha over the draws, each chain in its colour.
 
@@ -49,6 +52,7 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     >>> len(trace(model))
     1
     """
+    posterior_of(model)
     quantities = model.quantities()
     own = [name for name in quantities if name not in _NAMES] if "n_features" not in quantities else []
     moving = [name for name, draws in quantities.items() if name == "log_likelihood" or np.ptp(draws.astype(float)) > 0]

@@ -4,14 +4,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_WIDE = 1.96  # standard errors of a 95 % interval
+
+
+@picture
 def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "Axes":
-    """Draw the utility of each option with its 95 % interval.
+    """Draw the utility of each option, for which Bradley and Terry's models say worth, on a logarithmic axis.
+
+    The intervals are those of quasi-variances, which need no option as a reference: two options whose intervals do not
+    overlap differ. (Where no quasi-variances exist, they are intervals of each option by itself.) A triangle at the
+    left end stands for an option of utility 0.
 
     Parameters
     ----------
@@ -31,6 +40,10 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     NotFittedError
         Unless fitted by maximum likelihood.
 
+    References
+    ----------
+    Firth & de Menezes (2004), Quasi-variances. Biometrika 91.
+
     Example
     -------
     >>> import thali as th
@@ -41,24 +54,56 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     from thali.model.elimination_ml.model import estimates_of
 
     found = estimates_of(model, "utility_scale")
-    utility = model.utility_scale_.to_numpy()
-    error = np.sqrt(np.maximum(np.diag(model.utility_covariance_.to_numpy()), 0.0))
+    utility, (error, whose) = found.utility, _errors(found.utility, found.utility_covariance)
     order = np.argsort(-utility, kind="stable") if sort else np.arange(len(utility))
-    labels = short(list(found.known.labels))
+    utility, error = utility[order], error[order]
+    labels = short([found.known.labels[k] for k in order])
     n = len(labels)
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
     rows = np.arange(n)
+    some = utility > 0.0
+    reach = np.exp(_WIDE * np.nan_to_num(error[some]))
+    low, high = utility[some] / reach, utility[some] * reach
     bars = {"fmt": "o", "markersize": 5, "color": COLOURS[0], "ecolor": "0.4", "elinewidth": 1.2, "capsize": 2.5}
-    ax.errorbar(utility[order], rows, xerr=1.96 * error[order], **bars)
+    ax.errorbar(utility[some], rows[some], xerr=[utility[some] - low, high - utility[some]], **bars)
+    _scale_logarithmically(ax, float(low.min()), float(high.max()))
+    none = {"marker": "<", "color": COLOURS[0], "linestyle": "none", "transform": ax.get_yaxis_transform()}
+    ax.plot(np.full(n - some.sum(), 0.01), rows[~some], **none)
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
     step = int(np.ceil(6.0 / room))
     size = float(np.clip(room / 1.2, 5, 9))
-    ax.set_yticks(rows[::step], [labels[k] for k in order[::step]], parse_math=False, fontsize=size)
-    ax.set(ylim=(n - 0.4, -0.6), xlabel="utility (95 % interval)")
-    ax.set_xlim(left=min(0.0, float(np.nanmin(utility - 1.96 * np.nan_to_num(error)))))
+    ax.set_yticks(rows[::step], labels[::step], parse_math=False, fontsize=size)
+    ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility (95 % interval{whose})")
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
+
+
+def _errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, str]:
+    """Standard errors of the logarithms of the utilities that are not 0, and what they are of."""
+    from thali.model.elimination_ml.quasi_variances import quasi_variances
+
+    error = np.full(len(utility), np.nan)
+    some = np.flatnonzero(utility > 0.0)
+    of_logarithms = covariance[np.ix_(some, some)] / np.outer(utility[some], utility[some])
+    quasi = quasi_variances(of_logarithms)
+    found = bool((quasi > 0.0).all())
+    error[some] = np.sqrt(np.maximum(quasi if found else np.diag(of_logarithms), 0.0))
+    return error, " of quasi-variances" if found else ""
+
+
+def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
+    """A logarithmic axis from low to high with plain numbers at its ticks."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    ax.set_xscale("log")
+    room = max(high / low, 1.1) ** 0.05
+    ax.set_xlim(low / room, high * room)
+    ratio = high / low
+    ticks = MaxNLocator(5) if ratio < 8 else LogLocator(subs=(1, 2, 5) if ratio < 500 else (1,), numticks=12)
+    ax.xaxis.set_major_locator(ticks)
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

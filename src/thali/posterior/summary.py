@@ -26,10 +26,11 @@ def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
     >>> float(frame.loc["eta", "mean"])
     1.5
     """
-    import pandas as pd
+
+    from thali._tables import Table
 
     draws = np.stack(list(quantities.values())).astype(float)
-    frame = pd.DataFrame(_columns(draws), index=list(quantities))
+    frame = Table(_columns(draws), index=list(quantities))
     frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2])
     return frame
 

@@ -51,6 +51,13 @@ def text_cells(content: bytes) -> Cells:
     return assembled(_rows(text, separator), decimal_comma=separator != ",")
 
 
+def separator_of(content: bytes) -> str | None:
+    """The one character between the cells of a table of text that begins so; None if that is not one."""
+    text = _decoded(content)
+    found = None if text.startswith("sep=") else _separator(text)
+    return None if found == BLANKS else found
+
+
 def _decoded(content: bytes) -> str:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # "Unicode text" as Excel saves it
         return content.decode("utf-16", errors="replace")

@@ -18,6 +18,9 @@ class Reading:
     convert: Callable[[], tuple[Any, str]]  # the data, and a sentence that says what was read
     sure: bool = True  # False: it counts only if no reading is sure, and then the first one does
     could_be: str = ""  # another kind of data that the table may hold
+    # Of a table whose rows add up: the columns that count comparisons are made of, and which of them are counts. Rows
+    # that are alike in the former may be read as one. None: every row must be seen.
+    counted: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def build(self) -> tuple[Any, str]:
         """The data, and a sentence that says how they were read; errors name the file."""

@@ -54,11 +54,11 @@ class Square:
 
     @property
     def holds_counts(self) -> bool:
-        """Whether all numbers off the diagonal are whole and 0 or more."""
+        """Whether all finite numbers off the diagonal are whole and 0 or more."""
         if self.numbers is None:
             return False
-        there = self.numbers[~np.isnan(self.numbers)]
-        return bool(np.all((there >= 0) & (there == np.floor(there)) & np.isfinite(there)))
+        there = self.numbers[np.isfinite(self.numbers)]
+        return bool(np.all((there >= 0) & (there == np.floor(there))))
 
     @property
     def holds_similarities(self) -> bool:

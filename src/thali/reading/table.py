@@ -25,9 +25,9 @@ INTEGER = re.compile(r"[+-]?\d+")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
 CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
 
-_NO_EXCEL = "This is no Excel workbook, whatever its name says. "
+_NO_EXCEL = "This is no Excel workbook, whatever its name says, and no table as text; save it as .xlsx or CSV."
 _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
-    ".parquet": "This is no Parquet file, whatever its name says. "
+    ".parquet": "This is no Parquet file, whatever its name says, and no table as text; write it again, or save CSV."
 }
 
 
@@ -112,15 +112,15 @@ def load(path: str | Path | Source) -> Table:
         if content.startswith(b"PAR1"):
             return _parquet(content, name)
         if content.startswith(b"PK\x03\x04"):
-            return _workbook({title: _table(cells, name) for title, cells in excel_sheets(content).items()})
+            return _workbook({title: text_table(cells, name) for title, cells in excel_sheets(content).items()})
         if content.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError("This is an old (.xls) or locked Office file; save it as .xlsx or CSV.")
         if is_preflib(name, content):
-            return _table(preflib_cells(content), name)
+            return text_table(preflib_cells(content), name)
         try:
-            return _table(text_cells(content), name)
+            return text_table(text_cells(content), name)
         except DataError as error:
-            raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), ""), error) from None
+            raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), error)) from None
 
 
 def _workbook(sheets: dict[str, Table]) -> Table:
@@ -157,7 +157,8 @@ def _names(header: list[str]) -> list[str]:
     return names
 
 
-def _table(cells: Cells, file: str) -> Table:
+def text_table(cells: Cells, file: str) -> Table:
+    """The table of these cells: columns of numbers and of text."""
     cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))

@@ -97,6 +97,7 @@ def test_leaving_pairs_out(btl, tree):
     assert row["predicted"] == pytest.approx(one.predict_proba([("JU", "SL")])[0], abs=1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
     # The bootstrap's own error is 1/sqrt(2 * 2000) = 1.6 %.
@@ -110,6 +111,7 @@ def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
         np.testing.assert_allclose(model.utility_covariance_.sum(), 0.0, atol=1e-15)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")])
 @pytest.mark.fit
 def test_no_other_optimiser_finds_more(name, aspects):
@@ -144,13 +146,13 @@ def test_derivatives_are_those_of_the_likelihood(lapse, sparse, monkeypatch):
     pose = random_pose(3, lapse, sparse, monkeypatch)
     assert isinstance(pose.first, np.ndarray) is not sparse
     at = rng(4).normal(0, 0.7, 12)
-    found = posing.slopes(pose, np.exp(at[:11]), at[11:])
+    found = pose.slopes(np.exp(at[:11]), at[11:])
 
     def value(x):
-        return posing.terms(pose, np.exp(x[:11]), x[11:]).sum()
+        return pose.terms(np.exp(x[:11]), x[11:]).sum()
 
     def gradient(x):
-        return posing.slopes(pose, np.exp(x[:11]), x[11:]).gradient
+        return pose.slopes(np.exp(x[:11]), x[11:]).gradient
 
     step = 1e-5 * np.eye(12)
     # Central differences err by step squared times a third derivative, some hundreds here.
@@ -162,11 +164,11 @@ def test_derivatives_are_those_of_the_likelihood(lapse, sparse, monkeypatch):
     )
 
     def by_weights(w):
-        return posing.terms(pose, w, at[11:]).sum()
+        return pose.terms(w, at[11:]).sum()
 
     w, d = np.exp(at[:11]), 1e-6 * np.eye(11)
     np.testing.assert_allclose(
-        posing.slope_at_zero(pose, w, at[11:]), [(by_weights(w + e) - by_weights(w - e)) / 2e-6 for e in d], atol=1e-5
+        pose.slope_at_zero(w, at[11:]), [(by_weights(w + e) - by_weights(w - e)) / 2e-6 for e in d], atol=1e-5
     )
 
 
@@ -282,7 +284,7 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
         ({"alpha": 1.0}, "alpha belongs to method='mcmc'"),
         ({"sampler": "paper"}, "sampler belongs to method='mcmc'"),
         ({"lapse": 1.0}, "lapse is the probability"),
-        ({"method": "ml"}, "method must be one of 'mcmc', 'maximum-likelihood'; got 'ml'"),
+        ({"method": "map"}, "method must be one of 'mcmc', 'maximum-likelihood'; got 'map'"),
     ],
 )
 def test_bad_arguments(arguments, sentence):
@@ -345,6 +347,9 @@ def test_summary_and_residuals(tree):
     assert list(table.columns) == ["weight", "std_error", "z", "p_value", "lower", "upper"]
     np.testing.assert_allclose(table["upper"] - table["lower"], 2 * 1.959964 * table["std_error"], rtol=1e-6)
     assert table.attrs["deviance"] == tree.deviance_
+    own = table.index.isin(tree.utility_scale_.index)  # whose weights no hypothesis makes zero
+    assert table.loc[own, ["z", "p_value"]].isna().all(axis=None) and not table.loc[~own].isna().any(axis=None)
+    np.testing.assert_allclose(table.loc[~own, "z"], (table["weight"] / table["std_error"])[~own])
     for kind, total_of_squares in (("deviance", tree.deviance_), ("pearson", tree.pearson_)):
         found = tree.residuals(kind)
         assert (found["residual"] ** 2).sum() == pytest.approx(total_of_squares, abs=1e-8)
@@ -393,7 +398,7 @@ def test_choices_between_pairs_are_paired_comparisons():
     assert fitted.log_likelihood_ == pytest.approx(-143.0394949464)
 
 
-def test_larger_sets_are_predicted_though_not_fitted():
+def test_larger_sets_are_predicted():
     fitted = th.EliminationByAspects("unique", lapse=0.1, method="maximum-likelihood").fit(th.datasets.celebrities())
     u = fitted.weights_
     (found,) = fitted.predict_proba([["LBJ", "HW", "CDG"]])
@@ -403,6 +408,6 @@ def test_larger_sets_are_predicted_though_not_fitted():
         fitted.predict_proba(th.Choices.from_comparisons(th.datasets.celebrities()))[0][0]
         == fitted.predict_proba(pair)[0]
     )
-    triple = pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]})
-    with pytest.raises(DataError, match="between two options; out of 'a', 'b', 'c' one of 3 was chosen"):
-        fitted.fit(th.Choices(triple))
+    triple = th.Choices(pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]}))
+    with pytest.raises(DataError, match="Out of 'a', 'b', 'c' one of 3 was chosen, .* is for unique aspects alone"):
+        maximised({"a": ["x"], "b": ["x"], "c": []}, triple)

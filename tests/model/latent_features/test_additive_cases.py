@@ -146,6 +146,7 @@ def test_the_naive_log_likelihood_counts_every_measured_pair_once():
     assert additive_similarity(np.zeros((2, 0)), [], 0.5).tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["given features, Gamma(1, 1)", "given features, Gamma(2, 4)"])
 @pytest.mark.exact
 def test_exact_draws_of_each_weight_find_the_weights_of_given_features(name):

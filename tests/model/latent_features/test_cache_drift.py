@@ -28,6 +28,7 @@ def elimination(case):
     return th.EliminationByAspects(**settings)
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in PAIRS])
 def test_pairs(case):
     watch(elimination(case), th.PairedComparisons(case["counts"]))

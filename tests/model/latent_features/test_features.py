@@ -35,7 +35,9 @@ def test_features_agree_with_counting(case, request):
         "probability",
     ]
     assert len(table) == len({owners for features in draws for owners, _ in features})
-    assert (np.diff(table["probability"]) <= 0).all()
+    silent = table["members"].map(len).isin([1, len(data.labels)]).to_numpy()  # of choices, with unique aspects
+    assert (np.diff(silent.astype(int)) >= 0).all()  # last, and both parts by probability
+    assert all((np.diff(table.loc[part, "probability"]) <= 0).all() for part in (silent, ~silent))
     assert np.sum(table["copies"]) == pytest.approx(np.mean([len(features) for features in draws]), rel=1e-12)
     for row in table.head(6).to_dict("records"):
         members = tuple(data.labels.index(label) for label in row["members"])

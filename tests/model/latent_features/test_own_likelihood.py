@@ -205,6 +205,7 @@ def looks_with_a_fault(data, i, j, shared):
     return looks_at_pair(data, i, j, shared) + (1e-3 * shared if i == 0 and j == 1 else 0.0)
 
 
+@pytest.mark.long
 def test_the_rounding_of_long_sums_is_no_disagreement():
     """Half a million terms, as many as 1,000 objects have: the whole errs by 1e-11 of it, and is right."""
     outcome = np.triu(np.arange(16.0).reshape(4, 4) % 2, 1)

@@ -51,6 +51,7 @@ def test_options_that_are_not_told_apart_share_their_ranks():
     assert table.loc["milk", ["p_1", "p_2", "p_3"]].tolist() == pytest.approx([1 / 6, 1 / 6, 2 / 3])
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_higher_utility_is_chosen_more_often():
     model = th.EliminationByAspects()

@@ -90,6 +90,7 @@ def test_invariants():
         assert (whole[list(part)] <= fewer + 1e-15).all()
 
 
+@pytest.mark.long
 def test_thirty_options_are_no_trouble_and_a_full_lattice_is_refused():
     rng = np.random.default_rng(1)
     aspects = {x: [f"u{x}", *(k for k in range(5) if rng.random() < 0.3)] for x in range(30)}

@@ -28,6 +28,7 @@ def test_dask_array_gives_the_fit_in_memory(a):
         np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-8)
 
 
+@pytest.mark.long
 def test_cluster_of_two_workers_gives_the_fit_in_memory(tmp_path):
     distributed = pytest.importorskip("distributed")
     import dask.array as da

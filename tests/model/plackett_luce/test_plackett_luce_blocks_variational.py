@@ -24,6 +24,7 @@ def check_same(one, other, X):
     assert other.collapsed_ is one.collapsed_
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("a", [None, 0.05, 1.0])
 def test_blocks_give_the_variational_fit_in_memory(a):
     X, y = problem()

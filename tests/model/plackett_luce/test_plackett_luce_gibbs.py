@@ -88,6 +88,7 @@ A6 = {  # E log a, E log-likelihood, mean ln of averaged P(y_i), training error,
 }
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a6_learned_shape(name, seed):
@@ -102,6 +103,7 @@ def test_a6_learned_shape(name, seed):
     assert wrong == pytest.approx(error, abs=1.5 / len(codes))  # a row or two lie on the boundary
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "name, a, expected",
     [
@@ -168,6 +170,7 @@ def judged(draws, name):
     return np.stack([np.log(draws.a), draws.log_likelihood, *np.moveaxis(group["logit"].values, 2, 0)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
 def test_a7_mixing(name):
     values = judged(fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name)
@@ -199,6 +202,7 @@ JOINT = {
 }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(
     "rounds, seed",
     [

@@ -75,6 +75,7 @@ def test_a10_small_data_with_a_learned(sampler, gain):
     assert ours <= plain / gain  # 12 and 3.6 were measured
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("stamp", [{"method": "map", "a": 1.1}, {"method": "variational", "a": 1.0}])
 def test_a10_a_fit_has_room_for_w_and_not_for_another(stamp):
     X, y = simulated(100_000)

@@ -45,6 +45,7 @@ BRIEF = {("TP1", path, schedule) for path in ("lapse", "logit") for schedule in 
 BRIEF |= {(name, path, "individual") for name in ANSWERS for path in ("lapse", "logit")}
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     "schedule, path, name",
     [
@@ -94,6 +95,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("case", "worse", "schedule"), CLOSED)
 def test_closed_forms(case, worse, schedule):
     """One attribute of two levels, any number of people: the evidence is a sum."""

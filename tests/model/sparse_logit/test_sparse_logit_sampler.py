@@ -67,6 +67,7 @@ def shape_three(function):
     return quad(lambda eta: function(math.sqrt(eta)) * 4 * eta * eta * math.exp(-2 * eta), 0, 40)[0]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("rounds", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("wide", WIDE)
 @pytest.mark.parametrize("learned", [True, False])

@@ -171,6 +171,48 @@ def test_best_worst_that_is_refused(rows, sentence):
     assert str(caught.value) == f"x.csv: {sentence}"
 
 
+LONG = "subject,task,item,best,worst\n1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1\n2,1,tea,,\n2,1,milk,1,\n2,1,water,,1\n"
+
+
+def test_a_row_for_each_option_of_a_set():
+    reading = recognise(table(LONG))
+    assert reading.layout == best_worst.NAME and "marked in 'best' and 'worst'" in reading.how
+    data = reading.build()[0]
+    assert chosen(data) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
+        ("milk", "water"): {"milk": 1},
+        ("tea", "water"): {"tea": 1},
+    }
+    assert data.respondents == ("1", "2")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence"),
+    [
+        (
+            "1,1,tea,1,0",
+            "1,1,tea,0,0",
+            "No option is marked in column 'best' of the set that begins in row 2; mark one as the best.",
+        ),
+        (
+            "2,1,tea,,",
+            "2,1,tea,,1",
+            "2 options are marked in column 'worst' of the set that begins in row 5; mark one as the worst.",
+        ),
+        ("1,1,milk,0,0", "1,1,tea,0,0", "An option is listed twice in the set that begins in row 2; list each once."),
+        ("1,1,tea,1,0", "1,1,water,0,1", "An option is listed twice in the set that begins in row 2; list each once."),
+        (
+            "1,1,tea,1,0\n1,1,milk,0,0\n1,1,water,0,1",
+            "1,1,tea,1,1\n1,1,milk,0,0\n1,1,water,0,0",
+            "'tea' is both the best",
+        ),
+    ],
+)
+def test_marks_that_are_refused(before, after, sentence):
+    with pytest.raises(ValueError) as caught:
+        recognise(table(LONG.replace(before, after))).build()
+    assert str(caught.value).startswith(f"x.csv: {sentence}")
+
+
 def test_what_is_lacking():
     assert best_worst.lacks(table("best,worst,year\nx,y,1\n")) == (
         "columns 'option1', 'option2', 'option3' of what was offered beside 'best' and 'worst'",

@@ -55,3 +55,26 @@ def test_what_is_wrong_names_the_sheet(tmp_path):
     rows = [["left", "right", "choice"], ["tea", "milk", "left"]]
     lone = workbook(tmp_path / "y.xlsx", {"a": rows, "b": [["x"]]})
     assert lone.note == "sheet 'a' (not read: 'b')" and lone.sheets == ()
+
+
+def similar(a, b):
+    return [[None, "tea", "milk", "water"], ["tea", 1, a, b], ["milk", a, 1, 0.5], ["water", b, 0.5, 1]]
+
+
+def test_similarities(tmp_path):
+    reading = recognise(workbook(tmp_path / "x.xlsx", {"VP01": similar(0.25, 0.3), "VP02": similar(0.75, 0.3)}))
+    data, sentence = reading.build()
+    assert reading.layout == "workbook with a square of similarities a subject"
+    assert data.values.tolist() == [0.5, 0.3, 0.5] and data.judgements.tolist() == [2, 2, 2]
+    assert data.sigma == pytest.approx((2 * 0.25**2 / 3) ** 0.5)
+    assert sentence == (
+        "2 sheets, one a subject, each a square of similarities: 3 objects, 3 similarities of 2 judgements each, "
+        "sigma 0.204, the means over subjects; the diagonals were not read; 2 sheets, 'VP01' to 'VP02'"
+    )
+    uneven = similar(0.25, 0.3)
+    uneven[1][2] = 0.5
+    with pytest.raises(ValueError, match="Sheet 'b': Similarities must be symmetric"):
+        recognise(workbook(tmp_path / "y.xlsx", {"a": similar(0.25, 0.3), "b": uneven}), "similarities").build()
+    counts = [[None, "tea", "milk", "water"], ["tea", 0, 1, 2], ["milk", 3, 0, 4], ["water", 5, 6, 0]]
+    with pytest.raises(ValueError, match="Sheets 'a' hold similarities, sheets 'b' do not; keep those of one kind."):
+        recognise(workbook(tmp_path / "z.xlsx", {"a": similar(0.25, 0.3), "b": counts}))

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,6 +50,7 @@ def run_compare(
     typed: dict[str, Any],
     out: Path | None,
     overwrite: bool = False,
+    formats: Sequence[str] = ("csv",),
 ) -> None:
     """Compare models on the data of that name and print the answer.
 
@@ -67,6 +69,8 @@ def run_compare(
         Folder for the results, and the job while it runs.
     overwrite : bool
         Whether another job there gives way.
+    formats : sequence of str
+        Of the table.
 
     Raises
     ------
@@ -108,12 +112,13 @@ def run_compare(
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
+            command["formats"] = list(formats)
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
         table = thali.compare(named, data, progressbar=True, **run)
     fits = table.attrs["fits"]
     done = f"{fits - int((table.attrs['missing']['why'] != ELSEWHERE).sum()):,} of {fits:,} fits are"
     if shard is None:
-        _finish(table, out)
+        _finish(table, out, formats)
     elif not table.attrs["interrupted"]:
         print(f"shard {own['shard']}: {done} finished, in {out}; thali merge joins the shards.")
     if table.attrs["interrupted"]:
@@ -145,11 +150,11 @@ def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
     _finish(table, out)
 
 
-def _finish(table: "pandas.DataFrame", out: Path | None) -> None:
+def _finish(table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] = ("csv",)) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
     try:
         if out is not None:
-            _write(table, out)
+            _write(table, out, formats)
             picture = " and the picture" * ("pairs" in table.attrs)
             notify(f"wrote the table, every prediction's scores{picture} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
@@ -201,6 +206,8 @@ def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[s
         if not any(kind in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
             raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
+    if "method" in typed and kind != PAIRS:
+        raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
     if kind == PAIRS and own["folds"] is not None:
         raise ArgumentError(f"--folds is not for {PAIRS}, of which {data_name} holds some; leave it out.")
 
@@ -326,11 +333,11 @@ def _cell(column: str, value: float) -> str:
     return number("mcse" if column.endswith("mcse") else column, value)
 
 
-def _write(table: "pandas.DataFrame", folder: Path) -> None:
-    """Write comparison.csv, predictions.csv (everything known of each unit) and of pairs comparison.png, or nothing."""
-    from ..files import csv, png, write_all
+def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> None:
+    """Write the table in these formats, predictions.csv and of pairs comparison.png, all or none."""
+    from ..files import csv, png, table_files, write_all
 
-    contents = {"comparison.csv": csv(table)}
+    contents = table_files({"comparison": table}, formats)
     if "predictions" in table.attrs:
         contents["predictions.csv"] = csv(table.attrs["predictions"], index=False)
     else:

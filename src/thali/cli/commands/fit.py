@@ -1,6 +1,6 @@
 """`thali fit`: find the data, fit the model, print what was found, write it down."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ import typer
 
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
+from thali.model.names import method_meant
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
@@ -31,6 +32,7 @@ def run_fit(
     typed: dict[str, Any],
     out: Path | None,
     overwrite: bool = False,
+    formats: Sequence[str] = ("csv",),
 ) -> None:
     """Fit a model to the data of that name and print the answer.
 
@@ -47,6 +49,8 @@ def run_fit(
         Folder for the results, and the job while it runs.
     overwrite : bool
         Whether another job there gives way.
+    formats : sequence of str
+        Of the tables.
 
     Raises
     ------
@@ -80,10 +84,10 @@ def run_fit(
     prepared = report.prepare(fitted)
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
-    with _job_in(asked, out, overwrite, {"data_name": data_name, "model_name": model_name, "typed": typed}) as job:
+    command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
+    with _job_in(asked, out, overwrite, command) as job:
         _fit(spec, model, data, of(FIT), job)
     interrupted = getattr(model, "interrupted_", False)
-    tree = tree_of_model(model) if getattr(model, "posterior_", None) is not None else None
     if interrupted:
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
@@ -91,8 +95,10 @@ def run_fit(
     answer = report.answer(fitted, prepared)
     try:
         if out is not None:
-            write_results(tree, answer, out)
-            wrote = ["the posterior"] * (tree is not None) + ["the tables"] + ["the pictures"] * bool(answer.pictures)
+            tree = tree_of_model(model)
+            write_results(tree, answer, out, formats)
+            wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
+            wrote += ["the pictures"] * bool(answer.pictures)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)
@@ -118,6 +124,8 @@ class _Asked(NamedTuple):
 def _asked(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> _Asked:
     """The options of the model that were typed; from here on messages know those of this model and method alone."""
     terminal.words = OptionWords([*_OWN, *spec.options])
+    if "method" in typed:
+        typed = typed | {"method": method_meant(typed["method"])}
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
         raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")

@@ -35,6 +35,7 @@ class Report(Protocol):
 
 _FILES = {
     ("elimination-by-aspects", "mcmc"): "elimination",
+    ("elimination-by-aspects", "laplace"): "elimination",
     ("elimination-by-aspects", "maximum-likelihood"): "maximum_likelihood",
     ("additive-clustering", ""): "additive",
     ("plackett-luce", ""): "classifiers",

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..files import Answer, drawn
+from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
 from . import Fitted
 from .shared import (
     and_others,
+    by_member,
     estimate_in,
     estimate_of,
     every_quantity,
@@ -42,14 +43,14 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     model = fitted.model
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
     summary, features = model.summary(), model.features()
-    pictures = drawn(model, fitted.spec)
-    if len(estimate.similarity) <= MAX_OBJECTS:
+    pictures = without_empty(drawn(model, fitted.spec), model.posterior_)
+    if len(estimate.features) and len(estimate.similarity) <= MAX_OBJECTS:
         pictures["overlap"] = lambda plots: plots.overlap(estimate)
     return Answer(
         text=report(fitted, summary, features, estimate),
         tables={
             "summary": summary.rename_axis("quantity"),
-            "features": features.assign(members=features["members"].map("; ".join)),
+            "features": by_member(features, estimate.similarity.index.tolist()),
             "estimate": _with_constant(estimate, model.constant),
             "similarity": estimate.similarity.rename_axis("object"),
         },
@@ -59,11 +60,13 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
 
 def _with_constant(estimate, has_constant: bool) -> "pandas.DataFrame":
     """The features of an estimate and, as the last row, the additive constant."""
-    table = estimate.features.assign(members=estimate.features["members"].map("; ".join))
+    labels = estimate.similarity.index.tolist()
+    table = by_member(estimate.features, labels)
     table.insert(0, "term", "feature")
     if has_constant:
         last = {"term": "constant", "members": CONSTANT, "probability": 1.0, "weight": float(estimate.constant)}
-        table.loc[len(table)] = [last.get(str(column), float("nan")) for column in table.columns]
+        missing = dict.fromkeys(estimate.features.columns, float("nan"))
+        table.loc[len(table)] = [(missing | last).get(str(column), 1) for column in table.columns]
     return table
 
 

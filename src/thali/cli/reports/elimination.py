@@ -1,16 +1,18 @@
 """The printed answer of a fit to choices between two options or more."""
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import DataError
 
-from ..files import Answer, drawn
+from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
 from ..text import align
 from . import Fitted
 from .shared import (
     MAX_FEATURES,
     and_others,
+    by_member,
     estimate_in,
     every_quantity,
     features_table,
@@ -35,19 +37,21 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     summary, features, ranks = model.summary(), model.features(), model.ranks()
     try:
         check = model.check(fitted.run.get("random_seed") or 0)
-        checked, table, picture = check_sentence(check), {"check": check}, {"check": lambda plots: plots.check(check)}
+        checked, table, picture = check_sentence(check), {"check": check}, {}
+        if not math.isnan(check.attrs["p_value"]):  # else every interval is as wide as the picture
+            picture = {"check": lambda plots: plots.check(check)}
     except DataError as error:  # of fractional counts, which must not cost the rest of the answer
         checked, table, picture = error.render(fitted.words), {}, {}
     return Answer(
         text=report(model, summary, features, checked, ranks, judgement(model, fitted.words)),
         tables={
             "summary": summary.rename_axis("quantity"),
-            "features": features.assign(members=features["members"].map("; ".join)),
+            "features": by_member(features, model.posterior_["posterior"]["option"].values.tolist()),
             "unique_weights": model.unique_weights(),
             "ranks": ranks,
             **table,
         },
-        pictures=drawn(model, fitted.spec) | picture,
+        pictures=without_empty(drawn(model, fitted.spec), model.posterior_) | picture,
     )
 
 

@@ -1,10 +1,11 @@
-"""`thali fit --method maximum-likelihood`: known aspects of paired comparisons, printed and written."""
+"""`thali fit --method maximum-likelihood`: known aspects of choices, printed and written."""
 
 from typing import Any
 
 from ..files import Answer
 from ..text import align, number
 from . import Fitted
+from .shared import MAX_FEATURES
 
 _WORST = 5
 
@@ -30,8 +31,10 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     pictures = {
         "utility_scale": lambda plots: plots.utility_scale(model),
         "residuals": lambda plots: plots.residuals(model),
+        "choice_probabilities": lambda plots: plots.choice_probabilities(model),
     }
-    if model.estimates_.known.crossing is None:
+    known = model.estimates_.known
+    if known.shared.any() and known.crossing is None:
         pictures["preference_tree"] = lambda plots: plots.preference_tree(model)
     return Answer(_report(model, weights, scale, residuals), tables, pictures)
 
@@ -39,10 +42,10 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
 def _report(model: Any, weights, scale, residuals) -> str:
     worst = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index].head(_WORST)
     parts = [
-        "Weights of the aspects; they sum to 1\n" + _aligned(weights),
-        "Utility scale, the weight of all aspects of an option\n" + _aligned(scale),
+        "Weights of the aspects; they sum to 1\n" + _most(weights.dropna(axis="columns", how="all"), "weight"),
+        "Utility scale, the weight of all aspects of an option\n" + _most(scale, "utility"),
         f"Lapse, the probability of a blind choice, fixed at {model.lapse_:g}\n" + _fit_in_words(weights.attrs, model),
-        "Pairs that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
+        f"{_what(model)} that it predicts worst (deviance residuals)\n" + _aligned(worst, index=False),
     ]
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     if zero:
@@ -50,16 +53,34 @@ def _report(model: Any, weights, scale, residuals) -> str:
     return "\n\n".join(parts)
 
 
+def _what(model: Any) -> str:
+    """What the rows of the table of residuals are."""
+    if model.estimates_.unit == "set":
+        return "Choices out of sets"
+    return "Pairs" if model.estimates_.is_of_choices else "Outcomes of pairs"
+
+
 def _fit_in_words(found: dict[Any, Any], model: Any) -> str:
     test = model.estimates_.usual_test
     rest = ""
     if test.kind != "none":
-        rest = f" against a probability of its own for every pair; Pearson X² {found['pearson']:.4f}"
+        rest = f" against probabilities of its own for every {model.estimates_.unit}; Pearson X² {found['pearson']:.4f}"
+    ties = ""
+    if "tie" in found:
+        ties = f"Ties: nu {found['tie']:.4f}, standard error {found['tie_std_error']:.4f}\n"
     return (
-        f"Log-likelihood {found['log_likelihood']:.4f}, binomial coefficients included\n"
+        f"{ties}Log-likelihood {found['log_likelihood']:.4f}, {model.estimates_.coefficients} included\n"
         f"{test}{rest}\n"
         f"AIC {found['aic']:.4f}, BIC {found['bic']:.4f}"
     )
+
+
+def _most(table, column: str) -> str:
+    """The rows of the table, those with the largest numbers in the column if there are many."""
+    if len(table) <= 2 * MAX_FEATURES:
+        return _aligned(table)
+    shown = table.sort_values(column, ascending=False, kind="stable").head(MAX_FEATURES)
+    return _aligned(shown) + f"\n... and {len(table) - MAX_FEATURES:,} smaller ones"
 
 
 def _aligned(table, index: bool = True) -> str:

@@ -1,5 +1,6 @@
 """What the printed answers of all models share: plain text, aligned, nothing cut off."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,19 @@ def features_table(features: "pandas.DataFrame", name: str, marked: "list[bool] 
         place = [row["place"]] if placed else []
         rows.append((f"{row['probability']:.3f}{asterisk}", f"{row['weight']:.3f}", interval, *place, members))
     return align(rows, left={3, 4})
+
+
+def by_member(features: "pandas.DataFrame", labels: Sequence[str]) -> "pandas.DataFrame":
+    """A table of features as it is written: members in one column, and a column of 0 and 1 for each of these labels."""
+    import pandas as pd
+
+    taken = set(features.columns)
+    has = {
+        f"{label} (member)" if label in taken else label: [int(label in members) for members in features["members"]]
+        for label in labels
+    }
+    joined = features.assign(members=features["members"].map("; ".join))
+    return pd.concat([joined, pd.DataFrame(has, index=features.index)], axis=1)
 
 
 def and_others(features: "pandas.DataFrame") -> str:

@@ -29,10 +29,15 @@ def ascend_concave(at: Callable[[np.ndarray], Local], start: np.ndarray, least: 
     return here
 
 
-def check_finite(labels: tuple[str, ...], winner: np.ndarray, loser: np.ndarray) -> None:
+_BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps it finite.",)
+
+
+def check_finite(
+    labels: tuple[str, ...], winner: np.ndarray, loser: np.ndarray, instead: tuple[object, ...] = _BY_MCMC
+) -> None:
     """Raise a DataError unless chains of wins lead from every option to every other one (Ford 1957).
 
-    Else some scale values lie at infinity, or have no common scale.
+    Else some scale values lie at infinity, or have no common scale; `instead` says what else can be done.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -57,5 +62,6 @@ def check_finite(labels: tuple[str, ...], winner: np.ndarray, loser: np.ndarray)
             )
             raise DataError(
                 f"There is no finite estimate: {shorten(names)} was never {was} any of the other options; leave it out "
-                "(subset), or use EliminationByAspects('unique') with method='mcmc', whose prior keeps it finite."
+                "(subset), or ",
+                *instead,
             )

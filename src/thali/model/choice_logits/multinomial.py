@@ -182,14 +182,15 @@ class MultinomialLogit(Model):
         NotFittedError
             Before `fit`.
         """
-        import pandas as pd
         from scipy.special import ndtr
+
+        from thali._tables import Table
 
         self._require_fitted()
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.diag(self.covariance_))
         z = self.coef_ / errors
-        return pd.DataFrame({"coef": self.coef_, "se": errors, "z": z, "p": 2.0 * ndtr(-z.abs())})
+        return Table({"coef": self.coef_, "se": errors, "z": z, "p": 2.0 * ndtr(-z.abs())})
 
     def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
         """Probability that each alternative of new tasks is chosen.

@@ -10,8 +10,9 @@ from thali._labels import shorten
 from thali.errors import ArgumentError, InPython, Setting, Value
 from thali.trees.tree import Tree
 
-from ..latent_features.feature_argument import UNIQUE_ALONE, column_names, prior_of
+from ..latent_features.feature_argument import column_names, prior_of
 from ..latent_features.priors.given import Given
+from ..names import aspects_meant
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +64,13 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     """
     one_of("unique", unique, (True, False))
     learned = isinstance(aspects, bool | int | float | np.number | Tree)
-    if learned or (isinstance(aspects, str) and aspects not in UNIQUE_ALONE):
+    if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
         raise ArgumentError(
             f"Maximum likelihood needs aspects that are known, not {_kind(aspects)}: ",
             Value("aspects", "unique"),
             InPython(", a 0/1 matrix or table, or a mapping from labels to lists.", " or the file of a table."),
         )
-    matrix = cast(Given, prior_of("aspects", aspects, labels, words=UNIQUE_ALONE)).matrix
+    matrix = cast(Given, prior_of("aspects", aspects, labels, words=("unique",))).matrix
     if matrix.shape[0] != len(labels):
         raise ArgumentError(
             f"The aspect matrix has {matrix.shape[0]} rows but the data have {len(labels)} options; "

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.pairs import PairedComparisons
-
-from ..latent_features.answers.binomial import log_coefficient
+from ..latent_features.likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, fit_test
+from .luce_problem import LuceProblem
 from .maximum import Maximum, highest, maximise
-from .problem import Problem, advantages, patterns, shares, slopes
+from .problem import Problem, patterns, shares
 
 if TYPE_CHECKING:
     import pandas
@@ -22,12 +21,12 @@ LEVEL = 0.95  # of intervals
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """The estimates of one fit. Log-likelihoods contain the binomial coefficients."""
+    """The estimates of one fit. Log-likelihoods contain the multinomial coefficients."""
 
-    data: PairedComparisons
+    data: Any  # PairedComparisons or Choices
     known: KnownAspects
     lapse: float
-    pose: Problem
+    pose: Problem | LuceProblem
     maximum: Maximum
 
     @property
@@ -46,7 +45,7 @@ class Estimates:
         """
         n_weights = len(self.weights)
         w = np.concatenate([self.weights, np.ones(len(self.maximum.beta))])
-        information = -slopes(self.pose, self.weights, self.maximum.beta).hessian
+        information = -self.pose.slopes(self.weights, self.maximum.beta).hessian
         free = np.flatnonzero(w > 0.0)
         inside = free < n_weights
         values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
@@ -102,10 +101,38 @@ class Estimates:
         jacobian = (np.eye(len(raw)) - np.outer(raw / raw.sum(), np.ones(len(raw)))) / raw.sum()
         return jacobian @ self.raw_utility_covariance() @ jacobian.T
 
+    @property
+    def tie(self) -> float | None:
+        """nu, the parameter of ties; None: they are no outcome."""
+        return None if self.pose.tied is None else float(np.exp(self.maximum.beta[-1]))
+
+    @property
+    def tie_std_error(self) -> float | None:
+        """Of nu."""
+        tie = self.tie
+        return None if tie is None else tie * float(np.sqrt(self.joint_covariance[-1, -1]))
+
+    @property
+    def is_of_choices(self) -> bool:
+        """Whether one of two options was always chosen, and there are no ties among the outcomes."""
+        return isinstance(self.pose, Problem) and self.pose.tied is None
+
+    @property
+    def unit(self) -> str:
+        """What was compared or offered: "pair" or "set"."""
+        return "set" if isinstance(self.pose, LuceProblem) else "pair"
+
+    @property
+    def coefficients(self) -> str:
+        """The name of the coefficients that the log-likelihood includes."""
+        return "binomial coefficients" if self.is_of_choices else "multinomial coefficients"
+
     @cached_property
     def coefficient(self) -> float:
-        """Sum of the logarithms of the binomial coefficients."""
-        return float(log_coefficient(self.pose.wins, self.pose.losses).sum())
+        """Sum of the logarithms of the multinomial coefficients."""
+        from scipy.special import gammaln
+
+        return float(gammaln(self.pose.totals + 1.0).sum() - gammaln(self.pose.counts + 1.0).sum())
 
     @property
     def log_likelihood(self) -> float:
@@ -113,8 +140,8 @@ class Estimates:
 
     @property
     def saturated(self) -> float:
-        """Log-likelihood of the model in which every pair has its own probability."""
-        return saturated(self.pose.wins, self.pose.losses) + self.coefficient
+        """Log-likelihood of the model in which every pair, or set, has probabilities of its own."""
+        return saturated(self.pose.counts, self.pose.sizes) + self.coefficient
 
     @property
     def n_parameters(self) -> int:
@@ -128,7 +155,7 @@ class Estimates:
 
     @property
     def df(self) -> int:
-        return len(self.pose.wins) - self.n_parameters
+        return len(self.pose.counts) - len(self.pose.totals) - self.n_parameters
 
     @property
     def p_value(self) -> float:
@@ -142,28 +169,54 @@ class Estimates:
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
         """The test against the saturated model."""
-        n = self.pose.wins + self.pose.losses
-        probabilities, is_whole = np.column_stack(self.fitted()), self.is_whole
         weights = len(self.weights)
         return fit_test(
-            self.deviance, self.df, n, probabilities, is_whole, self.replicate, weights, samples, random_seed
+            self.deviance,
+            self.df,
+            self.pose.totals,
+            self.inverse,
+            self.is_whole,
+            self.replicate,
+            weights,
+            samples,
+            random_seed,
+            self.unit,
         )
+
+    @property
+    def inverse(self) -> np.ndarray:
+        """Of each pair or set the sum of one over the fitted probabilities of its outcomes."""
+        return np.add.reduceat(1.0 / np.maximum(self.fitted(), 1e-300), self._starts)
 
     @property
     def is_whole(self) -> bool:
         """Whether the counts are whole numbers."""
-        return all(np.array_equal(side, np.floor(side)) for side in (self.pose.wins, self.pose.losses))
+        return bool(np.array_equal(self.pose.counts, np.floor(self.pose.counts)))
+
+    @property
+    def _starts(self) -> np.ndarray:
+        """Where the outcomes of each pair or set begin."""
+        return np.cumsum(self.pose.sizes) - self.pose.sizes
 
     def replicate(self, rng: np.random.Generator) -> float:
         """G² of choices that the model draws, fitted as these were."""
-        n = self.pose.wins + self.pose.losses
-        wins = rng.binomial(n.astype(np.int64), self.fitted()[0]).astype(float)
-        pose = self.pose._replace(wins=wins, losses=n - wins)
-        return 2.0 * (saturated(wins, n - wins) - highest(pose, self._start, self.maximum.beta))
+        pose = self.pose.with_counts(self.drawn(rng))
+        return 2.0 * (saturated(pose.counts, pose.sizes) - highest(pose, self._start, self.maximum.beta))
 
-    def refitted(self, wins: np.ndarray, losses: np.ndarray) -> Maximum:
+    def drawn(self, rng: np.random.Generator) -> np.ndarray:
+        """Counts that the model draws, as many of each pair or set as there are."""
+        n = self.pose.totals.astype(np.int64)
+        if self.is_of_choices:
+            wins = rng.binomial(n, self.fitted()[::2]).astype(float)
+            return np.column_stack([wins, n - wins]).ravel()
+        if isinstance(self.pose, Problem):
+            return rng.multinomial(n, self.fitted().reshape(len(n), -1)).ravel().astype(float)
+        parts = np.split(self.fitted(), self._starts[1:])
+        return np.concatenate([rng.multinomial(k, p / p.sum()) for k, p in zip(n, parts, strict=True)]).astype(float)
+
+    def refitted(self, counts: np.ndarray) -> Maximum:
         """The maximum for other counts; the climb starts at the estimate."""
-        return maximise(self.pose._replace(wins=wins, losses=losses), [self._start])
+        return maximise(self.pose.with_counts(counts), [self._start])
 
     @property
     def _start(self) -> np.ndarray:
@@ -171,7 +224,7 @@ class Estimates:
 
     @property
     def pearson(self) -> float:
-        """X²: sum of (observed - expected)² / expected over both choices of every pair."""
+        """X²: sum of (observed - expected)² / expected over all outcomes of every pair or set."""
         return float(np.sum(self.residuals("pearson") ** 2))
 
     @property
@@ -180,32 +233,40 @@ class Estimates:
 
     @property
     def bic(self) -> float:
-        """With the number of compared pairs for n."""
-        return -2.0 * self.log_likelihood + float(np.log(len(self.pose.wins))) * self.n_parameters
+        """With the number of compared pairs, or of sets, for n."""
+        return -2.0 * self.log_likelihood + float(np.log(len(self.pose.totals))) * self.n_parameters
 
-    def fitted(self) -> tuple[np.ndarray, np.ndarray]:
-        """The probability that the first of each compared pair is chosen, and that the second is."""
-        q, rest = shares(*advantages(self.pose, self.maximum.working, self.maximum.beta))
-        return (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * rest + self.lapse / 2
+    def fitted(self) -> np.ndarray:
+        """The probabilities of the outcomes, in the order of `pose.counts`: of a pair, the first option and the second,
+        and a tie in between, if that is one; of a set, its members."""
+        return self.pose.probabilities(self.maximum.working, self.maximum.beta)
 
     def residuals(self, kind: str) -> np.ndarray:
-        """Signed roots of what each pair contributes to X² ("pearson") or to G² ("deviance")."""
+        """Signed roots of what is contributed to X² ("pearson") or to G² ("deviance"): by each pair, where one of two
+        was chosen; elsewhere by each outcome."""
         from scipy.special import xlogy
 
-        p, rest = self.fitted()
-        wins, losses = self.pose.wins, self.pose.losses
-        n = wins + losses
-        lean = wins * rest - losses * p  # wins - n p, with the digits of a small p
-        if kind == "pearson":
-            spread = np.sqrt(n * p * rest)
-            return np.divide(lean, spread, out=np.zeros_like(lean), where=spread > 0.0)
-        part = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(
-            losses, losses / (n * np.where(losses > 0, rest, 1.0))
-        )
+        p, counts, n = self.fitted(), self.pose.counts, np.repeat(self.pose.totals, self.pose.sizes)
+        if self.is_of_choices:
+            p, rest, wins, losses, n = p[::2], p[1::2], counts[::2], counts[1::2], n[::2]
+            lean = wins * rest - losses * p  # wins - n p, with the digits of a small p
+            if kind == "pearson":
+                spread = np.sqrt(n * p * rest)
+                return np.divide(lean, spread, out=np.zeros_like(lean), where=spread > 0.0)
+            part = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(
+                losses, losses / (n * np.where(losses > 0, rest, 1.0))
+            )
+        else:
+            expected = n * p
+            lean = counts - expected
+            if kind == "pearson":
+                return np.divide(lean, np.sqrt(expected), out=np.zeros_like(lean), where=expected > 0.0)
+            part = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - lean  # the last sums to 0
         return np.sign(lean) * np.sqrt(np.maximum(2.0 * part, 0.0))
 
     def probabilities(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """The probability that the first of each of these pairs of options is chosen, lapse included."""
+        """The probability that the first of each of these pairs of options is chosen (if one of the two is), lapse
+        included."""
         own, other = (side @ self.maximum.working for side in patterns(self.known.owners, first, second))
         return (1 - self.lapse) * shares(own, other)[0] + self.lapse / 2
 
@@ -213,17 +274,25 @@ class Estimates:
         """The probability of each of these options to be chosen out of all of them."""
         from ..latent_features.likelihoods.recursion import elimination_probabilities
 
+        if self.known.unique and not self.known.shared.shape[1]:
+            every = np.arange(len(members))
+            return luce_probabilities(
+                self.maximum.working[None, members], np.array([0, len(every)]), every, self.lapse
+            )[0]
         aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
         weights = dict(enumerate(self.weights))
         return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
 
     def table(self) -> "pandas.DataFrame":
-        """Weights with standard errors, Wald tests of their being zero, and intervals."""
+        """Weights with standard errors, Wald tests of shared ones being zero, and intervals."""
         import pandas as pd
         from scipy.stats import norm
 
+        from thali._tables import Table
+
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)  # 0: all others are at the boundary
-        z = self.weights / error
+        own = self.known.unique & (np.arange(len(error)) < len(self.known.labels))  # none is tested against 0
+        z = np.where(own, np.nan, self.weights / error)
         reach = norm.ppf((1 + LEVEL) / 2) * error
         columns = {
             "weight": self.weights,
@@ -233,12 +302,12 @@ class Estimates:
             "lower": self.weights - reach,
             "upper": self.weights + reach,
         }
-        return pd.DataFrame(columns, index=pd.Index(self.known.names, name="aspect"))
+        return Table(columns, index=pd.Index(self.known.names, name="aspect"))
 
 
-def saturated(wins: np.ndarray, losses: np.ndarray) -> float:
-    """Log-likelihood of the observed proportions, without binomial coefficients."""
+def saturated(counts: np.ndarray, sizes: np.ndarray) -> float:
+    """Log-likelihood of the observed proportions of outcomes, pair after pair, without multinomial coefficients."""
     from scipy.special import xlogy
 
-    n = wins + losses
-    return float((xlogy(wins, wins / n) + xlogy(losses, losses / n)).sum())
+    n = np.repeat(np.add.reduceat(counts, np.cumsum(sizes) - sizes), sizes)
+    return float(xlogy(counts, counts / n).sum())

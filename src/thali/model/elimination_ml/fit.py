@@ -22,10 +22,11 @@ STARTS = 10
 
 
 def estimate(
-    data: PairedComparisons,
+    data: PairedComparisons | Choices,
     aspects: Any = "unique",
     unique: bool = True,
     lapse: float = 0.0,
+    ties: bool = False,
     *,
     starts: int = STARTS,
     random_seed: Any = 0,
@@ -34,9 +35,11 @@ def estimate(
 
     Parameters
     ----------
-    data : PairedComparisons, or Choices between pairs
+    data : PairedComparisons or Choices
     aspects, unique, lapse
         As those of `EliminationByAspects`.
+    ties : bool
+        Whether a tie is an outcome.
     starts : int
         Points from which the climb begins, where the likelihood may have several maxima.
     random_seed
@@ -56,23 +59,31 @@ def estimate(
     -143.039495
     """
     data = as_pairs(data)
-    known = checked_aspects(data, aspects, unique, lapse)
+    known = checked_aspects(data, aspects, unique, lapse, ties)
     check_identified(known, data)
-    return at_maximum(data, known, lapse, starts, random_seed)
+    return at_maximum(data, known, lapse, ties, starts, random_seed)
 
 
-def checked_aspects(data: PairedComparisons, aspects: Any, unique: bool, lapse: float) -> KnownAspects:
+def checked_aspects(
+    data: PairedComparisons | Choices, aspects: Any, unique: bool, lapse: float, ties: bool = False
+) -> KnownAspects:
     """The aspects, checked against the data: none may make a choice impossible that was made."""
-    likelihood = Elimination(lapse, bool(unique))
-    if not isinstance(data, PairedComparisons):
-        if isinstance(data, Choices):
+    likelihood = Elimination(lapse, bool(unique), ties)
+    if isinstance(data, Choices):
+        likelihood.check(None, data)
+        known = known_aspects(aspects, unique, data.labels)
+        if not known.unique or known.shared.shape[1]:
             wide = int(data.sizes.argmax())
             raise DataError(
-                f"Maximum likelihood is for choices between two options; out of {shorten(data.sets[wide])} one of "
-                f"{data.sizes[wide]} was chosen. Use ",
+                f"Out of {shorten(data.sets[wide])} one of {data.sizes[wide]} was chosen, and maximum likelihood of "
+                "choices out of more than two options is for unique aspects alone, ",
+                Setting("aspects", "unique"),
+                "; use ",
                 Setting("method", "mcmc"),
-                ".",
+                " for shared ones.",
             )
+        return known
+    if not isinstance(data, PairedComparisons):
         likelihood.check(None, data)  # which raises
         raise DataError(
             f"Maximum likelihood needs PairedComparisons; got {type(data).__name__}; use ",
@@ -81,19 +92,22 @@ def checked_aspects(data: PairedComparisons, aspects: Any, unique: bool, lapse: 
         )
     known = known_aspects(aspects, unique, data.labels)
     likelihood.check(Given(known.shared), data)
+    if ties and not data.n_comparisons - data.n_ties:
+        raise DataError("All comparisons are ties, which tell nothing about the weights.")
     return known
 
 
 def at_maximum(
-    data: PairedComparisons,
+    data: PairedComparisons | Choices,
     known: KnownAspects,
     lapse: float,
+    ties: bool = False,
     starts: int = STARTS,
     random_seed: Any = 0,
     extra: np.ndarray | None = None,
 ) -> Estimates:
     """The estimates for aspects that are checked already."""
-    pose = problem(data, known.owners, lapse, extra)
+    pose = problem(data, known.owners, lapse, extra, ties)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
     return Estimates(data, known, float(lapse), pose, maximise(pose, points))
 

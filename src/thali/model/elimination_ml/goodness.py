@@ -21,6 +21,8 @@ FEWEST = 4.0
 # compared once: sizes of .03 to .08, below up to .15.
 FEW_EACH = 10
 SAMPLES, FEW_SAMPLES = 999, 199  # of a bootstrap: in all of them a few seconds
+_OFTEN = {"pair": "pairs were compared", "set": "sets were offered"}
+_LEFT_OUT = {"pair": "pairs", "set": "choices"}
 _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is linear
 
 
@@ -58,14 +60,15 @@ def fit_test(
     statistic: float,
     df: int,
     totals: np.ndarray,
-    probabilities: np.ndarray,
+    inverse: np.ndarray,
     is_whole: bool,
     replicate: Callable[[np.random.Generator], float],
     weights: int,
     samples: int | None = None,
     random_seed: Any = 0,
+    unit: str = "pair",
 ) -> FitTest:
-    r"""Test a model against the one in which each pair has probabilities of its own.
+    r"""Test a model against the one in which each pair, or set, has probabilities of its own.
 
     Chi-square is used where
 
@@ -82,8 +85,8 @@ def fit_test(
     df : int
     totals : array (P,)
         Comparisons of each pair.
-    chances : array (P, outcomes)
-        Fitted probabilities of the outcomes of a pair.
+    inverse : array (P,)
+        Of each pair the sum over its outcomes of one over the fitted probability.
     is_whole : bool
         Whether the counts are whole numbers.
     replicate : callable
@@ -93,6 +96,8 @@ def fit_test(
     samples : int, optional
         Of the bootstrap; None uses chi-square where it holds, else 999, or 199 where a fit takes longer.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    unit : {"pair", "set"}
+        What was compared.
 
     Returns
     -------
@@ -107,15 +112,15 @@ def fit_test(
     """
     if samples is not None:
         samples = whole("samples", samples, 1)
-    if why := _silent(totals, df, is_whole):
+    if why := _silent(totals, df, is_whole, unit):
         return FitTest(statistic, df, math.nan, 0, why)
-    if samples is None and close_to_chi_square(totals, probabilities, df):
+    if samples is None and close_to_chi_square(totals, inverse, df):
         return FitTest(statistic, df, chi_square_tail(statistic, df))
-    why = "" if samples else "pairs were compared too seldom for the chi-square distribution"
+    why = "" if samples else f"{_OFTEN[unit]} too seldom for the chi-square distribution"
     if samples is None:
         cost = len(totals) * weights**2
         if cost > _DEAR:
-            why += ", and a bootstrap of so many pairs takes long; ask for it in Python with fit_test(samples=99)"
+            why += f", and a bootstrap of so many {unit}s takes long; ask for it in Python with fit_test(samples=99)"
             return FitTest(statistic, df, math.nan, 0, why)
         samples = SAMPLES if cost <= _CHEAP else FEW_SAMPLES
     return bootstrapped(statistic, df, replicate, samples, random_seed, why)
@@ -136,10 +141,9 @@ def bootstrapped(
     return FitTest(statistic, df, (1 + reached) / (1 + samples), samples, why)
 
 
-def close_to_chi_square(totals: np.ndarray, probabilities: np.ndarray, df: int) -> bool:
-    """Whether the mean of G² is near enough to its degrees of freedom."""
-    with np.errstate(divide="ignore"):
-        excess = float((((1.0 / probabilities).sum(axis=1) - 1.0) / (6.0 * totals)).sum())
+def close_to_chi_square(totals: np.ndarray, inverse: np.ndarray, df: int) -> bool:
+    """Whether the mean of G² is near enough to its degrees of freedom; `inverse` as of `fit_test`."""
+    excess = float(((inverse - 1.0) / (6.0 * totals)).sum())
     return excess <= MAX_EXCESS * math.sqrt(2.0 * df)
 
 
@@ -162,7 +166,7 @@ def equal_means_test(counts: np.ndarray, statistic: float, random_seed: Any = 0)
         return FitTest(statistic, 0, math.nan, 0, "there is nothing to compare")
     if not np.array_equal(counts, np.floor(counts)):
         return FitTest(statistic, cells - 1, math.nan, 0, "the counts are fractional")
-    if close_to_chi_square(np.array([total]), np.full((1, cells), 1.0 / cells), cells - 1):
+    if close_to_chi_square(np.array([total]), np.array([float(cells**2)]), cells - 1):
         return FitTest(statistic, cells - 1, chi_square_tail(statistic, cells - 1))
 
     def replicate(rng: np.random.Generator) -> float:
@@ -172,10 +176,13 @@ def equal_means_test(counts: np.ndarray, statistic: float, random_seed: Any = 0)
     return bootstrapped(statistic, cells - 1, replicate, SAMPLES, random_seed, "the counts are small")
 
 
-def _silent(totals: np.ndarray, df: int, is_whole: bool) -> str:
+def _silent(totals: np.ndarray, df: int, is_whole: bool, unit: str) -> str:
     """Why the test says nothing, with a remedy; "" if it says something."""
     if df <= 0:
-        return "the model has as many free weights as there are pairs, so that it fits any choices; compare more pairs"
+        return (
+            f"the model has as many free weights as there are {unit}s, so that it fits any choices; compare more "
+            f"{unit}s"
+        )
     if not is_whole:
         return (
             "the counts are fractional (half wins, or weights), and G² then follows no known distribution; give whole "
@@ -184,8 +191,8 @@ def _silent(totals: np.ndarray, df: int, is_whole: bool) -> str:
     mean = float(totals.mean())
     if mean < FEWEST:
         return (
-            f"pairs were compared {mean:.2f} times on average, and so few comparisons are fitted too well by a "
-            "probability of their own, whatever the model; compare pairs more often, or ask how well pairs left out "
+            f"{_OFTEN[unit]} {mean:.2f} times on average, and so few comparisons are fitted too well by probabilities "
+            f"of their own, whatever the model; compare {unit}s more often, or ask how well {_LEFT_OUT[unit]} left out "
             "are predicted (thali compare)"
         )
     return ""

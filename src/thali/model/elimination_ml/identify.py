@@ -3,6 +3,7 @@
 import numpy as np
 
 from thali._labels import shorten
+from thali.data.choices import Choices
 from thali.data.connectivity import group_numbers
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting
@@ -13,7 +14,7 @@ from .problem import patterns, scaled
 _EQUAL = 1e-7
 
 
-def check_identified(known: KnownAspects, data: PairedComparisons) -> None:
+def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> None:
     """Raise an error that names the aspects whose weights the choices cannot tell.
 
     Weights matter up to a common factor. They are told apart where the matrix of derivatives of all choice
@@ -26,7 +27,7 @@ def check_identified(known: KnownAspects, data: PairedComparisons) -> None:
     DataError
         If those of other pairs would.
     """
-    if not known.shared.shape[1] and known.unique:
+    if isinstance(data, Choices) or (not known.shared.shape[1] and known.unique):
         _check_connected(known, data)
         return
     everywhere = np.asarray(known.owners.all(axis=0) | ~known.owners.any(axis=0))
@@ -54,14 +55,18 @@ def check_identified(known: KnownAspects, data: PairedComparisons) -> None:
     )
 
 
-def _check_connected(known: KnownAspects, data: PairedComparisons) -> None:
-    if group_numbers(data.n_options, data.first, data.second)[0] > 1:
+def _check_connected(known: KnownAspects, data: PairedComparisons | Choices) -> None:
+    if isinstance(data, Choices):
+        first, second, how = np.repeat(data.members[data.start[:-1]], data.sizes), data.members, "offered together"
+    else:
+        first, second, how = data.first, data.second, "compared with each other"
+    if group_numbers(data.n_options, first, second)[0] > 1:
         groups = data.components()
         raise DataError(
-            f"The options fall into {len(groups):,} groups never compared with each other, such as "
+            f"The options fall into {len(groups):,} groups never {how}, such as "
             f"({shorten(groups[0])}) and ({shorten(groups[1])}), whose weights therefore have no common "
             "scale; fit each by itself",
-            InPython(" with data.subset(labels)"),
+            InPython("" if isinstance(data, Choices) else " with data.subset(labels)"),
             ", or use ",
             Setting("method", "mcmc"),
             ".",

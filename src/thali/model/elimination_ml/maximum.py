@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .luce_problem import LuceProblem
 from .newton_log_weights import ascend, polish
-from .problem import Problem, advantages, slope_at_zero, terms
+from .problem import Problem
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
 _LOSS = 1e-7  # of the log-likelihood, that setting weights to zero may cost: what the climb left to gain, and rounding
@@ -22,36 +23,34 @@ class Maximum(NamedTuple):
     vanishing: np.ndarray  # bool: the likelihood has no maximum, and rises for ever while these weights shrink
 
 
-def maximise(pose: Problem, starts: Iterable[np.ndarray]) -> Maximum:
+def maximise(pose: "Problem | LuceProblem", starts: Iterable[np.ndarray]) -> Maximum:
     """Climb from every start (logarithms of weights) and keep the best."""
     found = [_from_start(pose, np.asarray(start, float)) for start in starts]
     return max(found, key=lambda one: one.value)
 
 
-def highest(pose: Problem, start: np.ndarray, beta: np.ndarray) -> float:
+def highest(pose: "Problem | LuceProblem", start: np.ndarray, beta: np.ndarray) -> float:
     """The log-likelihood at the top of a climb, to six digits after the point; less work than the maximum itself."""
     logs, beta = ascend(pose, start, beta, np.ones(len(start), bool), 1e-6)
-    return float(terms(pose, np.exp(logs), beta).sum())
+    return float(pose.terms(np.exp(logs), beta).sum())
 
 
-def starting_points(pose: Problem, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+def starting_points(pose: "Problem | LuceProblem", count: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Equal weights, weights by how often what owns them was chosen, and random ones, near and far.
 
-    One start is enough where every pair sets one aspect against one: the likelihood is then concave.
+    One start is enough where the likelihood is concave.
     """
     equal = np.zeros(pose.n_aspects)
-    one_each = all(bool((side.sum(axis=1) <= 1).all()) for side in (pose.first, pose.second))
-    if (one_each and pose.lapse == 0.0) or count == 1:
+    if pose.is_concave() or count == 1:
         return [equal]
-    chosen = pose.first.T @ pose.wins + pose.second.T @ pose.losses
-    rejected = pose.first.T @ pose.losses + pose.second.T @ pose.wins
+    chosen, rejected = pose.chosen_and_rejected()
     by_choice = np.log((chosen + 0.5) / (rejected + 0.5))
     spread = np.where(np.arange(count - 2) % 2, 1.0, 3.0)
     return [equal, by_choice, *(spread[:, None] * rng.normal(size=(count - 2, pose.n_aspects)))]
 
 
-def _from_start(pose: Problem, logs: np.ndarray) -> Maximum:
-    beta = np.zeros(pose.extra.shape[1])
+def _from_start(pose: "Problem | LuceProblem", logs: np.ndarray) -> Maximum:
+    beta = np.zeros(pose.n_coefficients)
     free = np.ones(len(logs), bool)
     logs, beta = ascend(pose, logs, beta, free)
     weights, vanishing = _boundary(pose, np.exp(logs), beta)
@@ -62,34 +61,34 @@ def _from_start(pose: Problem, logs: np.ndarray) -> Maximum:
         # Weights that vanish would take all of a step; their ratios are polished apart from the others.
         logs, beta = polish(pose, logs, beta, free & ~vanishing)
         if vanishing.any():
-            logs, _ = polish(pose._replace(extra=pose.extra[:, :0]), logs, beta[:0], free & vanishing)
+            logs, _ = polish(pose, logs, beta, free & vanishing, with_beta=False)
         weights = np.exp(logs)
-        rising = ~free & (slope_at_zero(pose, weights, beta) * weights.sum() > _LOSS)
+        rising = ~free & (pose.slope_at_zero(weights, beta) * weights.sum() > _LOSS)
         if not rising.any() or vanishing.any():
             break
         logs[rising] = np.log(_TINY * weights.max())
         logs, beta = ascend(pose, logs, beta, free | rising)
         weights, vanishing = _boundary(pose, np.exp(logs), beta)
-    value = float(terms(pose, weights, beta).sum())
+    value = float(pose.terms(weights, beta).sum())
     reported = np.where(vanishing, 0.0, weights)
     return Maximum(reported / reported.sum(), weights, beta, value, vanishing)
 
 
-def _boundary(pose: Problem, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _boundary(pose: "Problem | LuceProblem", weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weights with zeros where they belong, and those that shrink for ever.
 
     Tiny weights become zero if that costs no likelihood. Where it would leave a pair that was told apart before without
     any weight, only the ratio of what vanishes explains its choices: then there is no maximum.
     """
-    before = terms(pose, weights, beta)
-    decided = np.add(*advantages(pose, weights, beta)) > 0.0
+    before = pose.terms(weights, beta)
+    decided = pose.strength(weights, beta) > 0.0
     tiny = np.flatnonzero(weights <= _TINY * weights.max())
     tiny = tiny[np.argsort(weights[tiny])]
     while len(tiny):
         zeroed = weights.copy()
         zeroed[tiny] = 0.0
-        lost = decided & (np.add(*advantages(pose, zeroed, beta)) == 0.0)
-        after = terms(pose, zeroed, beta)
+        lost = decided & (pose.strength(zeroed, beta) == 0.0)
+        after = pose.terms(zeroed, beta)
         if (before - after)[~lost].sum() <= _LOSS:
             if not lost.any():
                 return zeroed, np.zeros(len(weights), bool)

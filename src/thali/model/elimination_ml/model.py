@@ -11,7 +11,7 @@ from thali._labels import plural
 from thali.errors import ArgumentError, ThaliWarning
 
 from ..base import Job, Model
-from ..counted_ties import CONVERSIONS, counted
+from ..counted_ties import CONVERSIONS, counted, has_ties
 from ..latent_features.base import data_of_thali
 from ..prepared import Prepared
 from .fit import checked_aspects, estimate, vanishing
@@ -33,15 +33,16 @@ class MaximumLikelihoodElimination(Model):
     Parameters
     ----------
     aspects : "unique", matrix or mapping
-        "unique" or "btl": none but the unique ones, the Bradley-Terry-Luce model. A matrix of 0 and 1 (options by
-        aspects) or a mapping from each label to its list of aspects.
+        "unique" ("BTL", "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model. A matrix of 0
+        and 1 (options by aspects) or a mapping from each label to its list of aspects.
     unique : bool
         Whether every option also has one aspect of its own.
     lapse : float in [0, 1), optional
         Probability epsilon of choosing at random; None: 0.
-    ties : {None, "half", "drop"}
-        Whether a pair of which neither option was chosen counts half a choice of either, or nothing. None refuses such
-        data; `thali.paired.davidson` has a third outcome.
+    ties : {None, "davidson", "half", "drop"}
+        What is made of pairs of which neither option was chosen. "davidson": a third outcome, with the probability
+        r / (1 + r), where r is nu times the square root of p̃ (1 - p̃); "half": half a choice of either; "drop":
+        nothing. None: "davidson" if there are ties.
 
     Attributes
     ----------
@@ -49,14 +50,16 @@ class MaximumLikelihoodElimination(Model):
         The weights (they sum to 1; unique aspects first) and their standard errors; the utility of each option, the sum
         of the weights of its aspects (normalised), with its covariance.
     log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
-        Binomial coefficients included; the deviance G² is against the saturated model.
+        Multinomial coefficients included; the deviance G² is against the saturated model.
     lapse_ : float
         The lapse that was used.
+    tie_, tie_std_error_ : float or None
+        The parameter nu of ties and its standard error; None if a tie is no outcome.
 
     References
     ----------
     Tversky (1972); Wickelmaier & Schmid (2004), A Matlab function to estimate choice model parameters from
-    paired-comparison data.
+    paired-comparison data. Davidson (1970) for ties; Plackett (1975), The analysis of permutations, for rankings.
 
     Example
     -------
@@ -81,7 +84,8 @@ class MaximumLikelihoodElimination(Model):
 
         Parameters
         ----------
-        data : PairedComparisons, or Choices between pairs
+        data : PairedComparisons or Choices
+            Choices out of more than two options, of which rankings are made, for unique aspects alone.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the starting points; None: 0.
 
@@ -102,8 +106,8 @@ class MaximumLikelihoodElimination(Model):
             If the likelihood rises for ever while some weights shrink.
         """
         seed = 0 if random_seed is None else random_seed
-        settings = self.aspects, self.unique, self._lapse()
-        data = counted(data_of_thali(data, "PairedComparisons"), self.ties, CONVERSIONS)
+        data = self._counted(data_of_thali(data, "PairedComparisons"))
+        settings = self.aspects, self.unique, self._lapse(), has_ties(data)
         work = partial(estimate, data, *settings, random_seed=seed)
         return self._carry_out(Job(lambda: {"estimates_": work()}, data=str(data)))
 
@@ -111,9 +115,13 @@ class MaximumLikelihoodElimination(Model):
         """What `fit` would run, after the checks of the aspects that it makes."""
         from ..latent_features.likelihoods.elimination import as_pairs
 
-        pairs: Any = as_pairs(counted(data, self.ties, CONVERSIONS))
-        checked_aspects(pairs, self.aspects, self.unique, self._lapse())
+        choices: Any = as_pairs(self._counted(data))
+        checked_aspects(choices, self.aspects, self.unique, self._lapse(), has_ties(choices))
         return Prepared(self._lapse())
+
+    def _counted(self, data: Any) -> Any:
+        """The data as the argument `ties` takes them."""
+        return counted(data, self.ties, ("davidson", *CONVERSIONS))
 
     def _lapse(self) -> float:
         """The lapse that `fit` uses."""
@@ -165,13 +173,23 @@ class MaximumLikelihoodElimination(Model):
         return pd.DataFrame(found.utility_covariance, labels, labels)
 
     @property
+    def tie_(self) -> float | None:
+        """The parameter nu of ties; None if a tie is no outcome."""
+        return self._maximum().tie
+
+    @property
+    def tie_std_error_(self) -> float | None:
+        """Standard error of `tie_`."""
+        return self._maximum().tie_std_error
+
+    @property
     def log_likelihood_(self) -> float:
-        """Of all the data, binomial coefficients included."""
+        """Of all the data, multinomial coefficients included."""
         return self._maximum().log_likelihood
 
     @property
     def saturated_log_likelihood_(self) -> float:
-        """Of the model in which every compared pair has a probability of its own."""
+        """Of the model in which every compared pair, or set, has probabilities of its own."""
         return self._maximum().saturated
 
     @property
@@ -181,7 +199,7 @@ class MaximumLikelihoodElimination(Model):
 
     @property
     def df_(self) -> int:
-        """Compared pairs less weights plus one."""
+        """Compared pairs (with ties twice as many; of sets their members less one) less free parameters."""
         return self._maximum().df
 
     @property
@@ -244,7 +262,7 @@ class MaximumLikelihoodElimination(Model):
 
     @property
     def bic_(self) -> float:
-        """With the number of compared pairs for n."""
+        """With the number of compared pairs, or of sets, for n."""
         return self._maximum().bic
 
     def residuals(self, kind: str = "deviance") -> "pandas.DataFrame":
@@ -258,7 +276,8 @@ class MaximumLikelihoodElimination(Model):
         Returns
         -------
         pandas.DataFrame
-            One row a compared pair: a, b, n, observed, predicted, residual.
+            One row a compared pair: a, b, n, observed, predicted, residual. With ties one row an outcome of a pair
+            (column outcome: a, tie or b); out of sets one row a member of a set (alternative, offered).
 
         Raises
         ------
@@ -267,16 +286,16 @@ class MaximumLikelihoodElimination(Model):
         """
         from thali._arguments import one_of
 
+        from .residual_table import residual_table
+
         one_of("kind", kind, ("deviance", "pearson"))
-        found = self._maximum()
-        table = found.data.proportions().rename(columns={"proportion": "observed"})
-        table["predicted"] = found.fitted()[0]
-        table["residual"] = found.residuals(kind)
-        return table
+        return residual_table(self._maximum(), kind)
 
     def _answers(self) -> Facts:
+        tie = self.tie_
         return (
-            ("log-likelihood", f"{self.log_likelihood_:,.2f} (all comparisons, with binomial coefficients)"),
+            ("log-likelihood", f"{self.log_likelihood_:,.2f} (all comparisons, with {self._maximum().coefficients})"),
+            *(() if tie is None else (("ties", f"nu {tie:.4g} (standard error {self.tie_std_error_:.2g})"),)),
             ("deviance", f"G² {self.deviance_:,.2f} on {plural(self.df_, 'degree')} of freedom"),
         )
 
@@ -286,15 +305,15 @@ class MaximumLikelihoodElimination(Model):
         Returns
         -------
         pandas.DataFrame
-            One row a pair: a, b, n, observed, predicted (probability that a is chosen) and nll, the negative logarithm
-            of the binomial probability of the pair's choices; ``attrs["nll"]`` is its mean.
+            One row a pair: a, b, n, observed, predicted (probability that a is chosen, with ties if one of the two is)
+            and nll, the negative logarithm of the probability of the pair's outcomes; ``attrs["nll"]`` is its mean.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         DataError
-            If the other pairs do not tell the weights.
+            If the other pairs do not tell the weights, or the data are choices out of larger sets.
         """
         from .predict_left_out import leave_one_out
 
@@ -306,8 +325,10 @@ class MaximumLikelihoodElimination(Model):
         Returns
         -------
         pandas.DataFrame
-            One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero), lower and upper
-            (95 % interval). ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic.
+            One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero; missing for unique
+            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (95 % interval).
+            ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
+            tie_std_error.
 
         Raises
         ------
@@ -318,6 +339,8 @@ class MaximumLikelihoodElimination(Model):
         table = found.table()
         for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
             table.attrs[name] = getattr(found, name)
+        if found.tie is not None:
+            table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
         return table
 
     def predict_proba(self, sets: Any) -> "np.ndarray | list[np.ndarray]":
@@ -331,7 +354,8 @@ class MaximumLikelihoodElimination(Model):
         Returns
         -------
         ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b. Of larger sets, or `Choices`: for each set the
+            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
+            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the
             probabilities of its members, in their order.
 
         Raises
@@ -346,6 +370,44 @@ class MaximumLikelihoodElimination(Model):
         if paired:
             return found.probabilities(*np.array(places).T)
         return [found.set_probabilities(each) for each in places]
+
+    def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":
+        """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates.
+
+        Parameters
+        ----------
+        pairs : list of (a, b)
+            Labels of two different options each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, an entry is not two different options, or the model knows no ties.
+        """
+        from ..latent_features.answers.predict import table_of_outcomes, tied_places
+        from ..latent_features.answers.ties import outcomes
+
+        found = self._maximum()
+        labels = list(found.data.labels)
+        first, second = tied_places(pairs, labels, found.tie is not None or self.ties == "davidson")
+        p = found.probabilities(first, second)
+        return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
+
+
+def estimates_of_choices(model: Any, what: str) -> "Estimates":
+    """The same of a model of one of two options chosen, without ties."""
+    found = estimates_of(model, what)
+    if not found.is_of_choices:
+        kind = "choices out of larger sets" if found.tie is None else "ties"
+        raise ArgumentError(f"{what} is for choices between two options; this model was fitted to {kind}.")
+    return found
 
 
 def estimates_of(model: Any, what: str) -> "Estimates":

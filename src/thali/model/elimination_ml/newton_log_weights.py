@@ -6,7 +6,8 @@ import numpy as np
 
 from thali.inference.optimise.damped_step import damped_step
 
-from .problem import Problem, slopes, terms
+from .luce_problem import LuceProblem
+from .problem import Problem
 
 _LONGEST = 5.0  # change of a logarithm in one step
 _GAIN = 1e-10  # of the log-likelihood: no step that promises less is taken
@@ -14,7 +15,7 @@ _MOST = 500
 
 
 def ascend(
-    pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN
+    pose: "Problem | LuceProblem", logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN
 ) -> tuple[np.ndarray, np.ndarray]:
     """Climb from a point until no step promises a gain; weights that are not free stay.
 
@@ -22,7 +23,7 @@ def ascend(
     leaves the step as it is, because the gradient along it is zero.
     """
     moving = np.concatenate([free, np.ones(len(beta), bool)])
-    value = terms(pose, np.exp(logs), beta).sum()
+    value = pose.terms(np.exp(logs), beta).sum()
     damping = 1e-3
     for _ in range(_MOST):
         gradient, curve, metric = _local(pose, logs, beta, moving, int(free.sum()))
@@ -37,7 +38,7 @@ def ascend(
                 whole[moving] = step
                 to_logs, to_beta = logs + whole[: len(logs)], beta + whole[len(logs) :]
                 to_logs = to_logs - to_logs[free].max()
-                found = terms(pose, np.exp(to_logs), to_beta).sum()
+                found = pose.terms(np.exp(to_logs), to_beta).sum()
                 if found > value:
                     break
             damping *= 10.0
@@ -48,9 +49,11 @@ def ascend(
     return logs, beta
 
 
-def polish(pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def polish(
+    pose: "Problem | LuceProblem", logs: np.ndarray, beta: np.ndarray, free: np.ndarray, with_beta: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """A few plain Newton steps, which double the digits each, at the end of a climb."""
-    moving = np.concatenate([free, np.ones(len(beta), bool)])
+    moving = np.concatenate([free, np.full(len(beta), with_beta)])
     last = np.inf
     for _ in range(12):
         gradient, curve, _ = _local(pose, logs, beta, moving, int(free.sum()))
@@ -64,7 +67,7 @@ def polish(pose: Problem, logs: np.ndarray, beta: np.ndarray, free: np.ndarray) 
 
 
 def _local(pose: Any, logs: Any, beta: Any, moving: Any, n_free: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    found = slopes(pose, np.exp(logs), beta)
+    found = pose.slopes(np.exp(logs), beta)
     curve = -found.hessian[np.ix_(moving, moving)]
     metric = found.information[moving]
     metric = metric + 1e-10 * metric.max(initial=1e-300)

@@ -4,9 +4,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 
+from ..latent_features.answers.ties import outcomes
+from .luce_problem import LuceProblem
+from .slopes import Slopes
+
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
+LEAST = 1e-300  # stands for a probability of 0
 
 
 class Problem(NamedTuple):
@@ -16,7 +22,8 @@ class Problem(NamedTuple):
         \operatorname{logit} q = \ln \sum_k w_k d_k - \ln \sum_k w_k e_k + x \beta, \qquad
         p = (1 - \varepsilon) q + \varepsilon / 2
 
-    d says which aspects the first of a pair owns alone, e those of the second.
+    d says which aspects the first of a pair owns alone, e those of the second. With ties (Davidson 1970) the last
+    coefficient is ln nu, and the outcomes have the probabilities p, r = nu sqrt(p (1 - p)) and 1 - p, over 1 + r.
     """
 
     wins: np.ndarray  # (P,) choices of the first
@@ -25,17 +32,169 @@ class Problem(NamedTuple):
     second: Any
     extra: np.ndarray  # (P, M)
     lapse: float
+    tied: np.ndarray | None = None  # (P,) None: a tie is no outcome
 
     @property
     def n_aspects(self) -> int:
         return self.first.shape[1]
 
+    @property
+    def n_coefficients(self) -> int:
+        return self.extra.shape[1] + (self.tied is not None)
 
-def problem(data: PairedComparisons, owners: np.ndarray, lapse: float, extra: np.ndarray | None = None) -> Problem:
-    """The problem that data and owners (options by aspects) pose."""
+    @property
+    def totals(self) -> np.ndarray:
+        """Comparisons of each pair."""
+        total = self.wins + self.losses
+        return total if self.tied is None else total + self.tied
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Outcomes of each pair."""
+        return np.full(len(self.wins), 2 if self.tied is None else 3)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Of the outcomes, pair after pair: the first, a tie if that is one, the second."""
+        sides = (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
+        return np.column_stack(sides).ravel()
+
+    def with_counts(self, counts: np.ndarray) -> "Problem":
+        """The same pairs with other counts of the outcomes."""
+        wins, *tied, losses = counts.reshape(len(self.wins), -1).T
+        return self._replace(wins=wins, losses=losses, tied=tied[0] if tied else None)
+
+    def is_concave(self) -> bool:
+        """Whether every pair sets one aspect against one, without lapses."""
+        one_each = all(bool((side.sum(axis=1) <= 1).all()) for side in (self.first, self.second))
+        return one_each and self.lapse == 0.0
+
+    def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
+        """How often what owns each aspect was chosen, and rejected."""
+        wins, losses = self.wins, self.losses
+        return self.first.T @ wins + self.second.T @ losses, self.first.T @ losses + self.second.T @ wins
+
+    def advantages(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What speaks for the first of each pair, and for the second."""
+        own = self.first @ weights
+        if self.extra.shape[1]:
+            own = own * np.exp(self.extra @ beta[: self.extra.shape[1]])
+        return own, self.second @ weights
+
+    def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """What speaks for either; 0: nothing tells the two apart."""
+        return np.add(*self.advantages(weights, beta))
+
+    def choice_probabilities(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """p and 1 - p of each pair, each with all its digits."""
+        q, rest = shares(*self.advantages(weights, beta))
+        return (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * rest + self.lapse / 2
+
+    def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Of the outcomes, in the order of `counts`."""
+        p, rest = self.choice_probabilities(weights, beta)
+        if self.tied is None:
+            return np.column_stack([p, rest]).ravel()
+        return outcomes(p, rest, np.exp(beta[-1])).ravel()
+
+    def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each pair, without binomial coefficients."""
+        from scipy.special import xlogy
+
+        p, rest = self.choice_probabilities(weights, beta)
+        found = xlogy(self.wins, p) + xlogy(self.losses, rest)
+        if self.tied is None:
+            return found
+        r = np.exp(beta[-1]) * np.sqrt(p * rest)
+        return found + xlogy(self.tied, r) - self.totals * np.log1p(r)
+
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
+        """The derivatives at a point.
+
+        With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q has the gradient
+        s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
+        """
+        own, other = self.advantages(weights, beta)
+        q, rest = shares(own, other)
+        slope, bend, expected, of_tie = self._by_logit(q, rest, beta)
+        s = scaled(self.first, weights, self.first @ weights)
+        t = scaled(self.second, weights, other)
+        change = s - t
+        by_weights = change.T @ slope
+        hessian = _gram(change, bend) - _gram(s, slope) + _gram(t, slope)
+        hessian[np.diag_indices_from(hessian)] += by_weights
+        squared = change**2 if isinstance(change, np.ndarray) else change.multiply(change)
+        information = squared.T @ expected
+        x, gradient = self.extra, by_weights
+        if x.shape[1]:
+            cross = change.T @ (bend[:, None] * x)
+            hessian = np.block([[hessian, cross], [cross.T, x.T @ (bend[:, None] * x)]])
+            gradient = np.concatenate([gradient, x.T @ slope])
+            information = np.concatenate([information, (x**2).T @ expected])
+        if of_tie is not None:  # of each pair the derivative by ln nu, the second one, and the mixed one
+            by_tie, bend_tie, mixed = of_tie
+            cross = np.concatenate([change.T @ mixed, x.T @ mixed])[:, None]
+            hessian = np.block([[hessian, cross], [cross.T, np.array([[bend_tie.sum()]])]])
+            gradient = np.append(gradient, by_tie.sum())
+            information = np.append(information, -bend_tie.sum())
+        return Slopes(gradient, hessian, information)
+
+    def _by_logit(self, q: np.ndarray, rest: np.ndarray, beta: np.ndarray) -> tuple[Any, ...]:
+        """Of each pair the first and second derivative by logit q, the expected information, and those of ties."""
+        toward, away, bend_toward, bend_away = by_logit(q, rest, self.lapse)
+        slope = self.wins * toward - self.losses * away
+        bend = self.wins * bend_toward - self.losses * bend_away
+        if self.tied is None:
+            return slope, bend, (self.wins + self.losses) * toward * away, None
+        n = self.totals
+        p, complement = (1 - self.lapse) * q + self.lapse / 2, (1 - self.lapse) * rest + self.lapse / 2
+        first, tie, second = outcomes(p, complement, np.exp(beta[-1])).T
+        lean = (toward - away) / 2  # the derivative of ln sqrt(p (1 - p)), and its own
+        bend_lean = (bend_toward - bend_away) / 2
+        excess, spread = self.tied - n * tie, n * tie * (1 - tie)
+        expected = n * (first * (toward - tie * lean) ** 2 + second * (away + tie * lean) ** 2)
+        return (
+            slope + excess * lean,
+            bend + excess * bend_lean - spread * lean**2,
+            expected + spread * (1 - tie) * lean**2,
+            (excess, -spread, -spread * lean),
+        )
+
+    def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""
+        own, other = self.advantages(weights, beta)
+        q, rest = shares(own, other)
+        scale, base = 1.0 - self.lapse, self.lapse / 2.0
+        p, complement = scale * q + base, scale * rest + base
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_p = np.where(self.wins > 0, self.wins / p, 0.0) - np.where(
+                self.losses > 0, self.losses / complement, 0.0
+            )
+            total = own + other
+            if self.tied is not None:  # with p = 0 the slope is that of - sqrt(p), and without bound
+                p, complement = np.maximum(p, LEAST), np.maximum(complement, LEAST)
+                tie = outcomes(p, complement, np.exp(beta[-1]))[:, 1]
+                by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
+            by_own = np.where(total > 0, by_p * scale * rest / total, 0.0)
+            by_other = np.where(total > 0, -by_p * scale * q / total, 0.0)
+        factor = np.exp(self.extra @ beta[: self.extra.shape[1]]) if self.extra.shape[1] else 1.0
+        return self.first.T @ (by_own * factor) + self.second.T @ by_other
+
+
+def problem(
+    data: "PairedComparisons | Choices",
+    owners: np.ndarray,
+    lapse: float,
+    extra: np.ndarray | None = None,
+    ties: bool = False,
+) -> "Problem | LuceProblem":
+    """The problem that data and owners (options by aspects; out of sets each its own) pose."""
+    if isinstance(data, Choices):
+        return LuceProblem(data.counts, data.members, data.start, data.n_options, float(lapse))
     if extra is None:
         extra = np.zeros((data.n_pairs, 0))
-    return Problem(data.wins, data.losses, *patterns(owners, data.first, data.second), extra, float(lapse))
+    sides = patterns(owners, data.first, data.second)
+    return Problem(data.wins, data.losses, *sides, extra, float(lapse), data.tied if ties else None)
 
 
 def patterns(owners: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[Any, Any]:
@@ -54,14 +213,6 @@ def patterns(owners: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple
     return alone
 
 
-def advantages(pose: Problem, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What speaks for the first of each pair, and for the second."""
-    own = pose.first @ weights
-    if len(beta):
-        own = own * np.exp(pose.extra @ beta)
-    return own, pose.second @ weights
-
-
 def shares(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """q and 1 - q, each with all its digits; a half where nothing speaks for either."""
     total = own + other
@@ -70,66 +221,7 @@ def shares(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(empty, 0.5, own / total), np.where(empty, 0.5, other / total)
 
 
-def terms(pose: Problem, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """The log-likelihood of each pair, without binomial coefficients."""
-    from scipy.special import xlogy
-
-    q, rest = shares(*advantages(pose, weights, beta))
-    scale, base = 1.0 - pose.lapse, pose.lapse / 2.0
-    return xlogy(pose.wins, scale * q + base) + xlogy(pose.losses, scale * rest + base)
-
-
-class Slopes(NamedTuple):
-    """First and second derivatives by the logarithms of the weights, and by the coefficients that follow them."""
-
-    gradient: np.ndarray
-    hessian: np.ndarray
-    information: np.ndarray  # expected, its diagonal alone
-
-
-def slopes(pose: Problem, weights: np.ndarray, beta: np.ndarray) -> Slopes:
-    """The derivatives at a point.
-
-    With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q has the gradient s - t
-    and the Hessian diag(s) - ss' - diag(t) + tt'.
-    """
-    own, other = advantages(pose, weights, beta)
-    q, rest = shares(own, other)
-    toward, away, bend_toward, bend_away = _by_logit(q, rest, pose.lapse)
-    slope = pose.wins * toward - pose.losses * away
-    bend = pose.wins * bend_toward - pose.losses * bend_away
-    s = scaled(pose.first, weights, pose.first @ weights)
-    t = scaled(pose.second, weights, other)
-    change = s - t
-    by_weights = change.T @ slope
-    hessian = _gram(change, bend) - _gram(s, slope) + _gram(t, slope)
-    hessian[np.diag_indices_from(hessian)] += by_weights
-    expected = (pose.wins + pose.losses) * toward * away
-    information = change.multiply(change).T @ expected if not isinstance(change, np.ndarray) else change.T**2 @ expected
-    x = pose.extra
-    if x.shape[1]:
-        cross = change.T @ (bend[:, None] * x)
-        hessian = np.block([[hessian, cross], [cross.T, x.T @ (bend[:, None] * x)]])
-        information = np.concatenate([information, (x**2).T @ expected])
-    return Slopes(np.concatenate([by_weights, x.T @ slope]), hessian, information)
-
-
-def slope_at_zero(pose: Problem, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""
-    own, other = advantages(pose, weights, beta)
-    q, rest = shares(own, other)
-    scale, base = 1.0 - pose.lapse, pose.lapse / 2.0
-    p, complement = scale * q + base, scale * rest + base
-    with np.errstate(divide="ignore", invalid="ignore"):
-        by_p = np.where(pose.wins > 0, pose.wins / p, 0.0) - np.where(pose.losses > 0, pose.losses / complement, 0.0)
-        total = own + other
-        by_own = np.where(total > 0, by_p * scale * rest / total, 0.0)
-        by_other = np.where(total > 0, -by_p * scale * q / total, 0.0)
-    factor = np.exp(pose.extra @ beta) if len(beta) else 1.0
-    return pose.first.T @ (by_own * factor) + pose.second.T @ by_other
-
-
-def _by_logit(q: np.ndarray, rest: np.ndarray, lapse: float) -> tuple[np.ndarray, ...]:
+def by_logit(q: np.ndarray, rest: np.ndarray, lapse: float) -> tuple[np.ndarray, ...]:
     """Derivatives of ln p and of -ln (1 - p) by logit q, first and second."""
     scale, base = 1.0 - lapse, lapse / 2.0
     p, complement = scale * q + base, scale * rest + base

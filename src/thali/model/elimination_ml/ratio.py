@@ -84,7 +84,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         )
     statistic = max(statistic, 0.0)
     p_value = chi_square_tail(statistic, df)
-    comparisons = float((large.pose.wins + large.pose.losses).sum())
+    comparisons = float(large.pose.totals.sum())
     import pandas as pd
 
     rows = [(len(f.weights), f.log_likelihood, f.deviance, f.df) for f in (small, large)]

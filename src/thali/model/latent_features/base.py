@@ -226,9 +226,10 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         Rows: n_features, alpha (if learned), log_likelihood (of the whole data, no constant left out), and for choices
         tie (nu, if there are ties), choice_probability[a, b] of every compared pair (up to 60 options; above, up to
         1,000, worth[a], the share of an option in the sum of all utilities, and rank[a]) or
-        set_probability[a | a, b, ...] of every member of every set (up to 2,000 of them), for similarities sigma (if
-        learned), constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every
-        feature with probability above .2, which a likelihood of your own has as well.
+        set_probability[a | a, b, ...] of every member of every set (up to 2,000 of them; worth[a] and rank[a] where
+        options share nothing), for similarities sigma (if learned), constant and presence[a, b, ...], whether a draw
+        has the feature of just these owners, of every feature with probability above .2, which a likelihood of your own
+        has as well.
 
         Returns
         -------
@@ -253,9 +254,10 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         Returns
         -------
         pandas.DataFrame
-            A row for each set of owners, the most probable first: members (labels), weight (mean of their sum, if
-            present) and its interval, copies (expected number of columns), probability. Weights are comparable within
-            a fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
+            A row for each set of owners, the most probable first, but of choices last those that these do not show (all
+            options own them, or one that has an own weight besides): members (labels), weight (mean of their sum, if
+            present) and its interval, copies (expected number of columns), probability. Weights are comparable within a
+            fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
             that one inner node has below it; with its name, if it has one), "root" (all), or "across".
 
         Raises

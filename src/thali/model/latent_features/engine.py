@@ -14,6 +14,7 @@ from thali.inference.chains import Run
 
 from ..prepared import Prepared
 from .operations import draw_weights, sees_full, sees_single
+from .priors.given import Given
 from .samplers.chains import Chain, Task, run_chains
 from .samplers.tempering import MAX_TEMPERATURES, geometric
 from .state import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
@@ -175,6 +176,8 @@ def _kernel(sampler: str, prior: Any, model: Model) -> Any:
 
     if exact_weights:
         return recommended.conjugate
+    if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
+        return recommended.unique_alone
     if not prior.is_infinite:
         return recommended.fixed
     return recommended.infinite_without_unique if model.unique == NO_UNIQUE else recommended.infinite

@@ -9,17 +9,17 @@ from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, one_of
 from thali.trees.tree import Tree
 
+from ..names import aspects_meant
 from .engine import as_prior
 from .priors.finite import FiniteFeatures
 from .priors.given import Given
 from .priors.ibp import IndianBuffet
 
-UNIQUE_ALONE = ("unique", "btl")  # words for aspects that every option has alone, and no others
-
 
 def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple[str, ...]) -> Any:
     """The prior that this argument stands for; `words` are the strings that it may be."""
     if isinstance(features, str):
+        features = aspects_meant(features)
         if features not in words:
             raise ArgumentError(
                 Argument(argument),

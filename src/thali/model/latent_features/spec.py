@@ -5,6 +5,7 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
 
+from ..names import ALIASES_OF_ASPECTS
 from ..options import (
     ALPHA,
     ALTERNATIVE,
@@ -19,32 +20,37 @@ from ..options import (
     SEED,
     TASK,
     TEMPERING,
+    THIN,
     TIES,
     TREE,
+    TUNE,
 )
 from ..spec import DATA, FEATURES, NUMBERS, REPORT, ModelSpec, Option
 
-_DRAWN = ("mcmc",)
+_DRAWN, _CHAINS = ("mcmc",), ("mcmc", "laplace")
 _PRIOR = (ALPHA, SAMPLER, TEMPERING)
 
 ELIMINATION = ModelSpec(
     name="elimination-by-aspects",
-    aliases=("elimination", "EBA", "iEBA", "pIBP", "BTL", "Bradley-Terry-Luce"),
+    aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
     cls="thali.model.latent_features.elimination:EliminationByAspects",
     data=(PAIRS, CHOICES),
     answers="the aspects by which options are eliminated, their number and their weights",
-    methods=("mcmc", "maximum-likelihood"),
+    methods=("mcmc", "laplace", "maximum-likelihood"),
     estimators=("thali.model.elimination_ml.model:MaximumLikelihoodElimination",),
     features="aspects",
     pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
     options=(
-        METHOD.but(help=", which is for pairs and known aspects"),
+        METHOD.but(
+            help=", for known aspects (out of more than two options for unique ones alone), or laplace, for pairs and"
+            " unique aspects"
+        ),
         Option(
             "aspects",
             "Which aspects. ibp infers their number, unique gives each option its own and no other"
             " (Bradley-Terry-Luce), an integer K allows K of them, FILE is a table of options and aspects.",
             to=FEATURES,
-            default="ibp; with --method maximum-likelihood unique",
+            default="ibp; with --method laplace or maximum-likelihood unique",
             metavar="ibp|unique|K|FILE",
             words={"ibp": "ibp", "unique": "unique"},
         ),
@@ -52,7 +58,8 @@ ELIMINATION = ModelSpec(
         LAPSE.but(default="0.01; with --method maximum-likelihood 0"),
         TREE,
         LEAF_LENGTH,
-        *(each.but(methods=_DRAWN) for each in (*_PRIOR, *RUN)),
+        *(each.but(methods=_DRAWN) for each in (*_PRIOR, TUNE, THIN)),
+        *(each.but(methods=_CHAINS) for each in RUN if each not in (TUNE, THIN)),
         SEED,
         RESPONDENT,
         TASK.but(name="choice_id", typed="task"),
@@ -61,9 +68,9 @@ ELIMINATION = ModelSpec(
         *OF_TABLES,
         TIES,
     ),
-    aliases_mean={"BTL": {"aspects": "unique"}, "Bradley-Terry-Luce": {"aspects": "unique"}},
+    aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
-    methods_mean={"maximum-likelihood": {"aspects": "unique"}},
+    methods_mean={"maximum-likelihood": {"aspects": "unique"}, "laplace": {"aspects": "unique"}},
     paper="finds too few aspects, because it truncates new ones",
 )
 ADDITIVE = ModelSpec(

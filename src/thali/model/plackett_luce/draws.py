@@ -133,7 +133,8 @@ def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
 
 def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str]) -> "pandas.DataFrame":
     """Mean and interval of every relative weight, the largest first."""
-    import pandas as pd
+
+    from thali._tables import Table
 
     low, high = np.quantile(weights, TAILS, axis=0)
     p = len(columns)
@@ -144,7 +145,7 @@ def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[st
         "weight_low": low.ravel(),
         "weight_high": high.ravel(),
     }
-    return pd.DataFrame(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+    return Table(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
 
 
 def mean_probabilities(

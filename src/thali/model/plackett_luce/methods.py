@@ -163,8 +163,9 @@ OUTCOMES = {"map": of_map, "variational": of_variational}
 
 def summary_of_weights(model: "PlackettLuceRegression") -> "pandas.DataFrame":
     """A row for each weight that is not zero, the largest first: of a variational posterior, or of a maximum."""
-    import pandas
     from scipy.stats import gamma
+
+    from thali._tables import Table
 
     weights = np.asarray(model.weights_)
     order = np.argsort(-weights, axis=None, kind="stable")
@@ -176,7 +177,7 @@ def summary_of_weights(model: "PlackettLuceRegression") -> "pandas.DataFrame":
         total = (shapes / rates).sum()
         of = gamma([shapes[place] for place in kept], scale=[1.0 / (rates[place] * total) for place in kept])
         columns |= {"sd": of.std(), INTERVAL_COLUMNS[0]: of.ppf(TAILS[0]), INTERVAL_COLUMNS[1]: of.ppf(TAILS[1])}
-    return pandas.DataFrame(columns, index=names)
+    return Table(columns, index=names)
 
 
 def probabilities_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:

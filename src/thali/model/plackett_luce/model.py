@@ -33,7 +33,9 @@ _STEP = 4096  # rows predicted at a time
 
 
 class PlackettLuceRegression(Classifier, RunByChains):
-    r"""Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
+    r"""Classes from covariates, not rankings (those: `EliminationByAspects("unique")` on `Choices.from_rankings`).
+
+    Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
 
     .. math:: P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad
               \lambda_{kj} \sim \mathrm{Gamma}(a, b)

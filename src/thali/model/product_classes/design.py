@@ -62,7 +62,7 @@ class Design(NamedTuple):
 def design_of(data: "ChoiceExperiment") -> Design:
     """The stored part of the data."""
     names = ("products", "first_task", "first_row", "row_product", "chosen")
-    return Design(data.scheme, tuple(data.respondents), *(np.asarray(getattr(data, name), np.int64) for name in names))
+    return Design(data.scheme, tuple(data.respondents), *(np.array(getattr(data, name), np.int64) for name in names))
 
 
 def design_from(dataset: "xarray.Dataset") -> Design:
@@ -73,5 +73,5 @@ def design_from(dataset: "xarray.Dataset") -> Design:
     return Design(
         Scheme.from_dict(json.loads(dataset.attrs["scheme"])),
         tuple(map(str, dataset["respondent"].values)),
-        *(np.ascontiguousarray(dataset[name].values, np.int64) for name in names),
+        *(np.array(dataset[name].values, np.int64) for name in names),
     )

@@ -70,12 +70,13 @@ def problem_of(
     for name, value in (("alpha", alpha), ("beta", beta)):
         if value is not None and not 0.0 < value < math.inf:
             raise ArgumentError(f"`{name}` must be a positive number; got {value!r}.")
-    first_row = np.ascontiguousarray(data.first_row, np.int64)
+    # Arrays of their own: those of the data are read-only, for which the kernels would be compiled again.
+    first_row = np.array(data.first_row, np.int64)
     first_bit = np.concatenate([[0], np.cumsum(n_levels + 1)]).astype(np.int64)
     n_tasks, size = len(first_row) - 1, len(n_levels)
     n_people = len(data.first_task) - 1
     order = _chosen_first(first_row, np.asarray(data.chosen), n_tasks)
-    first_task = np.ascontiguousarray(data.first_task, np.int64)
+    first_task = np.array(data.first_task, np.int64)
     of_person = np.arange(n_tasks) - np.repeat(first_task[:-1], np.diff(first_task))
     bits = product_bits(np.asarray(data.products), n_levels, direction)
     return Problem(

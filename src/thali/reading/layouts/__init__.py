@@ -9,6 +9,7 @@ from . import (
     pair_list,
     rankings,
     results,
+    similarities_by_sheet,
     similarity_list,
     similarity_square,
     square_of_counts,
@@ -32,6 +33,7 @@ LAYOUTS: tuple[Layout, ...] = (
     rankings.LAYOUT,
     best_worst.LAYOUT,
     similarity_square.LAYOUT,
+    similarities_by_sheet.LAYOUT,
     similarity_list.LAYOUT,
     covariates.LAYOUT,
 )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali.data.best_worst import BEST, WORST, best_worst_columns, series
+from thali.data.best_worst_long import long_columns
 from thali.data.choices import Choices
 from thali.data.column_names import by_plain_name
 from thali.data.kinds import CHOICES
@@ -24,6 +25,9 @@ def match(
 ) -> Reading | None:
     """A table with a column of the best, one of the worst, and a series of options."""
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
+    marked = long_columns(table.frame, {**given, "subject": respondent}) if count is None else None
+    if marked is not None:
+        return Reading(CHOICES, NAME, str(marked), table, lambda: _converted(table, given, weights, str(marked)))
     try:
         found = best_worst_columns(table.frame, {**given, "subject": respondent})
     except DataError:
@@ -57,7 +61,7 @@ LAYOUT = Layout(
     match,
     expected=(
         "a set of two or three options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
-        "and 'worst' (most, least)"
+        "and 'worst' (most, least); or a row an option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
     options=("best", "worst", "respondent", "count", "weights"),
     named_by=("best", "worst"),

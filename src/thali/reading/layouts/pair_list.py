@@ -53,7 +53,17 @@ def _reading(table: Table, found: list[PairColumns], given: dict[str, str | None
         if name is not None:
             column(table.frame, name)
     how = "; or ".join(map(str, found))
-    return Reading(PAIRS, NAME, how, table, partial(_converted, table, found, given, weights))
+    convert = partial(_converted, table, found, given, weights)
+    return Reading(PAIRS, NAME, how, table, convert, counted=_counted(found, given))
+
+
+def _counted(found: list[PairColumns], given: dict[str, str | None]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The columns that comparisons are made of, and which of them are counts; a tie alone in its row is no count."""
+    if len(found) > 1 or (found[0].ties is not None and not (found[0].times or given["count"])):
+        return None
+    one = found[0]
+    counts = dict.fromkeys(filter(None, (*one.times, given["count"], given["losses"], one.ties)))
+    return (*one.options, *counts), tuple(counts)
 
 
 def _converted(

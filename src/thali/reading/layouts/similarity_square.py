@@ -20,6 +20,8 @@ def match(table: Table, symmetrize: str | None = None) -> Reading | None:
 
     `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ.
     """
+    if table.sheets:
+        return None
     square = table.square
     listed = table.named and tells_similarities(table.names, vaguely=True)
     if square is None:

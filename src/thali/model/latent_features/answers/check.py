@@ -68,8 +68,10 @@ def finished_table(
     named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray
 ) -> "pandas.DataFrame":
     """What is checked, its numbers block by block, and the discrepancies of data and replicates, as a table."""
+    from thali._tables import Table
+
     table = {name: np.concatenate([block[name] for block in rows]) for name in rows[0]}
-    frame = named.assign(**table)
+    frame = Table(named.assign(**table))
     frame["missed"] = (frame["observed"] < frame["low"]) | (frame["observed"] > frame["high"])
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)

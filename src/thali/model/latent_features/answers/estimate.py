@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Described, Description
-from thali._labels import as_label
+from thali._labels import as_label, display_width, one_line
 from thali.errors import ArgumentError, DataWarning
 from thali.inference.warn import warn
 
@@ -155,7 +155,7 @@ def _share(estimate: Estimate) -> str:
 def _table(estimate: Estimate) -> list[str]:
     """The rows of the printed table, the additive constant last."""
     table = estimate.features
-    labels = [" ".join(str(label).split()) for label in estimate.similarity.index]
+    labels = [one_line(str(label)) for label in estimate.similarity.index]
     heads = ["PROB."] * ("probability" in table) + ["WEIGHT"]
     largest = max([float(np.max(estimate.weights, initial=0.0)), estimate.constant])
     places = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9)) if largest > 0 else 3
@@ -166,24 +166,24 @@ def _table(estimate: Estimate) -> list[str]:
     if estimate.has_constant:
         left.append(["additive constant"])
         figures.append(["1.00"] * (len(heads) - 1) + [f"{estimate.constant:.{places}f}"])
-    wide = max((len(line) for row in left for line in row), default=7)
+    wide = max((display_width(line) for row in left for line in row), default=7)
     widths = [max(len(head), *(len(row[number]) for row in figures), 0) for number, head in enumerate(heads)]
     lines = []
     for row, numbers in zip([["FEATURE"], *left], [heads, *figures], strict=True):
         last = "".join(number.rjust(width + 2) for number, width in zip(numbers, widths, strict=True))
-        lines += [*row[:-1], f"{row[-1]:<{wide}}{last}"]
+        lines += [*row[:-1], row[-1] + " " * (wide - display_width(row[-1])) + last]
     return lines
 
 
 def _fits(labels: list[str]) -> bool:
-    return sum(map(len, labels)) + len(labels) <= WIDEST_ROW
+    return sum(map(display_width, labels)) + len(labels) <= WIDEST_ROW
 
 
 def _placed(members: Any, labels: list[str]) -> list[str]:
     """Each member in the place of its object, as in Table 1 of the paper."""
-    inside = {" ".join(str(member).split()) for member in members}
-    return [" ".join(label if label in inside else " " * len(label) for label in labels).rstrip()]
+    inside = {one_line(str(member)) for member in members}
+    return [" ".join(label if label in inside else " " * display_width(label) for label in labels).rstrip()]
 
 
 def _listed(features: Any) -> list[list[str]]:
-    return [textwrap.wrap(", ".join(" ".join(str(m).split()) for m in members), WIDEST_ROW) for members in features]
+    return [textwrap.wrap(", ".join(one_line(str(member)) for member in members), WIDEST_ROW) for members in features]

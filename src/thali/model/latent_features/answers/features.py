@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.kinds import CHOICES, PAIRS
 from thali.errors import ArgumentError
 from thali.posterior.interval import TAILS
 
 from .columns import Columns, columns_of
+from .kind import kind_of
 
 if TYPE_CHECKING:
     import pandas
@@ -17,13 +19,14 @@ if TYPE_CHECKING:
 
 
 def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
-    """The sets of options that own a feature together, the most probable first.
+    """The sets of options that own a feature together, the most probable first, those that choices do not show last.
 
     A draw may hold several features with the same owners; the choice probabilities depend only on the sum of
     their weights, and so does this table. Choice probabilities do not change when all weights are multiplied by one
     number, so the weights of one fit can be compared with each other, but not with those of another fit.
     """
-    import pandas as pd
+
+    from thali._tables import Table
 
     if not 0 <= min_probability <= 1:
         raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
@@ -39,7 +42,8 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     rows = []
     probable = np.flatnonzero(present >= min_probability * columns.n_draws)
     # Ties in the order of the options, so that the table does not depend on the order of the draws.
-    for number in sorted(probable, key=lambda number: (-present[number], patterns[number].tolist())):
+    silent = _silent(tree, patterns)
+    for number in sorted(probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())):
         weights = weight[ends[number] - present[number] : ends[number]]
         rows.append(
             {
@@ -52,7 +56,16 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
         )
     # A narrow terminal shows the first and the last columns, and leaves out those in between.
     names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
-    return pd.DataFrame(rows, columns=names)
+    return Table(rows, columns=names)
+
+
+def _silent(tree: "xarray.DataTree", patterns: Any) -> np.ndarray:
+    """Whether choices say nothing of a feature: all options have it, or one that has an own weight besides."""
+    posterior, constant = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    if kind_of(tree) not in (PAIRS, CHOICES):
+        return np.zeros(len(patterns), bool)
+    size = np.array([len(pattern) for pattern in patterns], int)
+    return (size == posterior.sizes["option"]) | ((size == 1) & bool(constant["unique"]))
 
 
 def place_in_tree(owners: Any, tree: "Tree") -> list[str]:

@@ -69,25 +69,36 @@ def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:
 
 def outcomes_table(tree: "xarray.DataTree", pairs: Any) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b."""
-    import pandas as pd
-
     constant, posterior = tree["constant_data"].dataset, tree["posterior"].dataset
-    if not constant["has_ties"]:
-        raise ArgumentError(
-            "The model knows no ties: there were none in the data, or they were not modelled; predict_proba has the "
-            "probabilities of either option."
-        )
     labels = [str(x) for x in posterior["option"].values]
-    places, paired = places_of(pairs, labels)
-    if not paired:
-        raise ArgumentError("Give pairs of labels, [(a, b), ...]; there are no ties out of larger sets.")
-    first, second = np.array(places, np.int64).reshape(-1, 2).T
+    first, second = tied_places(pairs, labels, bool(constant["has_ties"]))
     total, tie = np.zeros((len(first), 3)), posterior["tie"].values.ravel()
     columns, lapse = columns_of(tree), float(constant["lapse"])
     for draws, ij, ji in advantage_blocks(columns, first, second):
         total += outcomes(lapsing(ij, ji, lapse), lapsing(ji, ij, lapse), tie[draws, None]).sum(axis=0)
+    return table_of_outcomes(labels, first, second, total / columns.n_draws)
+
+
+def tied_places(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
+    """The positions of the labels of pairs, array (2, pairs), for a model that knows ties."""
+    if not has_ties:
+        raise ArgumentError(
+            "The model knows no ties: there were none in the data, or they were not modelled; predict_proba has the "
+            "probabilities of either option."
+        )
+    places, paired = places_of(pairs, labels)
+    if not paired:
+        raise ArgumentError("Give pairs of labels, [(a, b), ...]; there are no ties out of larger sets.")
+    return np.array(places, np.int64).reshape(-1, 2).T
+
+
+def table_of_outcomes(labels: list[str], first: Any, second: Any, found: np.ndarray) -> "pandas.DataFrame":
+    """A row a pair: a, b, and the probabilities (pairs, outcomes) as p_a, p_tie, p_b."""
+
+    from thali._tables import Table
+
     named = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
-    return pd.DataFrame(named | dict(zip(("p_a", "p_tie", "p_b"), (total / columns.n_draws).T, strict=True)))
+    return Table(named | dict(zip(("p_a", "p_tie", "p_b"), found.T, strict=True)))
 
 
 def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:

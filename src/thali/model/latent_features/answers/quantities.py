@@ -14,7 +14,7 @@ from .kind import kind_of
 from .pair_coordinates import pair_index
 from .presence import presence_of
 from .ranks import utility_draws
-from .stored_layout import STARTED_ANEW
+from .stored_layout import APPROXIMATE, STARTED_ANEW
 
 if TYPE_CHECKING:
     import xarray
@@ -28,6 +28,7 @@ MIN_PRESENT = 0.2
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
 _ANEW = " At one temperature the chains stayed in different families of features, so they started anew with tempering."
+_APPROXIMATE = " These are draws from Laplace's approximation, corrected; for those of the posterior set "
 _FAMILIES = "the chains stay in different families of features, and more draws will hardly help: fit again with "
 
 
@@ -38,6 +39,8 @@ def quantities_of(tree: "xarray.DataTree") -> Quantities:
 
 def advice_of(tree: "xarray.DataTree") -> Advice:
     """Remedies for chains that disagree, for the kind of data."""
+    if tree.attrs.get(APPROXIMATE):
+        return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
     advice = _ADVICE[kind_of(tree)](tree)
     return advice._replace(note=(_ANEW,)) if tree.attrs.get(STARTED_ANEW) else advice
 
@@ -76,8 +79,11 @@ def of_options(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_sets(tree: "xarray.DataTree") -> Quantities:
-    """`set_probability[a | a, b, ...]` of every member of every set that was offered, as far as they are stored."""
+    """`set_probability[a | a, b, ...]` of every member of every set that was offered, as far as they are stored; where
+    no option has anything but its own weight, `worth[a]` and `rank[a]` instead, which determine all of them."""
     posterior, observed = tree["posterior"].dataset, tree["observed_data"].dataset
+    if not posterior["n_features"].values.any() and posterior.sizes["option"] <= MAX_RANKED:
+        return of_options(tree)
     if "set_probability" not in posterior:
         return {}
     chosen = posterior["set_probability"].values

@@ -34,6 +34,8 @@ def ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     import pandas as pd
     from scipy.stats import rankdata
 
+    from thali._tables import Table
+
     labels = tree["posterior"].to_dataset()["option"].values.tolist()
     utility = utility_draws(columns_of(tree))
     n = utility.shape[1]
@@ -53,5 +55,5 @@ def ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf")
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
     table |= {f"p_{r + 1}": probability[:, r] for r in range(n)}
-    frame = pd.DataFrame(table, index=pd.Index(labels, name="option"))
+    frame = Table(table, index=pd.Index(labels, name="option"))
     return frame.iloc[np.argsort(frame["rank"].to_numpy(), kind="stable")]

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import xarray
 
 STARTED_ANEW = "started_anew"  # attribute: 1 if the run started anew with tempering
+APPROXIMATE = "approximate"  # attribute: 1 if the draws are those of Laplace's approximation
 
 _EACH = ("chain", "draw")
 _ALWAYS = {

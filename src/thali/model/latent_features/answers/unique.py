@@ -21,6 +21,8 @@ def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     """
     import pandas as pd
 
+    from thali._tables import Table
+
     columns = columns_of(tree)
     weights = columns.unique_weights.copy()
     alone = np.flatnonzero(columns.sizes == 1)
@@ -30,4 +32,4 @@ def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     shares = np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0)
     labels = pd.Index(tree["posterior"].to_dataset()["option"].values.tolist(), name="option")
     table = {"weight": weights.mean(0), "weight_low": low, "weight_high": high, "share": shares.mean(0)}
-    return pd.DataFrame(table, index=labels)
+    return Table(table, index=labels)

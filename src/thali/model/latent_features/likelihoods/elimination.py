@@ -11,6 +11,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..priors.given import Given
 from .elimination_sets import check_sets, compiled_sets
+from .luce_sets import compiled_luce_sets
 from .pair_operations import compiled_pairs
 
 # Below this shape of the weight prior some weights are so much smaller than others that a difference of sums loses
@@ -48,6 +49,9 @@ class Elimination:
         Whether every option also owns one fixed aspect alone, which is not among the columns of f.
     ties : bool
         Whether there are ties, for pairs only.
+    shared : bool
+        Whether f has columns. Without any, unique aspects alone are left, the rule is Luce's, and no recursion is
+        needed for larger sets.
 
     Raises
     ------
@@ -63,12 +67,13 @@ class Elimination:
     --------
     >>> from thali.likelihoods import Elimination
     >>> Elimination(lapse=0.02)
-    Elimination(lapse=0.02, unique=True, ties=False)
+    Elimination(lapse=0.02, unique=True, ties=False, shared=True)
     """
 
     lapse: float = 0.01
     unique: bool = True
     ties: bool = False
+    shared: bool = True
 
     least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
 
@@ -102,9 +107,12 @@ class Elimination:
         if isinstance(data, Choices):
             if self.ties:
                 raise DataError("Ties are for paired comparisons; out of larger sets one option is chosen.")
-            check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
+            if self.shared:
+                check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
         elif not self.ties:
             data.refuse_ties()
+        if not self.shared and not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0):
+            raise ArgumentError("Elimination(shared=False) is for unique aspects alone: Given(np.zeros((N, 0))).")
         if self.unique:
             return
         if not isinstance(prior, Given):
@@ -152,7 +160,7 @@ class Elimination:
                 )
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices):
-            return compiled_sets(data, self.lapse)
+            return compiled_sets(data, self.lapse) if self.shared else compiled_luce_sets(data, self.lapse)
         return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
 
     def held_to(self, data: Any) -> "Elimination":

@@ -18,9 +18,11 @@ def set_probability_draws(
     columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float, draws: slice | None = None
 ) -> np.ndarray:
     """The probability that each member of each set is chosen out of it, in each draw."""
+    draws = draws or slice(0, columns.n_draws)
+    if not columns.n_features[draws].any():
+        return luce_probabilities(columns.unique_weights[draws], start, members, lapse)
     if (largest := int(np.diff(start).max())) > LARGEST:
         raise DataError(f"A set may have {LARGEST} options at most; the largest has {largest}.")
-    draws = draws or slice(0, columns.n_draws)
     part = np.arange(draws.start, draws.stop)
     sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
     state = empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))
@@ -40,6 +42,15 @@ def set_probability_draws(
     except OverflowError as error:
         raise DataError(error, f" The largest set has {largest} options.") from None
     return probability
+
+
+def luce_probabilities(weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float) -> np.ndarray:
+    """The same where every option has a weight alone, (draws, options), and shares nothing: in proportion to it."""
+    own, sizes = weights[:, members], np.diff(start)
+    total = np.repeat(np.add.reduceat(own, start[:-1], axis=1), sizes, axis=1)
+    guess = np.repeat(1.0 / sizes, sizes)
+    shares = np.divide(own, total, out=np.broadcast_to(guess, own.shape).copy(), where=total > 0.0)
+    return (1.0 - lapse) * shares + lapse * guess
 
 
 def mean_set_probabilities(columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float) -> np.ndarray:

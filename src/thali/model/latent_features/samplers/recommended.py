@@ -131,6 +131,26 @@ def fixed(
 
 
 @kernel
+def unique_alone(
+    rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
+) -> Any:
+    """The same draws where there are no columns and never will be, but only the unique weights: little to compile."""
+    while True:
+        status = before_round(rng, model, caches, states, steps, out, until, tune, thin)
+        if status != GO_ON:
+            return status
+        for t in range(steps.beta.shape[0]):
+            b, tuning = on_level(states, steps, t), tuning_at(tunings, t)
+            c = cache_at(model.likelihood, caches, steps.at[t])
+            for _ in range(2):
+                walk_unique(rng, model, c, b, tuning)
+            draw_parameters(model.likelihood, rng, c, b)
+            draw_alpha_and_scale(rng, model, c, b)
+            after_sweep(b, tuning, tune)
+        swap(rng, model, caches, states, steps)
+
+
+@kernel
 def conjugate(
     rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
 ) -> Any:

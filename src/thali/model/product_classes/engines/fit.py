@@ -84,7 +84,7 @@ class Keeper:
 
 
 def _bits(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-    return (rows[:, places >> 6] >> (places & 63)) & 1 != 0
+    return np.ascontiguousarray((rows[:, places >> 6] >> (places & 63)) & 1 != 0)  # as a file gives it back
 
 
 def joined_chains(chains: list[list[Particles]]) -> Particles:

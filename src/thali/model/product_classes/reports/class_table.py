@@ -30,7 +30,8 @@ class Tally(NamedTuple):
 
 def class_table(draws: "Particles", design: "Design", cover: float = 0.8) -> "pandas.DataFrame":
     """Distinct classes, the most important first, until they cover that share of the importance."""
-    import pandas as pd
+
+    from thali._tables import Table
 
     if not 0 < cover <= 1:
         raise ArgumentError(f"cover is a share of the importance above 0 and up to 1; got {cover!r}.")
@@ -49,7 +50,7 @@ def class_table(draws: "Particles", design: "Design", cover: float = 0.8) -> "pa
     names = [class_name(patterns.active[k], patterns.member[k], *of_design) for k in shown]
     with np.errstate(invalid="ignore", divide="ignore"):
         liked = tally.holders.sum(axis=1) / tally.owners.sum(axis=1)
-    table = pd.DataFrame(
+    table = Table(
         {
             "class": names,
             "share": owners.mean(axis=1)[shown],

@@ -100,6 +100,7 @@ def level_effects(
     """For each pair of levels, how often the one is preferred to the other."""
     import pandas as pd
 
+    from thali._tables import Table
     from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
 
     kept = thinned(draws.group, MAX_DRAWS)
@@ -116,7 +117,7 @@ def level_effects(
     groups = draws.group[kept]
     by_group = np.stack([of_draws[groups == g].mean(axis=0) for g in np.unique(groups)], axis=-1)
     low, high = np.quantile(of_draws, TAILS, axis=0)
-    table = pd.DataFrame(named, columns=["attribute", "level", "over"])
+    table = Table(named, columns=["attribute", "level", "over"])
     one_sided = np.array([draws.monotone[i] != 0 for i, _, _ in pairs])
     return table.assign(
         **{

@@ -47,7 +47,9 @@ def table_of_people(design: "Design", values: np.ndarray, columns: Any) -> "pand
     """One row a respondent."""
     import pandas as pd
 
-    return pd.DataFrame(values, pd.Index(design.respondents, name="respondent"), columns)
+    from thali._tables import Table
+
+    return Table(values, pd.Index(design.respondents, name="respondent"), columns)
 
 
 def spread_over_people(values: np.ndarray) -> dict[str, np.ndarray]:

@@ -95,7 +95,8 @@ def attribute_importance(
     draws: "Particles", design: "Design", people: bool = False, *, cores: int | None = None, random_seed: Any = 0
 ) -> "pandas.DataFrame":
     """For each attribute, the mean over tasks of the total variation between choices with and without it."""
-    import pandas as pd
+
+    from thali._tables import Table
 
     number, attributes = draws.n_respondents, len(design.attributes)
     kept = thinned(draws.group, MAX_DRAWS)
@@ -122,7 +123,7 @@ def attribute_importance(
     if people:
         return table_of_people(design, felt * pooled, list(design.attributes))
     weight = tasks / tasks.sum()
-    table = pd.DataFrame(
+    table = Table(
         {
             "attribute": design.attributes,
             "importance": felt * weight @ pooled,

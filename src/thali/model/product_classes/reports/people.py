@@ -50,9 +50,10 @@ def clustered_order(shared: np.ndarray) -> np.ndarray:
 
 def people_table(draws: "Particles", design: "Design", same_sign: bool = True) -> "pandas.DataFrame":
     """The matrix of `shared_classes` with labels, neighbours in the clustering beside each other."""
-    import pandas as pd
+
+    from thali._tables import Table
 
     shared = shared_classes(draws, same_sign)
     order = clustered_order(shared)
     labels = np.asarray(design.respondents, object)[order]
-    return pd.DataFrame(shared[np.ix_(order, order)], index=labels, columns=labels)
+    return Table(shared[np.ix_(order, order)], index=labels, columns=labels)

@@ -163,6 +163,8 @@ def market_shares(
     """
     import pandas as pd
 
+    from thali._tables import Table
+
     frame, labels = named_market(design, products)
     markets = [codes_of(design, frame)]
     if change is not None:
@@ -179,7 +181,7 @@ def market_shares(
     columns = {name: values.mean(axis=0) for name, values in named.items()}
     for name, values in named.items():
         columns |= _spread(name, values, draws.group)
-    return pd.DataFrame(columns, index=pd.Index(labels, name="product"))
+    return Table(columns, index=pd.Index(labels, name="product"))
 
 
 def _spread(name: str, values: np.ndarray, group: np.ndarray) -> dict[str, np.ndarray]:

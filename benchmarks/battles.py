@@ -1,0 +1,124 @@
+"""Leaderboards from files of battles: seconds and memory, and beside other programs in the same run.
+
+    python benchmarks/battles.py [--small] [--models 300] [--battles 2000000]
+                                 [--arena-rank PYTHON] [--evalica PYTHON]
+
+Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed popularity, 25 % of
+ties) and written to a Parquet file with six columns. Each program reads the file in a process of its own: thali with
+`th.leaderboard`, the others, in the environment whose Python is given, as their pages say (`pip install arena-rank` or
+`evalica`, with pandas and pyarrow). CPU seconds are those of the second of two rounds, so that nothing is compiled, and
+of reading and fitting together. Where the models agree (ties half a win of either, maximum likelihood) so must the log
+worths: the largest difference is given.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+_TIMED = """
+import json, resource, sys, time
+import numpy as np
+def timed(run, path):
+    for _ in range(2):
+        begin = time.process_time()
+        names, log_worths = run(path)
+        seconds = time.process_time() - begin
+    log_worths = np.asarray(log_worths, float)
+    found = dict(zip(map(str, names), (log_worths - log_worths.mean()).tolist()))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(json.dumps({"seconds": seconds, "memory": memory, "log_worths": found}))
+"""
+_THALI = """
+import thali as th
+def run(path):
+    board = th.leaderboard(path, ties=sys.argv[2], method=sys.argv[3], progressbar=False)
+    return board.table.index, board.table["rating"] * np.log(10) / 400
+timed(run, sys.argv[1])
+"""
+_ARENA_RANK = """
+import pandas as pd
+from arena_rank.models.bradley_terry import BradleyTerry
+from arena_rank.utils.data_utils import PairDataset
+def run(path):
+    frame = pd.read_parquet(path, columns=["model_a", "model_b", "winner"])
+    data = PairDataset.from_pandas(frame)
+    found = BradleyTerry(n_competitors=len(data.competitors)).compute_ratings_and_cis(data)
+    return found["competitors"], np.asarray(found["ratings"]) * np.log(10) / 400
+timed(run, sys.argv[1])
+"""
+_EVALICA = """
+import evalica, pandas as pd
+from evalica import Winner
+def run(path):
+    frame = pd.read_parquet(path, columns=["model_a", "model_b", "winner"])
+    meaning = {"model_a": Winner.X, "model_b": Winner.Y}
+    winners = [meaning.get(word, Winner.Draw) for word in frame["winner"]]
+    pairs = frame["model_a"].tolist(), frame["model_b"].tolist()
+    found = evalica.bradley_terry(*pairs, winners, tolerance=1e-10, limit=10_000)
+    return found.scores.index, np.log(found.scores.to_numpy())
+timed(run, sys.argv[1])
+"""
+
+
+def write_battles(path: Path, models: int, battles: int, seed: int = 1) -> None:
+    """Battles between models of different popularity, as an arena logs them."""
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    u, popularity = rng.normal(size=models), rng.pareto(1.5, models) + 0.2
+    a = rng.choice(models, battles, p=popularity / popularity.sum())
+    b = (a + 1 + rng.integers(0, models - 1, battles)) % models
+    p = 1 / (1 + np.exp(u[b] - u[a]))
+    r = 0.8 * np.sqrt(p * (1 - p))
+    drawn = rng.random(battles) * (1 + r)
+    outcome = np.where(drawn < p, 0, np.where(drawn < 1, 1, 2 + rng.integers(0, 2, battles)))
+    names = np.array([f"model-{k:03d}" for k in range(models)], dtype=object)
+    words = np.array(["model_a", "model_b", "tie", "tie (bothbad)"], dtype=object)
+    columns = {"question_id": rng.integers(0, 2**62, battles), "model_a": names[a], "model_b": names[b]}
+    columns |= {"winner": words[outcome], "turn": rng.integers(1, 5, battles), "tstamp": rng.random(battles)}
+    pd.DataFrame(columns).to_parquet(path, index=False)
+
+
+def measured(python: str, program: str, path: Path, *arguments: str) -> dict:
+    """What a program says of its second round."""
+    command = [python, "-c", _TIMED + program, str(path), *arguments]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def main(
+    small: bool = False, models: int = 300, battles: int = 2_000_000, arena_rank: str = "", evalica: str = ""
+) -> None:
+    """Print a line a program."""
+    models, battles = (20, 5_000) if small else (models, battles)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "battles.parquet"
+        write_battles(path, models, battles)
+        print(f"{battles:,} battles of {models} models, {path.stat().st_size / 1e6:.1f} MB")
+        how = [("davidson", "laplace")] if small else [("davidson", "laplace"), ("half", "maximum-likelihood")]
+        found = {" ".join(("thali", *each)): measured(sys.executable, _THALI, path, *each) for each in how}
+        for name, python, program in (("arena-rank", arena_rank, _ARENA_RANK), ("evalica", evalica, _EVALICA)):
+            if python:
+                found[name] = measured(python, program, path)
+        ours = found.get("thali half maximum-likelihood")
+        for name, each in found.items():
+            differ = ""
+            if ours is not None and not name.startswith("thali"):
+                worst = max(abs(value - ours["log_worths"][model]) for model, value in each["log_worths"].items())
+                differ = f", log worths differ by {worst:.1e} at most from those of thali half maximum-likelihood"
+            print(f"{name}: {each['seconds']:.2f} CPU s, {each['memory']:.2f} GB{differ}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--models", type=int, default=300)
+    parser.add_argument("--battles", type=int, default=2_000_000)
+    parser.add_argument("--arena-rank", default="", metavar="PYTHON")
+    parser.add_argument("--evalica", default="", metavar="PYTHON")
+    asked = parser.parse_args()
+    main(asked.small, asked.models, asked.battles, asked.arena_rank, asked.evalica)

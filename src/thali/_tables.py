@@ -1,0 +1,273 @@
+"""Tables of results as papers need them: LaTeX, Markdown and Excel, with sensible digits and escaped names."""
+
+import io
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from ._described import is_numbered, printable
+from .errors import ArgumentError
+from .inference.files import atomic_write
+
+_DECIMALS, _MOST_DECIMALS = 3, 6
+_FILES = 'pip install "thali[files]"'
+
+_IN_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+} | {letter: f"\\{letter}" for letter in "&%$#_{}"}
+_IN_MARKDOWN = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
+
+
+class Marks(NamedTuple):
+    """How one format writes names, and what is no plain number."""
+
+    name: Callable[[str], str]
+    missing: str
+    infinite: str
+    less: str
+
+
+def _latex_name(text: str) -> str:
+    escaped = "".join(_IN_LATEX.get(letter, letter) for letter in text)
+    return f"{{}}{escaped}" if escaped[:1] in ("[", "*") else escaped  # which \\ before it would take for its own
+
+
+def _markdown_name(text: str) -> str:
+    return "".join(_IN_MARKDOWN.get(letter, letter) for letter in text)
+
+
+LATEX = Marks(_latex_name, "--", r"$\infty$", "$<$ ")
+MARKDOWN = Marks(_markdown_name, "–", "∞", r"\< ")
+
+
+class Table(pd.DataFrame):
+    """A data frame of results, whose `to_latex`, `to_markdown` and `to_excel` are made for papers.
+
+    Numbers have three decimals, more in a column of small ones; p-values below .001 say so; whole numbers have no
+    decimals, and missing ones are dashes. Names are escaped. Everything else is as in pandas.
+
+    Example
+    -------
+    >>> table = Table({"weight": [0.25, float("nan")], "p_value": [1e-9, 0.04]}, index=["R&D", "a|b"])
+    >>> print(table.to_markdown())
+    |  | weight | p\\_value |
+    |:--|--:|--:|
+    | R\\&D | 0.250 | \\< 0.001 |
+    | a\\|b | – | 0.040 |
+    """
+
+    @property
+    def _constructor(self) -> Callable[..., "Table"]:
+        return Table
+
+    def to_latex(self, buf: Any = None, *, digits: int | None = None, **settings: Any) -> Any:
+        """The table in LaTeX, with the rules of the package booktabs.
+
+        Parameters
+        ----------
+        buf : str, path or file, optional
+            Where to write; None gives back the text.
+        digits : int, optional
+            Decimals of all numbers that are not whole.
+        **settings
+            Of `pandas.DataFrame.to_latex`: caption, label, position, longtable, index, ...
+
+        Returns
+        -------
+        str or None
+
+        Raises
+        ------
+        ArgumentError
+            If Jinja2, which pandas needs for that, is not installed.
+        """
+        _needs("jinja2", "LaTeX tables need Jinja2")
+        index = settings.setdefault("index", not is_numbered(self))
+        sides = "l" * (self.index.nlevels if index else 0)
+        sides += "".join("r" if _is_number(self.iloc[:, k]) else "l" for k in range(self.shape[1]))
+        settings.setdefault("column_format", sides)
+        return in_words(self, LATEX, digits).to_latex(buf, escape=False, **settings)
+
+    def to_markdown(self, buf: Any = None, *, digits: int | None = None, index: bool | None = None) -> Any:
+        """The table in Markdown, with pipes.
+
+        Parameters
+        ----------
+        buf : str, path or file, optional
+            Where to write; None gives back the text.
+        digits : int, optional
+            Decimals of all numbers that are not whole.
+        index : bool, optional
+            Whether the names of the rows are shown; None: if they have names.
+
+        Returns
+        -------
+        str or None
+        """
+        shown = in_words(self, MARKDOWN, digits)
+        right = [_is_number(self.iloc[:, k]) for k in range(self.shape[1])]
+        rows = [list(map(str, shown.columns)), *shown.to_numpy().tolist()]
+        if not is_numbered(self) if index is None else index:
+            names = ["" if name is None else str(name) for name in shown.index.names]
+            places = [[*place] if isinstance(place, tuple) else [place] for place in shown.index]
+            rows = [[*map(str, place), *row] for place, row in zip([names, *places], rows, strict=True)]
+            right = [False] * len(names) + right
+        rows.insert(1, ["--:" if number else ":--" for number in right])
+        cells = ["| " + " | ".join(row) + " |" if k != 1 else "|" + "|".join(row) + "|" for k, row in enumerate(rows)]
+        text = "\n".join(cells)
+        if buf is None:
+            return text
+        if isinstance(buf, str | Path):
+            atomic_write(Path(buf), f"{text}\n".encode())
+        else:
+            buf.write(f"{text}\n")
+        return None
+
+    def to_excel(self, excel_writer: Any, *, digits: int | None = None, **settings: Any) -> None:
+        """Write an Excel workbook: whole numbers as they are, shown with sensible digits.
+
+        Parameters
+        ----------
+        excel_writer : str, path, file or pandas.ExcelWriter
+            A file is replaced whole or not at all.
+        digits : int, optional
+            Decimals that are shown of all numbers that are not whole.
+        **settings
+            Of `pandas.DataFrame.to_excel`: sheet_name, index, startrow, ...
+
+        Raises
+        ------
+        ArgumentError
+            If openpyxl is not installed.
+        DataError
+            If the file cannot be written.
+        """
+        _needs("openpyxl", "Excel files need openpyxl")
+        if isinstance(excel_writer, pd.ExcelWriter):
+            self._write_sheet(excel_writer, digits, settings)
+            return
+        content = io.BytesIO()
+        with pd.ExcelWriter(content, engine="openpyxl") as writer:
+            self._write_sheet(writer, digits, settings)
+        if isinstance(excel_writer, str | Path):
+            atomic_write(Path(excel_writer), content.getvalue())
+        else:
+            excel_writer.write(content.getvalue())
+
+    def _write_sheet(self, writer: Any, digits: int | None, settings: dict[str, Any]) -> None:
+        index = settings.setdefault("index", not is_numbered(self))
+        sheet_name = settings.setdefault("sheet_name", "Sheet1")
+        plain = pd.DataFrame(self).set_axis([_text(name) for name in self.columns], axis=1)
+        plain.index = _renamed(self.index, _text)
+        for k in range(plain.shape[1]):
+            if not _is_number(plain.iloc[:, k]):
+                plain.isetitem(k, plain.iloc[:, k].map(_text_or_number))
+        plain.to_excel(writer, **settings)
+        sheet = writer.sheets[sheet_name]
+        formats = [_excel_format(self.iloc[:, k], digits) for k in range(self.shape[1])]
+        before = settings.get("startcol", 0) + (self.index.nlevels if index else 0)
+        for row in sheet.iter_rows():
+            for cell in row:
+                if cell.data_type == "f":  # a name that begins with an equals sign is no formula
+                    cell.data_type = "s"
+                elif cell.data_type == "n" and 0 <= cell.column - 1 - before < len(formats):
+                    cell.number_format = formats[cell.column - 1 - before]
+
+
+def in_words(table: pd.DataFrame, marks: Marks, digits: int | None = None) -> pd.DataFrame:
+    """The table with every cell and every name as text."""
+    columns = [
+        [_cell(value, decimals, marks, column) for value in values]
+        for column, values, decimals in (
+            (str(name), table.iloc[:, k].tolist(), _decimals(str(name), table.iloc[:, k], digits))
+            for k, name in enumerate(table.columns)
+        )
+    ]
+
+    def name(value: Any) -> str:
+        return marks.name(_text(value))
+
+    shown = pd.DataFrame(dict(enumerate(columns)), index=_renamed(table.index, name), dtype=object)
+    return shown.set_axis(pd.Index([name(each) for each in table.columns], dtype=object), axis=1)
+
+
+def _renamed(index: pd.Index, name: Callable[[Any], str]) -> pd.Index:
+    """The index with every value and every name as text."""
+    names = [None if each is None else name(each) for each in index.names]
+    if isinstance(index, pd.MultiIndex):
+        return pd.MultiIndex.from_tuples([tuple(map(name, place)) for place in index], names=names)
+    return pd.Index([name(each) for each in index], name=names[0], dtype=object)
+
+
+def _is_number(values: pd.Series) -> bool:
+    return values.dtype.kind in "iuf"
+
+
+def _is_p_value(column: str) -> bool:
+    return column == "p" or column.endswith("p_value")
+
+
+def _decimals(column: str, values: pd.Series, digits: int | None) -> int:
+    """How many decimals the numbers of a column deserve: two digits of the typical one at least."""
+    if not _is_number(values):
+        return _DECIMALS if digits is None else digits
+    finite = [abs(value) for value in values.tolist() if math.isfinite(value)]
+    if column.startswith("ess") or all(value == int(value) for value in finite):
+        return 0
+    if digits is not None:
+        return digits
+    typical = sorted(value for value in finite if value > 0.0)[sum(value > 0.0 for value in finite) // 2]
+    if _is_p_value(column):
+        return _DECIMALS
+    return min(max(_DECIMALS, 1 - math.floor(math.log10(typical))), _MOST_DECIMALS)
+
+
+def _cell(value: Any, decimals: int, marks: Marks, column: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return marks.missing if value is None or value is pd.NA else marks.name(_text(value))
+    if isinstance(value, int):
+        decimals = 0
+    if math.isnan(value):
+        return marks.missing
+    if math.isinf(value):
+        return f"{'-' if value < 0 else ''}{marks.infinite}"
+    smallest = 10.0**-decimals
+    if _is_p_value(column) and decimals and value < smallest:
+        return f"{marks.less}{smallest:.{decimals}f}"
+    if decimals and 0.0 < abs(value) < smallest / 2:
+        return f"{value:.1e}"
+    return f"{value:,.{decimals}f}" if abs(value) >= 10_000 else f"{value:.{decimals}f}"
+
+
+def _excel_format(values: pd.Series, digits: int | None) -> str:
+    decimals = _decimals(str(values.name), values, digits)
+    return "0." + "0" * decimals if decimals else "0"
+
+
+def _text(value: Any) -> str:
+    """A name, or several, in one line."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return ", ".join(map(_text, value))
+    return re.sub(r"\s+", " ", printable(str(value)))
+
+
+def _text_or_number(value: Any) -> Any:
+    return value if value is None or isinstance(value, int | float) else _text(value)
+
+
+def _needs(module: str, sentence: str) -> None:
+    """Refuse what needs a package that is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise ArgumentError(f"{sentence}: {_FILES}.")

@@ -1,0 +1,94 @@
+"""Long tables of best-worst choices: a row for each option of each set, with a mark for the best and for the worst."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label
+from thali.errors import DataError
+
+from .best_worst import BEST, WORST, BestWorstColumns
+from .choice_table import ALTERNATIVE, CHOICE_ID, coded
+from .column_names import SUBJECT, by_plain_name
+from .columns import column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MARKS = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
+_BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
+
+
+class LongBestWorst(NamedTuple):
+    """The columns of such a table."""
+
+    best: str
+    worst: str
+    option: str
+    task: str
+    subject: str | None
+
+    def __str__(self) -> str:
+        how = f"one option a row, {self.option!r}, of a set {self.task!r}, marked in {self.best!r} and {self.worst!r}"
+        return how + (f", subjects {self.subject!r}" if self.subject is not None else "")
+
+
+def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
+    """The columns by their names, but for those given (best, worst, subject); None: the table has another shape."""
+    own = by_plain_name([str(name) for name in frame.columns])
+
+    def first(names: tuple[str, ...], taken: tuple[str | None, ...] = ()) -> str | None:
+        return next((own[name] for name in names if name in own and own[name] not in taken), None)
+
+    best, worst = given.get("best") or first(BEST), given.get("worst") or first(WORST)
+    task = first(CHOICE_ID)
+    option = first(ALTERNATIVE, (best, worst, task))
+    if best is None or worst is None or task is None or option is None:
+        return None
+    cells = {as_label(value).lower() for name in (best, worst) for value in column(frame, name)}
+    if not cells <= set(_MARKS) | set(_BLANKS):
+        return None
+    subject = given.get("subject") or first(SUBJECT, (best, worst, task, option))
+    return LongBestWorst(best, worst, option, task, subject)
+
+
+def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFrame", BestWorstColumns]:
+    """The same with a set a row, under the number of its first row, and its columns."""
+    import pandas as pd
+
+    key, _ = coded(frame, columns.task)
+    if columns.subject is not None:
+        people, names = coded(frame, columns.subject)
+        key = key * len(names) + people
+    labels = np.array([as_label(value) for value in frame[columns.option]], object)
+    marks = {
+        name: np.array([_MARKS.get(as_label(value).lower(), False) for value in frame[name]])
+        for name in (columns.best, columns.worst)
+    }
+    rows, numbers = [], []
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    most = int(np.bincount(which).max())
+    options = tuple(f"option {k + 1}" for k in range(most))
+    for number in np.argsort(first):
+        places = np.flatnonzero(which == number)
+        row = dict(zip(options, labels[places], strict=False))
+        begins = frame.index[places[0]]
+        if len(set(labels[places])) < len(places):
+            raise DataError(f"An option is listed twice in the set that begins in row {begins}; list each once.")
+        for role, name in (("best", columns.best), ("worst", columns.worst)):
+            marked = places[marks[name][places]]
+            if len(marked) != 1:
+                raise DataError(
+                    f"{len(marked) or 'No'} option{'s are' if len(marked) > 1 else ' is'} marked in column {name!r} of "
+                    f"the set that begins in row {begins}; mark one as the {role}."
+                )
+            row[role] = labels[marked[0]]
+        if columns.subject is not None:
+            row["subject"] = frame[columns.subject].iloc[places[0]]
+        rows.append(row)
+        numbers.append(begins)
+    wide = pd.DataFrame(
+        rows, index=numbers, columns=[*options, "best", "worst", *(["subject"] if columns.subject else [])]
+    )
+    return wide, BestWorstColumns("best", "worst", options, "subject" if columns.subject else None, None)

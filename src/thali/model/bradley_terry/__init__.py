@@ -1,0 +1,6 @@
+"""Worths alone: the posterior of Bradley-Terry-Luce models, with ties or not, near its mode.
+
+density.py    log posterior density of log worths, its gradient and curvature
+mode.py       its maximum
+laplace.py    draws from the normal distribution around it
+"""

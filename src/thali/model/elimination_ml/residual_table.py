@@ -1,0 +1,33 @@
+"""Observed against fitted proportions, as a table."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.data.choices import Choices
+
+from .estimates import Estimates
+
+if TYPE_CHECKING:
+    import pandas
+
+OUTCOMES = ("a", "tie", "b")
+
+
+def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
+    """One row a pair; with ties three, one an outcome; out of sets one a member of a set."""
+    from thali._tables import Table
+
+    data, pose = found.data, found.pose
+    n = np.repeat(pose.totals, pose.sizes)
+    numbers = {"n": n.astype(np.int64) if found.is_whole else n, "observed": pose.counts / n}
+    numbers |= {"predicted": found.fitted(), "residual": found.residuals(kind)}
+    labels = np.array(data.labels, dtype=object)
+    if isinstance(data, Choices):
+        offered = np.array([", ".join(members) for members in data.sets], dtype=object)[data.set_of]
+        return Table({"alternative": labels[data.members], "offered": offered} | numbers)
+    if found.is_of_choices:
+        numbers = {name: values[::2] if len(values) > data.n_pairs else values for name, values in numbers.items()}
+        return Table({"a": labels[data.first], "b": labels[data.second]} | numbers)
+    sides = {"a": np.repeat(labels[data.first], 3), "b": np.repeat(labels[data.second], 3)}
+    return Table(sides | {"outcome": np.tile(np.array(OUTCOMES, object), data.n_pairs)} | numbers)

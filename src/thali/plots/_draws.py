@@ -1,0 +1,21 @@
+"""The draws that most pictures show."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.errors import NotFittedError, Setting
+from thali.model.elimination_ml.model import MaximumLikelihoodElimination
+
+if TYPE_CHECKING:
+    import xarray
+
+
+def posterior_of(model: Any) -> "xarray.DataTree":
+    """The posterior of a fitted model; a NotFittedError names the pictures of one that has no draws."""
+    if isinstance(model, MaximumLikelihoodElimination):
+        raise NotFittedError(
+            "A fit by maximum likelihood has no draws; it is drawn by plots.utility_scale, preference_tree, "
+            "choice_probabilities and residuals; for draws use ",
+            Setting("method", "mcmc"),
+            ".",
+        )
+    return model.posterior_

@@ -1,0 +1,66 @@
+"""`thali leaderboard`."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+
+import thali as th
+
+BATTLES = "model_a,model_b,winner\n" + 6 * "A,B,model_a\nB,C,tie\nC,A,model_b\nB,A,model_a\nB,C,model_a\nC,B,model_a\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "battles.csv").write_text(BATTLES)
+    return tmp_path
+
+
+def test_the_table_is_that_of_python(run, folder):
+    pytest.importorskip("matplotlib")
+    result = run("leaderboard", "battles.csv", "--out", "results")
+    assert result.code == 0
+    board = th.leaderboard(folder / "battles.csv", progressbar=False)
+    assert result.out.startswith(board.title) and board.note in result.out
+    assert [line.split()[-1] for line in result.out.splitlines()[3:6]] == list(board.table.index)
+    assert sorted(path.name for path in (folder / "results").iterdir()) == [
+        "leaderboard.csv",
+        "leaderboard.json",
+        "leaderboard.png",
+    ]
+    written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"group": str})
+    pd.testing.assert_frame_equal(written, board.table)
+    assert json.loads((folder / "results" / "leaderboard.json").read_text())[0]["option"] == board.table.index[0]
+
+
+def test_options_are_arguments(run, folder):
+    (folder / "other.csv").write_text(BATTLES.replace("model_a,model_b,winner", "x,y,z").replace("model_", "the "))
+    columns = ["--first", "x", "--second", "y", "--chosen", "z"]
+    coding = ["--coding", "the a=first", "the b=second", "tie=tie"]
+    result = run("leaderboard", "other.csv", *columns, *coding, "--ties", "half", "--method", "maximum-likelihood")
+    assert result.code == 0
+    board = th.leaderboard("battles.csv", ties="half", method="maximum-likelihood", progressbar=False)
+    assert board.note in result.out and result.out.startswith(board.title)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["absent.csv"], "There is no file"),
+        (["battles.csv", "--method", "laplac"], "--method must be one of .*; got 'laplac'"),
+        (["battles.csv", "--ties", "hlf"], "--ties must be one of davidson, half, drop"),
+        (["battles.csv", "--chosen", "who"], "who"),
+        (["battles.csv", "--seed", "-1"], "--seed"),
+        (["won.csv", "--method", "maximum-likelihood"], "--method laplace"),
+        (["winner.csv"], "'modle_a' in row 3.* Did you mean 'model_a'"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(run, folder, words, said):
+    (folder / "won.csv").write_text("winner,loser\nA,B\nB,C\n")
+    (folder / "winner.csv").write_text("model_a,model_b,winner\nA,B,model_a\nA,B,modle_a\n")
+    result = run("leaderboard", *words, "--out", "results")
+    assert result.code == 2 and not (folder / "results").exists() and not result.out
+    (line,) = [line for line in result.err.splitlines() if "error" in line]
+    assert re.search(said, line)

@@ -1,0 +1,184 @@
+"""Leaderboards: worths, ranks, groups, and every source that they are read from."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError, DataWarning
+from thali.paired.indistinguishable import CERTAIN, groups, numbered, orders
+
+ROWS = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "tie (bothbad)")]
+ROWS += [("C", "B", "model_a"), ("B", "A", "model_a"), ("C", "D", "model_b"), ("D", "A", "model_b")]
+BATTLES = pd.DataFrame(5 * ROWS, columns=["model_a", "model_b", "winner"])
+
+
+def board_of(source=BATTLES, **settings):
+    return th.leaderboard(source, progressbar=False, **settings)
+
+
+@pytest.fixture(scope="module")
+def board():
+    return board_of()
+
+
+def test_it_counts_and_orders(board):
+    table = board.table
+    assert list(table["rank"]) == [1, 2, 3, 4] and table["rating"].is_monotonic_decreasing
+    assert table.loc["A", ["comparisons", "wins", "losses", "ties"]].tolist() == [25, 10, 5, 10]
+    assert table["comparisons"].sum() == 2 * len(BATTLES)
+    assert (table["rank_low"] <= table["rank"]).all() and (table["rank"] <= table["rank_high"]).all()
+    for name in ("rating", "worth"):
+        assert ((table[f"{name}_low"] < table[name]) & (table[name] < table[f"{name}_high"])).all()
+    assert table["worth"].sum() == pytest.approx(1.0) and table["rating"].mean() == pytest.approx(1000.0)
+    np.testing.assert_allclose(board.order + board.order.T, 1.0 - np.eye(4))
+
+
+def test_two_share_a_group_if_and_only_if_they_cannot_be_told_apart(board):
+    for a in board.order.index:
+        for b in board.order.index:
+            if a != b:
+                together = any({a, b} <= set(members) for members in board.groups)
+                assert together == (max(board.order.loc[a, b], board.order.loc[b, a]) < CERTAIN)
+
+
+def test_groups_of_any_graph():
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 7, 30):
+        for share in (0.2, 0.8):
+            order = np.where(rng.random((n, n)) < share, 0.99, 0.6)
+            order = np.triu(order, 1) + np.tril(1.0 - order.T, -1)
+            found = groups(order)
+            together = np.zeros((n, n), bool)
+            for members in found:
+                together[np.ix_(members, members)] = True
+            expected = np.maximum(order, order.T) < CERTAIN
+            np.fill_diagonal(expected, True)
+            np.testing.assert_array_equal(together, expected)
+            assert len({tuple(members) for members in found}) == len(found)
+    assert numbered([[0], [1, 2], [2, 3], [2, 5], [4]], 6) == ["1", "2", "2-4", "3", "5", "4"]
+
+
+def test_orders_are_shares_of_draws():
+    rank = np.array([[1, 2, 3], [1, 3, 2], [2, 1, 3], [1, 2, 3]])
+    np.testing.assert_allclose(orders(rank), [[0, 0.75, 1], [0.25, 0, 0.75], [0, 0.25, 0]])
+
+
+def test_maximum_likelihood_gives_davidsons_estimates():
+    table = board_of(method="maximum-likelihood").table
+    fit = th.paired.davidson(th.PairedComparisons.from_trials(BATTLES))
+    np.testing.assert_allclose(table["worth"], fit.weights[table.index], rtol=1e-6)
+    odds = fit.weights["A"] / fit.weights["C"]
+    assert table.loc["A", "rating"] - table.loc["C", "rating"] == pytest.approx(400 * np.log10(odds), rel=1e-6)
+
+
+def test_ties_count_as_asked():
+    halves = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half")
+    halves = halves.fit(th.PairedComparisons.from_trials(BATTLES)).weights_
+    table = board_of(ties="half", method="maximum-likelihood").table
+    np.testing.assert_allclose(table["worth"], halves[table.index], rtol=1e-6)
+    assert np.isnan(board_of(ties="drop").tie) and board_of().tie > 0
+
+
+def same(one, other):
+    pd.testing.assert_frame_equal(one.table.sort_index(), other.table.sort_index(), rtol=0.05, atol=2)
+    assert one.data.n_comparisons == other.data.n_comparisons
+
+
+def test_all_sources_give_the_same(board, tmp_path):
+    BATTLES.to_csv(tmp_path / "battles.csv", index=False)
+    data = th.PairedComparisons.from_trials(BATTLES)
+    renamed = BATTLES.rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
+    for source in (data, tmp_path / "battles.csv", str(tmp_path / "battles.csv"), data.to_frame()):
+        assert board_of(source).table.equals(board.table) or same(board_of(source), board) is None
+    coding = {"model_a": "first", "model_b": "second", "tie": "tie", "tie (bothbad)": "tie"}
+    assert board_of(renamed, first="x", second="y", chosen="z", coding=coding).table.equals(board.table)
+
+
+def test_polars_are_read(board):
+    polars = pytest.importorskip("polars")
+    assert board_of(polars.from_pandas(BATTLES)).table.equals(board.table)
+
+
+def test_a_square_of_counts_and_games_are_read():
+    square = pd.DataFrame([[0, 3, 4], [1, 0, 5], [2, 1, 0]], index=list("abc"), columns=list("abc"))
+    assert board_of(square).data.n_comparisons == 16
+    games = pd.DataFrame({"home": ["x", "y", "z"], "away": ["y", "z", "x"], "result": ["H", "D", "A"]})
+    assert board_of(games).table["ties"].sum() == 2
+
+
+def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
+    rows = [("A", "B"), ("A", "C"), ("B", "C"), ("C", "B")] * 3
+    board = board_of(th.PairedComparisons.from_pairs(rows))
+    assert np.isfinite(board.table[["rating", "rating_low", "rating_high"]].to_numpy()).all()
+    assert "'A' was never beaten" in board.note and board.table.index[0] == "A"
+    with pytest.raises(DataError, match="was never chosen over any .*method='laplace'"):
+        board_of(th.PairedComparisons.from_pairs(rows), method="maximum-likelihood")
+    apart = th.PairedComparisons.from_pairs([*rows, ("X", "Y"), ("Y", "X")], labels=list("ABCXYZ"))
+    with pytest.warns(DataWarning, match="never compared"):
+        board = board_of(apart)
+    assert np.isfinite(board.table["rating"]).all() and "3 groups never compared" in board.note
+    # of pairs that nothing connects the prior knows nothing, and neither does the table
+    assert any({"Y", "Z"} <= set(members) for members in board.groups)
+
+
+def test_the_seed_decides(board):
+    assert board_of().table.equals(board.table)
+    assert not board_of(random_seed=1).table.equals(board.table)
+
+
+def test_it_is_saved(board, tmp_path):
+    board.save(tmp_path / "board.csv")
+    board.save(tmp_path / "board.json")
+    again = pd.read_csv(tmp_path / "board.csv", index_col="option", dtype={"group": str})
+    pd.testing.assert_frame_equal(again, board.table)
+    rows = json.loads((tmp_path / "board.json").read_text())
+    assert [row["option"] for row in rows] == list(board.table.index) and rows[0]["rank"] == 1
+    with pytest.raises(DataError, match="must end in .csv or .json"):
+        board.save(tmp_path / "board.doc")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["board.csv", "board.json"]
+
+
+def test_it_is_drawn(board):
+    pytest.importorskip("matplotlib").use("Agg")
+    ratings, ranks, right = th.plots.leaderboard(board)
+    assert [label.get_text() for label in ratings.get_yticklabels()] == list(board.table.index)
+    assert ranks.has_data() and right.has_data() == any(len(members) > 1 for members in board.groups)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            [("A", "B", "model_a"), ("A", "B", "modle_a"), ("B", "A", "modle_a")],
+            "'modle_a' in row 1 and 1 more.*'model_a'",
+        ),
+        ([("A", "B", "model_a"), ("A", "A", "tie")], "'A' is compared with itself in row 1"),
+        ([("A", "A", "model_a")], "compared with itself"),
+        ([("A", "B", None)], "holds no answer"),
+    ],
+)
+def test_bad_battles(rows, words):
+    with pytest.raises(DataError, match=words):
+        board_of(pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]))
+
+
+def test_other_bad_input(tmp_path):
+    with pytest.raises(DataError, match="a column that says which was chosen of 'model_a' and 'model_b'"):
+        board_of(BATTLES[["model_a", "model_b"]])
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(DataError, match="empty.csv: The file is empty"):
+        board_of(tmp_path / "empty.csv")
+    with pytest.raises(ArgumentError, match="method"):
+        board_of(method="mle")
+    with pytest.raises(ArgumentError, match="ties"):
+        board_of(ties="ignore")
+
+
+@pytest.mark.long
+@pytest.mark.fit
+def test_chains_give_the_same_leaderboard(board):
+    other = board_of(method="mcmc", random_seed=1)
+    np.testing.assert_allclose(other.table["rating"], board.table["rating"], atol=15)

@@ -1,0 +1,90 @@
+"""Characters that the usual font lacks: another font, or a box and one sentence."""
+
+import warnings
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+
+from thali.errors import DataWarning  # noqa: E402
+from thali.plots.tree import tree as draw  # noqa: E402
+from thali.trees.tree import Tree  # noqa: E402
+
+NOWHERE = "\U0010fffd"  # a character for private use that no font has
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def families(text):
+    return text.get_fontfamily()
+
+
+def test_a_font_that_has_the_characters_takes_over():
+    tree = Tree.from_groups({"Ωρα": ["tea", "молоко"], "warm": ["coffee", "water"]})
+    with plt.rc_context({"font.family": ["cmss10"]}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = draw(tree)
+        texts = {text.get_text(): text for text in (*ax.get_yticklabels(), *ax.texts)}
+        ax.figure.canvas.draw()
+    assert families(texts["tea"]) == ["cmss10"] and families(texts["warm"]) == ["cmss10"]
+    for name in ("Ωρα", "молоко"):
+        assert families(texts[name])[0] == "cmss10" and len(families(texts[name])) > 1
+
+
+def test_what_no_font_has_is_a_box_and_said_once():
+    tree = Tree.from_groups({f"g{NOWHERE}": [f"tea{NOWHERE}", "milk"], "warm": ["coffee", "water"]})
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        ax = draw(tree)
+        ax.figure.canvas.draw()
+    (sentence,) = [str(each.message) for each in said]
+    assert sentence.startswith(f"No installed font has some characters of the labels ({NOWHERE}), so that pictures")
+    assert issubclass(said[0].category, DataWarning)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea□", "milk", "coffee", "water"]
+    assert "g□" in {text.get_text() for text in ax.texts}
+
+
+@pytest.mark.parametrize(
+    ("letter", "font"),
+    [("香", "Noto Sans CJK"), ("파", "Noto Sans CJK"), ("ع", "Noto Sans Arabic"), ("🌹", "Noto Emoji (in black")],
+)
+def test_the_sentence_names_a_font(letter, font, monkeypatch):
+    monkeypatch.setattr("thali.plots._fonts._characters", lambda path: frozenset(map(chr, range(128))) | {"□"})
+    monkeypatch.setattr("matplotlib.font_manager.findSystemFonts", list)
+    with pytest.warns(DataWarning, match="No installed font") as said:
+        ax = draw(Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]}))
+    assert f"({letter}), so that pictures show boxes in their place; install {font}" in str(said[0].message)
+    assert ax.get_yticklabels()[0].get_text() == "tea □"
+
+
+def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch):
+    from matplotlib import font_manager
+
+    listed = font_manager.fontManager.ttflist
+    hidden = {font.fname for font in listed if "Ω" in characters(font.fname)}
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", [font for font in listed if font.fname not in hidden])
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: sorted(hidden))
+    font_manager.fontManager._findfont_cached.cache_clear()
+    with plt.rc_context({"font.family": ["cmss10"]}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax = draw(Tree.from_groups({"a": ["tea Ω", "milk"], "b": ["coffee", "water"]}))
+    assert len(families(ax.get_yticklabels()[0])) > 1
+
+
+def characters(path):
+    from thali.plots._fonts import _characters
+
+    return _characters(path)
+
+
+def test_ascii_labels_cost_nothing(monkeypatch):
+    monkeypatch.setattr("thali.plots._fonts._fallbacks", None)
+    assert np.all([families(text) for text in draw(Tree.star("ab")).get_yticklabels()])

@@ -1,0 +1,116 @@
+"""Large tables of comparisons: read in batches, they give what they give when read at once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from thali.data.kinds import PAIRS
+from thali.errors import DataError
+from thali.reading import counting
+from thali.reading.counting import read_counts
+from thali.reading.recognise import read
+
+pytest.importorskip("pyarrow")
+WORDS = ["model_a", "model_b", "tie", "tie (bothbad)"]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Every file counts as large, and its batches are small."""
+    monkeypatch.setattr(counting, "LARGE", 1)
+    monkeypatch.setattr(counting, "_BATCH", 64)
+    monkeypatch.setattr(counting, "_HEAD", 20)
+    monkeypatch.setattr(counting, "_HEAD_BYTES", 400)
+
+
+def battles(rows=500, seed=1):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 6, (2, rows))
+    b = np.where(a == b, (b + 1) % 6, b)
+    names = np.array([f"m{k}" for k in range(6)], dtype=object)
+    columns = {"id": np.arange(rows), "model_a": names[a], "model_b": names[b], "judge": rng.integers(0, 99, rows)}
+    return pd.DataFrame(columns | {"winner": rng.choice(np.array(WORDS, dtype=object), rows)})
+
+
+def same(one, other):
+    order = [one.labels.index(label) for label in other.labels]
+    np.testing.assert_array_equal(one.counts[np.ix_(order, order)], other.counts)
+    if other.ties is not None:
+        np.testing.assert_array_equal(one.ties[np.ix_(order, order)], other.ties)
+
+
+def written(frame, folder, kind):
+    path = folder / f"table.{kind}"
+    if kind == "parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        frame.to_csv(path, index=False, sep=";" if kind == "txt" else ",")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
+@pytest.mark.parametrize(
+    "shape", ["battles", "missing", "category", "numbers", "counted", "list", "both ways", "games"]
+)
+def test_batches_give_the_same_counts(tmp_path, kind, shape):
+    frame = battles()
+    if shape == "missing":
+        frame.loc[::7, "winner"] = None
+    elif shape == "category":
+        frame = frame.astype({"model_a": "category", "winner": "category"})
+    elif shape == "numbers":
+        frame["winner"] = np.where(frame["winner"] == "model_a", 1, 2)
+    elif shape == "counted":
+        frame["count"] = np.arange(len(frame)) % 3
+    elif shape == "list":
+        frame = frame.rename(columns={"model_a": "winner", "model_b": "loser", "winner": "how"})
+    elif shape == "both ways":
+        wins = {"wins_a": np.arange(500) % 5, "wins_b": np.arange(500) % 3, "ties": np.arange(500) % 2}
+        frame = frame.rename(columns={"model_a": "a", "model_b": "b"}).drop(columns="winner").assign(**wins)
+    elif shape == "games":
+        result = frame["winner"].map(dict(zip(WORDS, "HAXX", strict=True)))
+        frame = (
+            frame.rename(columns={"model_a": "home", "model_b": "away"}).assign(result=result).drop(columns="winner")
+        )
+    path = written(frame, tmp_path, kind)
+    found, sentence = read_counts(path)
+    same(found, read(path, PAIRS)[0])
+    assert found.answers is None and "rows alike" in sentence or shape in ("counted", "both ways")
+    if shape == "missing":
+        assert f"{len(frame.iloc[::7])} comparisons without an answer left out" in sentence
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_faults_are_named_with_their_first_row(tmp_path, kind):
+    frame = battles()
+    frame.loc[[301, 302, 303], ["model_a", "model_b", "winner"]] = ["m0", "m1", "modle_a"]
+    line = 302 + (kind == "csv")  # lines of a text file count the header
+    with pytest.raises(DataError, match=f"'modle_a' in row {line} and 2 more, .* Did you mean 'model_a'"):
+        read_counts(written(frame, tmp_path, kind))
+    frame = battles()
+    frame.loc[410, "model_b"] = frame.loc[410, "model_a"]
+    with pytest.raises(DataError, match=f"compared with itself in row {411 + (kind == 'csv')}"):
+        read_counts(written(frame, tmp_path, kind))
+
+
+def test_counts_that_are_none_are_refused_though_their_multiples_are_some(tmp_path):
+    frame = battles(40)
+    frame["count"] = 0.5
+    with pytest.raises(DataError, match=r"0\.5"):
+        read_counts(written(pd.concat([frame, frame]), tmp_path, "csv"))
+
+
+def test_other_shapes_and_small_files_are_read_as_ever(tmp_path, monkeypatch):
+    square = pd.DataFrame([[0, 3, 4], [1, 0, 5], [2, 1, 0]], index=list("abc"), columns=list("abc"))
+    square.to_csv(tmp_path / "square.csv")
+    assert read_counts(tmp_path / "square.csv")[0].n_comparisons == 16
+    path = written(battles(), tmp_path, "csv")
+    monkeypatch.setattr(counting, "LARGE", 1 << 24)
+    assert read_counts(path)[1] == read(path, PAIRS)[1]
+
+
+def test_named_columns(tmp_path):
+    frame = battles().rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
+    coding = dict(zip(WORDS, ("first", "second", "tie", "tie"), strict=True))
+    found, _ = read_counts(written(frame, tmp_path, "csv"), first="x", second="y", chosen="z", coding=coding)
+    same(found, read_counts(written(battles(), tmp_path, "parquet"))[0])
