@@ -30,7 +30,9 @@ def document_of(table: "pandas.DataFrame", command: str) -> Document:
         title="Which model predicts best what was left out?",
         subtitle=found[0],
         sections=(
-            Section("What was asked", (f"Models were fitted without a {attrs['part']}, and scored by how they predict it.",)),
+            Section(
+                "What was asked", (f"Models were fitted without a {attrs['part']}, and scored by how they predict it.",)
+            ),
             Section("The answer", tuple(found), pictures, (Table("Scores of the models", table.rename_axis("model")),)),
             Section("How sure", (sure,), tables=(Table(f"Score of each {attrs['unit']}", each.reset_index()),)),
             Section("Settings and versions", facts=versions(), code=command),

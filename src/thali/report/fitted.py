@@ -76,7 +76,9 @@ def _certainty(model: Any, found: Content) -> Section:
     )
     pictures = found.certainty
     if "trace" in _pictures_of(model):
-        pictures += (picture("Draws of each chain, one after the other: chains that agree cover the same band.", "trace", model),)
+        pictures += (
+            picture("Draws of each chain, one after the other: chains that agree cover the same band.", "trace", model),
+        )
     return Section(SURE, (sentence,), pictures, (table,))
 
 

@@ -1,13 +1,12 @@
 """`report`: a fitted model as one HTML file."""
 
+from pathlib import Path
 from typing import Any
 
 import pandas
 
 from thali._printed import Printed
 from thali.errors import PYTHON, ArgumentError, Words
-from pathlib import Path
-
 from thali.inference.files import atomic_write
 from thali.model.base import Model
 

@@ -26,8 +26,13 @@ def _answer(model: Any) -> Section:
     features = model.features()
     shared = features[features["members"].map(len) > 1]
     draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
-    sentences = (number_of_features(draws, "features that two objects or more share"), most_probable(features, "feature"))
-    pictures = [picture(f"Features and the objects that have them. {sentences[1]}", "features", model)] if len(shared) else []
+    sentences = (
+        number_of_features(draws, "features that two objects or more share"),
+        most_probable(features, "feature"),
+    )
+    pictures = (
+        [picture(f"Features and the objects that have them. {sentences[1]}", "features", model)] if len(shared) else []
+    )
     pictures.append(picture(sentences[0], "n_features", model))
     tables = (Table("Features that several objects share", members_as_text(shared)),) if len(shared) else ()
     return Section("The answer", sentences, tuple(pictures), tables)

@@ -23,7 +23,9 @@ def _answer(model: Any) -> Section:
     found = importance(model)
     value = str(found.columns[2])
     words = {"weight": "weights", "coef": "coefficients"}[value]
-    named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in found.head(_NAMED).to_dict("records")])
+    named = listed(
+        [f"{row['column']} for {row['class']} ({number(row[value])})" for row in found.head(_NAMED).to_dict("records")]
+    )
     return Section(
         "The answer",
         (f"The {words} that matter most: {named}.",) if len(found) else (f"All {words} are zero.",),

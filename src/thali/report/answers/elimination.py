@@ -29,7 +29,9 @@ def content(model: Any) -> Content:
 
 def _is_plain(model: Any) -> bool:
     """Whether each option has its own aspect and no other."""
-    return model.posterior_["posterior"].sizes["feature"] == 0 or (model.posterior_["posterior"]["n_features"] == 0).all()
+    return (
+        model.posterior_["posterior"].sizes["feature"] == 0 or (model.posterior_["posterior"]["n_features"] == 0).all()
+    )
 
 
 def _question(model: Any) -> str:
@@ -38,7 +40,9 @@ def _question(model: Any) -> str:
     if isinstance(model.aspects, Tree):
         return "By which aspects do people choose among these options, if related options tend to share aspects?"
     if isinstance(model.aspects, str):
-        return "By which aspects do people choose among these options, how many are there, and how much does each weigh?"
+        return (
+            "By which aspects do people choose among these options, how many are there, and how much does each weigh?"
+        )
     return "How much does each aspect weigh, and which options do people prefer?"
 
 
@@ -46,7 +50,11 @@ def _answer(model: Any, ranks: "pandas.DataFrame", features: "pandas.DataFrame")
     best, last = str(ranks.index[0]), str(ranks.index[-1])
     sentences = [_best(ranks)]
     pictures: list[Picture] = []
-    tables = [Table("Ranks of the options", ranks[["rank", "rank_low", "rank_high", "p_1"]].rename(columns={"p_1": "P(best)"}))]
+    tables = [
+        Table(
+            "Ranks of the options", ranks[["rank", "rank_low", "rank_high", "p_1"]].rename(columns={"p_1": "P(best)"})
+        )
+    ]
     if not _is_plain(model):
         draws = model.posterior_["posterior"]["n_features"].to_numpy()
         besides = " besides each option's own" if model.unique else ""
@@ -59,7 +67,9 @@ def _answer(model: Any, ranks: "pandas.DataFrame", features: "pandas.DataFrame")
     if len(ranks) <= _MAX_RANKED:
         finding = f"Rank of each option by the weight of all its aspects: {best} stands first, {last} last."
         pictures.insert(0, picture(finding, "ranks", model))
-        finding = "Observed proportions against predicted probabilities: the closer to the diagonal, the better predicted."
+        finding = (
+            "Observed proportions against predicted probabilities: the closer to the diagonal, the better predicted."
+        )
         pictures.append(picture(finding, "choice_probabilities", model))
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
@@ -108,7 +118,9 @@ def _methods(model: Any) -> list[str]:
             " process prior (Görür, Jäkel & Rasmussen, 2006)."
         )
     elif isinstance(model.aspects, int):
-        sentences.append(f"Which options have which of {model.aspects} aspects was inferred under a beta-Bernoulli prior.")
+        sentences.append(
+            f"Which options have which of {model.aspects} aspects was inferred under a beta-Bernoulli prior."
+        )
     else:
         sentences.append("Which options have which aspects was given beforehand.")
     if isinstance(model.aspects, str | Tree):

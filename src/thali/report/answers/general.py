@@ -5,9 +5,8 @@ from typing import Any
 from thali.model.registry import spec_of
 
 from ..content import Content
-from ..document import Section
+from ..document import Section, Table
 from .shared import members_as_text, most_probable, number_of_features, picture
-from ..document import Table
 
 
 def content(model: Any) -> Content:

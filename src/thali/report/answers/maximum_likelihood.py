@@ -32,7 +32,9 @@ def _answer(model: Any) -> Section:
         pictures.append(picture(finding, "preference_tree", model))
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     sentences = [sentence, *([f"No weight is left to {listed(zero)}."] if zero else [])]
-    return Section("The answer", tuple(sentences), tuple(pictures), (Table("Weights of the aspects", _named(model.summary())),))
+    return Section(
+        "The answer", tuple(sentences), tuple(pictures), (Table("Weights of the aspects", _named(model.summary())),)
+    )
 
 
 def _named(table: "pandas.DataFrame") -> "pandas.DataFrame":

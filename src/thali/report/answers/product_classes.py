@@ -49,7 +49,9 @@ def _owners(row: Any) -> str:
 
 
 def _most_important(importance: "pandas.DataFrame") -> str:
-    named = listed([f"{row['attribute']} ({number(row['importance'])})" for row in importance.head(3).to_dict("records")])
+    named = listed(
+        [f"{row['attribute']} ({number(row['importance'])})" for row in importance.head(3).to_dict("records")]
+    )
     return f"The attributes that decide most: {named}."
 
 
