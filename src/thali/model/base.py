@@ -150,7 +150,7 @@ class Model(Parameters, Described):
         return {}
 
     def report(self, path: Any) -> None:
-        """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read on a phone.
+        """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read.
 
         Parameters
         ----------

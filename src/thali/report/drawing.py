@@ -11,7 +11,7 @@ from .document import Picture
 MAX_SVG = 150_000  # bytes; larger ones become PNG
 _DOTS = 110  # per inch, of a PNG
 # Text stays text; the fonts of the reader have the widths of those that matplotlib reckons with.
-_STYLE = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
+_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
 _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.errors import Words
 from thali.model.base import Sampled
+from thali.model.classifiers.classifier import Classifier
 
 from .answers import content_of
 from .answers.shared import interval_name, picture
@@ -98,8 +99,10 @@ def _settings(model: "Model", command: str) -> Section:
 
 def _python(model: "Model") -> str:
     """The fit as Python."""
-    run = ", ".join(f"{name}={value}" for name, value in model.run_settings().items())
-    return f"import thali as th\n\nmodel = th.{' '.join(repr(model).split())}\nmodel.fit(data{', ' * bool(run)}{run})"
+    made = f"import thali as th\n\nmodel = th.{' '.join(repr(model).split())}\n"
+    if isinstance(model, Classifier):  # whose run stands in the constructor
+        return f"{made}model.fit(X, y)"
+    return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in model.run_settings().items())])})"
 
 
 def _methods(model: Any, found: Content) -> list[Section]:

@@ -1,8 +1,8 @@
 """The literature that a report cites."""
 
 REFERENCES = {
-    "Archambeau & Caron (2012)": "Archambeau, C., & Caron, F. (2012). Plackett-Luce regression: a new Bayesian model for"
-    " polychotomous data. Proceedings of the 28th Conference on Uncertainty in Artificial Intelligence, 84–92.",
+    "Archambeau & Caron (2012)": "Archambeau, C., & Caron, F. (2012). Plackett-Luce regression: a new Bayesian model"
+    " for polychotomous data. Proceedings of the 28th Conference on Uncertainty in Artificial Intelligence, 84–92.",
     "Bradley & Terry (1952)": "Bradley, R. A., & Terry, M. E. (1952). Rank analysis of incomplete block designs: I. The"
     " method of paired comparisons. Biometrika, 39, 324–345.",
     "Daviet & McCausland (2017)": "Daviet, R., & McCausland, W. (2017). Bayesian non-parametric inference with"
@@ -25,8 +25,8 @@ REFERENCES = {
     " models using Pólya–Gamma latent variables. Journal of the American Statistical Association, 108, 1339–1349.",
     "Rossi, Allenby & McCulloch (2005)": "Rossi, P. E., Allenby, G. M., & McCulloch, R. (2005). Bayesian statistics and"
     " marketing. Wiley.",
-    "Shepard & Arabie (1979)": "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of similarities"
-    " as combinations of discrete overlapping properties. Psychological Review, 86, 87–123.",
+    "Shepard & Arabie (1979)": "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of"
+    " similarities as combinations of discrete overlapping properties. Psychological Review, 86, 87–123.",
     "Tversky (1972)": "Tversky, A. (1972). Elimination by aspects: A theory of choice. Psychological Review, 79,"
     " 281–299.",
     "Vehtari et al. (2021)": "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B., & Bürkner, P.-C. (2021)."

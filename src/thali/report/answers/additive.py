@@ -40,7 +40,8 @@ def _answer(model: Any) -> Section:
 
 def _misses(model: Any) -> Section:
     found = model.estimate()
-    explained = f"The expected similarities account for {100 * found.variance_accounted_for():.1f} % of the variance of the data."
+    share = 100 * found.variance_accounted_for()
+    explained = f"The expected similarities account for {share:.1f} % of the variance of the data."
     predicted = found.similarity.rename_axis("object")
     return Section(
         "",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali.model.base import Sampled
+from thali.model.choice_logits.hierarchical import HierarchicalLogit
 
 from ..content import Content, listed, number
 from ..document import Section, Table
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def content(model: Any) -> Content:
     """What a fitted model says."""
-    people = " of each person" if isinstance(model, Sampled) else ""
+    people = " of each person" if isinstance(model, HierarchicalLogit) else ""
     return Content(
         question=(f"How much do the levels of each attribute add to the utility{people} of a product?",),
         answer=_answer(model),
@@ -25,7 +25,7 @@ def _answer(model: Any) -> Section:
     coefficients = model.coef_.dropna()
     largest = coefficients.loc[coefficients.abs().sort_values(ascending=False, kind="stable").index].head(3)
     named = listed([f"{name} ({number(value)})" for name, value in largest.items()])
-    if not isinstance(model, Sampled):
+    if not isinstance(model, HierarchicalLogit):
         table = Table("Coefficients", _indexed(model.summary()))
         return Section("The answer", (f"The coefficients furthest from 0: {named}.",), tables=(table,))
     tables = (
@@ -40,15 +40,15 @@ def _indexed(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def _methods(model: Any) -> tuple[str, ...]:
-    if not isinstance(model, Sampled):
+    if not isinstance(model, HierarchicalLogit):
         return (
-            "Choices were modelled by a multinomial logit (McFadden, 1974), fitted by maximum likelihood; standard errors"
-            " are those of the observed information.",
+            "Choices were modelled by a multinomial logit (McFadden, 1974), fitted by maximum likelihood; standard"
+            " errors are those of the observed information.",
         )
     df = "p + 3" if model.df is None else f"{model.df:g}"
     return (
-        "Choices were modelled by a hierarchical multinomial logit (Rossi, Allenby & McCulloch, 2005): the tastes of the"
-        f" respondents are normally distributed; their mean had a normal prior with standard deviation {model.mean_sd:g},"
-        f" their covariance an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale"
-        f" {model.scale:g}.",
+        "Choices were modelled by a hierarchical multinomial logit (Rossi, Allenby & McCulloch, 2005): the tastes of"
+        " the respondents are normally distributed; their mean had a normal prior with standard deviation"
+        f" {model.mean_sd:g}, their covariance an inverse Wishart prior with {df} degrees of freedom (p coefficients)"
+        f" and scale {model.scale:g}.",
     )

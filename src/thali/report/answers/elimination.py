@@ -1,6 +1,6 @@
 """Elimination by aspects."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from thali.errors import DataError
 from thali.trees.tree import Tree
@@ -8,9 +8,6 @@ from thali.trees.tree import Tree
 from ..content import Content, listed, probability
 from ..document import Picture, Section, Table
 from .shared import members_as_text, most_probable, number_of_features, picture
-
-if TYPE_CHECKING:
-    import pandas
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
 _NAMED = 3
@@ -46,7 +43,7 @@ def _question(model: Any) -> str:
     return "How much does each aspect weigh, and which options do people prefer?"
 
 
-def _answer(model: Any, ranks: "pandas.DataFrame", features: "pandas.DataFrame") -> Section:
+def _answer(model: Any, ranks: Any, features: Any) -> Section:
     best, last = str(ranks.index[0]), str(ranks.index[-1])
     sentences = [_best(ranks)]
     pictures: list[Picture] = []
@@ -74,7 +71,7 @@ def _answer(model: Any, ranks: "pandas.DataFrame", features: "pandas.DataFrame")
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
 
-def _best(ranks: "pandas.DataFrame") -> str:
+def _best(ranks: Any) -> str:
     likely = ranks["p_1"].sort_values(ascending=False, kind="stable")
     if likely.iloc[0] >= 0.5:
         return f"{likely.index[0]} is the option most preferred (probability {probability(likely.iloc[0])})."

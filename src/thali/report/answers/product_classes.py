@@ -71,8 +71,9 @@ def _methods(model: Any) -> list[str]:
         else "Posterior draws and the evidence were computed by sequential Monte Carlo."
     )
     return [
-        "Choices were modelled by latent classes of products (Daviet & McCausland, 2017): a person's utility of a product"
-        " is the sum of the values of the person's classes to which it belongs, and the product of the highest utility"
-        f" is chosen, ties being split evenly; with probability {model.lapse:g} a choice was made at random.{declared}",
+        "Choices were modelled by latent classes of products (Daviet & McCausland, 2017): a person's utility of a"
+        " product is the sum of the values of the person's classes to which it belongs, and the product of the highest"
+        f" utility is chosen, ties being split evenly; with probability {model.lapse:g} a choice was made at"
+        f" random.{declared}",
         f"The number of classes was inferred under a two-parameter Indian buffet process prior. {how}",
     ]

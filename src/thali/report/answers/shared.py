@@ -1,15 +1,12 @@
 """Sentences and pictures that several models share."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..content import listed, number, probability
 from ..document import Picture
-
-if TYPE_CHECKING:
-    import pandas
 
 
 def interval_name() -> str:
@@ -43,7 +40,7 @@ def number_of_features(draws: np.ndarray, word: str) -> str:
     return f"The number of {word} is about {estimate(draws)}."
 
 
-def most_probable(features: "pandas.DataFrame", word: str) -> str:
+def most_probable(features: Any, word: str) -> str:
     """A sentence about the features that several share."""
     shared = features[features["members"].map(len) > 1].head(3)
     if not len(shared):
@@ -55,7 +52,7 @@ def most_probable(features: "pandas.DataFrame", word: str) -> str:
     return f"The most probable {word}s that several share: {named}."
 
 
-def members_as_text(features: "pandas.DataFrame") -> "pandas.DataFrame":
+def members_as_text(features: Any) -> Any:
     """The table of features with the names of the members in one cell, first."""
     shown = features.assign(members=features["members"].map(", ".join))
     return shown[["members", *(name for name in shown.columns if name != "members")]]
