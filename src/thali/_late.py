@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 HOMES = {
+    "Model.report": "thali.report.write:report",
     "Tree.plot": "thali.plots.tree:tree",
     "plot_path": "thali.plots.path:path",
     "plot_decision": "thali.plots.decision:decision",

@@ -57,6 +57,12 @@ _Tables = Annotated[
 ]
 
 
+_Report = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write a report there: one HTML file, to mail and to print.", show_default=False),
+]
+
+
 @app.command(cls=SpreadCommand)
 @takes_options_of_models()
 def fit(
@@ -90,6 +96,7 @@ def fit(
     ] = None,
     overwrite: _Overwrite = False,
     tables: _Tables = None,
+    report: _Report = None,
     **typed: Any,
 ) -> None:
     """Fit a model to comparisons, similarities, covariates and classes, or a choice experiment; print what it found."""
@@ -105,6 +112,7 @@ def fit(
             out,
             overwrite,
             table_formats(tables, out),
+            report,
         )
 
 
@@ -128,6 +136,28 @@ def resume(folder: _Job) -> None:
         else:
             from .commands.compare import run_compare as run
         run(terminal, **arguments)
+
+
+@app.command()
+def report(
+    results: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RESULTS",
+            help="The folder that --out of thali fit or compare named, or a file that save wrote.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="The report.", show_default="report.html in the folder"),
+    ] = None,
+) -> None:
+    """Write a report of a fit or a comparison: one HTML file, to mail and to print."""
+    with plain_messages() as terminal:
+        from .commands.report import run_report
+
+        run_report(terminal, results, out)
 
 
 @app.command()

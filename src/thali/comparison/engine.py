@@ -122,7 +122,7 @@ def _opened_job(
         "data": digest_of(splitter.data),
         "shard": shard,
     }
-    source = None if shard is None else packed({"data": splitter.data, "lapses": lapses})
+    source = packed({"data": splitter.data, "lapses": lapses})
     with PartsFolder(job, stamp, random_seed, source) as folder:
         yield folder, folder.seed
 

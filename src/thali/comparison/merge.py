@@ -65,8 +65,7 @@ def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
     shards = {Path(each): read_parts(Path(each)) for each in jobs}
     stamp, source = _whole_of(shards)
     settings = stamp["settings"]
-    splitters, scorer = WAYS[kind_of(source["data"])]
-    splitter = splitters[settings["leave_out"]](source["data"])
+    splitter, scorer = _way_of(stamp, source)
     with PartsFolder(job, stamp, seed_of_json(stamp["seed"])) as folder:
         parts = splitter.parts(folder.seed, settings["hold_out"], settings["folds"])
         fits = fits_of(stamp["models"], len(parts))
@@ -80,6 +79,42 @@ def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
     table.attrs.update(interrupted=False, lapses=source["lapses"])
     warn_of(table, splitter, InPython(f"compare(..., job='{job}') runs them", "thali resume runs them"))
     return table
+
+
+def table_of_job(job: Any) -> "pandas.DataFrame":
+    """The table of a comparison whose job is finished, or as far as it is.
+
+    Parameters
+    ----------
+    job : str or path
+        The folder that ``compare(..., job=...)`` left.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `compare` returned it.
+
+    Raises
+    ------
+    DataError
+        If there is no comparison, it runs, or it is damaged.
+    """
+    stamp, records, packed = read_parts(Path(job))
+    source = unpacked(packed)
+    splitter, scorer = _way_of(stamp, source)
+    seed, settings = seed_of_json(stamp["seed"]), stamp["settings"]
+    parts = splitter.parts(seed, settings["hold_out"], settings["folds"])
+    names = list(stamp["models"])
+    found = {fit: records.get(key_of(fit)) for fit in fits_of(names, len(parts))}
+    table = comparison_table(Scores(splitter, scorer, parts, names, found))
+    table.attrs.update(interrupted=False, lapses=source["lapses"])
+    return table
+
+
+def _way_of(stamp: Mapping[str, Any], source: Mapping[str, Any]) -> tuple[Any, Any]:
+    """How a comparison divides its data, and how it scores."""
+    splitters, scorer = WAYS[kind_of(source["data"])]
+    return splitters[stamp["settings"]["leave_out"]](source["data"]), scorer
 
 
 def _whole_of(shards: Mapping[Path, Parts]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -35,7 +35,7 @@ def atomic_write(path: Path, content: bytes | memoryview) -> None:
 def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
     """Write files to a folder; none of them appears before all of them are safely on disk."""
     for name in contents:
-        _check_place(folder / name)
+        check_place(folder / name)
     unfinished = {name: folder / f"{_start_of_part(name)}{secrets.token_hex(8)}.part" for name in contents}
     written, path = {}, folder
     try:
@@ -102,7 +102,7 @@ def is_intact(path: Path) -> bool:
         return left == 0 and file.read() == _SEAL % (size, digest.hexdigest().encode())
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Refuse a path that a file cannot replace."""
     if path.is_dir():
         raise DataError(f"Cannot write '{path}': it is a folder; give the name of a file.")

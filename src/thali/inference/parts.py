@@ -5,7 +5,7 @@
     FOLDER/
       job.json            as of `jobs`
       parts-00001.json    records of the parts that were finished since the file before; never changed
-      source.npz          what makes results of the records, where a shard holds some of them
+      source.npz          what makes results of the records, without whoever began the job
       lock
 """
 
@@ -97,7 +97,7 @@ class Parts(NamedTuple):
 
     stamp: dict[str, Any]
     records: dict[str, Record]
-    source: Arrays  # of a shard; otherwise empty
+    source: Arrays  # empty where the job keeps none
 
 
 def read_parts(path: Path) -> Parts:

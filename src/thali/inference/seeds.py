@@ -36,3 +36,9 @@ def seed_of_json(held: list[Any]) -> np.random.SeedSequence:
     entropy, key, size, spawned = held
     entropy = int(entropy) if entropy.isdigit() else json.loads(entropy)
     return np.random.SeedSequence(entropy, spawn_key=key, pool_size=size, n_children_spawned=spawned)
+
+
+def seed_setting(seed: Any) -> dict[str, int]:
+    """The argument that gives this sequence again, if a number does."""
+    sequence = root(seed)
+    return {"random_seed": sequence.entropy} if isinstance(sequence.entropy, int) and not sequence.spawn_key else {}

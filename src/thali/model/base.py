@@ -12,6 +12,7 @@ from thali._labels import plural
 from thali.errors import ConvergenceWarning, DataWarning, InterruptedWarning, Message, NotFittedError, ThaliWarning
 from thali.inference.chains import checked_run
 from thali.inference.quiet import is_quiet
+from thali.inference.seeds import seed_setting
 from thali.inference.warn import warn
 
 from .parameters import Parameters
@@ -132,6 +133,40 @@ class Model(Parameters, Described):
     def _restore(self, found: dict[str, Any], path: object) -> None:
         """Make a fitted model of one that was not, with the attributes that were read from a file."""
         vars(self).update(found)
+
+    def run_settings(self) -> dict[str, Any]:
+        """The arguments of `fit` that repeat this fit, where the model has any: the length of the run and its seed.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        self._require_fitted()
+        return {}
+
+    def report(self, path: Any) -> None:
+        """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that exists is replaced.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the file cannot be written.
+        """
+        from thali._late import carried_out_by
+
+        carried_out_by("Model.report")(self, path)
 
     def save(self, path: Any) -> None:
         """Write the fitted model to one netCDF file, which `thali.load` reads.
@@ -277,6 +312,13 @@ class RunByChains(Sampled):
     """
 
     _state_: "Continuation"
+
+    def run_settings(self) -> dict[str, Any]:
+        self._require_fitted()
+        if "_state_" not in vars(self):
+            return {}
+        run = self._state_.run
+        return {"draws": self._state_.draws, "tune": run.tune, "chains": run.chains} | seed_setting(run.random_seed)
 
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         """What a fit to these data runs, after every check."""

@@ -9,6 +9,7 @@ import typer
 
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
+from thali.inference.files import check_place
 from thali.model.names import method_meant
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
@@ -20,7 +21,8 @@ from ..models import model_implied, model_named, options_of, settings_of_alias
 from ..options import by_word, said_of_table
 from ..reports import Fitted, report_of
 from ..values import value_of
-from .jobs import OVERWRITE, job_in, noted
+from .jobs import OVERWRITE, as_typed, job_in, noted
+from .report import write_report
 
 _OWN = (Option("model", "The name of the model."), OVERWRITE)
 
@@ -33,6 +35,7 @@ def run_fit(
     out: Path | None,
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
+    page: Path | None = None,
 ) -> None:
     """Fit a model to the data of that name and print the answer.
 
@@ -51,6 +54,8 @@ def run_fit(
         Whether another job there gives way.
     formats : sequence of str
         Of the tables.
+    page : Path or None
+        The report; None: none is written.
 
     Raises
     ------
@@ -72,6 +77,8 @@ def run_fit(
     asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
     if out is not None:
         check_folder(out)
+    if page is not None:
+        check_place(page.absolute())
     found = find_data(data_name)
     if asked is None:
         asked = _asked(terminal, kind_of_data(found, wanted=wanted), "", typed, data_name)
@@ -85,6 +92,7 @@ def run_fit(
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
+    command |= {} if page is None else {"page": page.absolute()}
     with _job_in(asked, out, overwrite, command) as job:
         _fit(spec, model, data, of(FIT), job)
     interrupted = getattr(model, "interrupted_", False)
@@ -100,6 +108,8 @@ def run_fit(
             wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
             wrote += ["the pictures"] * bool(answer.pictures)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
+        if page is not None:
+            write_report(model, page, as_typed("fit", command), terminal)
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)
     if (interrupted and "max-time" not in asked.values) or answer.interrupted:

@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,34 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
     if Path(found["folder"]).is_dir():
         os.chdir(found["folder"])
     return found["name"], {**_from_json(found["arguments"]), "out": out}
+
+
+def typed_for(folder: Path) -> str:
+    """The command whose results are in a folder, as it was typed; "" if no job says."""
+    index = read_index(folder / JOB)
+    if index is None or not (found := index.get("command")):
+        return ""
+    return as_typed(found["name"], _from_json(found["arguments"]))
+
+
+def as_typed(name: str, arguments: Mapping[str, Any]) -> str:
+    """A command with the arguments that `noted` takes, as it was typed, but for where its results go."""
+    given = dict(arguments)
+    options = {"model": given.get("model_name"), "models": given.get("models")}
+    options |= given.get("own", {}) | given.get("typed", {})
+    words = [part for word, value in options.items() for part in _as_typed(word.replace("_", "-"), value)]
+    return shlex.join(["thali", name, *([given["data_name"]] if "data_name" in given else []), *words])
+
+
+def _as_typed(word: str, value: Any) -> list[str]:
+    """An option as it is typed."""
+    if value is None:
+        return []
+    if isinstance(value, bool):
+        return [f"--{word}" if value else f"--no-{word}"]
+    if isinstance(value, list | tuple):
+        return [part for each in value for part in _as_typed(word, each)]
+    return [f"--{word}", str(value)]
 
 
 def print_status(folder: Path) -> None:

@@ -298,6 +298,10 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
             most=MAX_SWEEPS,
         )
 
+    def run_settings(self) -> dict[str, Any]:
+        settings = super().run_settings()
+        return {"sweeps" if name == "draws" else name: value for name, value in settings.items() if name != "tune"}
+
     def _by_particles(self, data: "ChoiceExperiment", settings: "Settings", how: ChainRun) -> dict[str, Any]:
         """A fit by method="smc"; returns the fitted attributes."""
         from .design import design_of

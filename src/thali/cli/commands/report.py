@@ -1,0 +1,66 @@
+"""`thali report`: one HTML file about the results of a fit or a comparison."""
+
+from pathlib import Path
+from typing import Any
+
+from thali.errors import DataError
+from thali.inference.files import atomic_write, check_place
+
+from ..boundary import Terminal, notify
+from ..messages import OptionWords
+from .jobs import JOB, typed_for
+
+_MODELS = ("posterior.nc", "model.nc")  # as `thali fit --out` names them
+
+
+def run_report(terminal: Terminal, results: Path, out: Path | None) -> None:
+    """Write the report of what a folder or a file holds.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    results : Path
+        A folder that `--out` of fit or compare named, or a file that `save` wrote.
+    out : Path or None
+        The report; None: report.html in the folder, or beside the file under its name.
+
+    Raises
+    ------
+    DataError
+        If there are no results, or the report cannot be written.
+    """
+    file = out or (results / "report.html" if results.is_dir() else results.with_suffix(".html"))
+    check_place(file)
+    what = _results(results)
+    write_report(what, file, typed_for(results) if results.is_dir() else "", terminal)
+
+
+def write_report(what: Any, file: Path, command: str, terminal: Terminal) -> None:
+    """Write the report of a fitted model or of the table of a comparison."""
+    from thali.model.registry import spec_of
+    from thali.report.write import page_of
+
+    if (spec := spec_of(what)) is not None:
+        terminal.words = OptionWords(spec.options)
+    atomic_write(file, page_of(what, command, terminal.words))
+    notify(f"wrote the report to {file}.")
+
+
+def _results(results: Path) -> Any:
+    """The model, or the table of a comparison."""
+    from thali.comparison.merge import table_of_job
+    from thali.inference.jobs import read_index
+    from thali.model.saved import load
+
+    if not results.is_dir():
+        return load(results)
+    for name in _MODELS:
+        if (results / name).exists():
+            return load(results / name)
+    index = read_index(results / JOB)
+    if index is not None and index["stamp"]["kind"] == "comparison":
+        return table_of_job(results / JOB)
+    raise DataError(
+        f"There are no results in '{results}'; give the folder that --out of thali fit or compare named, or a file that"
+        " save wrote."
+    )

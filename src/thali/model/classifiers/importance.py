@@ -1,0 +1,59 @@
+"""Which weights or coefficients of a classifier matter."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+
+_DRAWS = 1000  # of a variational posterior, for intervals
+
+
+def importance(model: Any) -> "pandas.DataFrame":
+    """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted to a data frame.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns class and column; then weight, or coef (posterior mean, of the standardised covariate); but for
+        `method="map"` low and high, the ends of the interval; of coefficients also original, that of the covariate as
+        it was given.
+    """
+    import pandas as pd
+
+    from thali.posterior.interval import TAILS
+
+    draws, classes, columns = _draws(model)
+    name = "weight" if hasattr(model, "weights_") else "coef"
+    table = {name: np.asarray(model.weights_).ravel() if name == "weight" else draws.mean(axis=0)}
+    if len(draws):
+        table["low"], table["high"] = np.quantile(draws, TAILS, axis=0)
+    if name == "coef":
+        table["original"] = model.coef_.ravel()
+    labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
+    frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
+    order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
+    if not len(draws):
+        order = order[: np.count_nonzero(frame[name])]
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
+    """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and their columns."""
+    if hasattr(model, "posterior_"):
+        values = model.posterior_["posterior"]["weights" if hasattr(model, "weights_") else "coef"]
+        draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
+        return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
+    weights = model.weights_
+    draws = np.empty((0, weights.size))
+    if model.method == "variational":
+        gamma = np.random.default_rng(0).gamma(np.asarray(model.shapes_), size=(_DRAWS, *weights.shape))
+        draws = (gamma / np.asarray(model.rates_)).reshape(_DRAWS, -1)
+        draws /= draws.sum(axis=1, keepdims=True)
+    return draws, list(weights.index), list(weights.columns)

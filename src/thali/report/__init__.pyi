@@ -1,0 +1,1 @@
+from .write import report as report

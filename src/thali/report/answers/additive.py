@@ -1,0 +1,80 @@
+"""Additive clustering."""
+
+from typing import Any
+
+from thali.trees.tree import Tree
+
+from ..content import Content, number
+from ..document import Section, Table
+from .shared import estimate, members_as_text, most_probable, number_of_features, picture
+
+
+def content(model: Any) -> Content:
+    """What a fitted model says."""
+    return Content(
+        question=(
+            "Which features do the objects share, how many are there, and how much does each add to the similarity of"
+            " those that share it?",
+        ),
+        answer=_answer(model),
+        misses=_misses(model),
+        methods=tuple(_methods(model)),
+    )
+
+
+def _answer(model: Any) -> Section:
+    features = model.features()
+    shared = features[features["members"].map(len) > 1]
+    draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
+    sentences = (
+        number_of_features(draws, "features that two objects or more share"),
+        most_probable(features, "feature"),
+    )
+    pictures = (
+        [picture(f"Features and the objects that have them. {sentences[1]}", "features", model)] if len(shared) else []
+    )
+    pictures.append(picture(sentences[0], "n_features", model))
+    tables = (Table("Features that several objects share", members_as_text(shared)),) if len(shared) else ()
+    return Section("The answer", sentences, tuple(pictures), tables)
+
+
+def _misses(model: Any) -> Section:
+    found = model.estimate()
+    share = 100 * found.variance_accounted_for()
+    explained = f"The expected similarities account for {share:.1f} % of the variance of the data."
+    predicted = found.similarity.rename_axis("object")
+    return Section(
+        "",
+        (explained,),
+        (picture(f"Similarities of the data and of the model. {explained}", "similarity", model),),
+        (Table("Expected similarities", predicted),),
+    )
+
+
+def _methods(model: Any) -> list[str]:
+    sentences = [
+        "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects is"
+        " the sum of the weights of the features that both have, plus a constant, with normal error."
+        if model.constant
+        else "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects"
+        " is the sum of the weights of the features that both have, with normal error."
+    ]
+    if isinstance(model.get_params()["features"], str):
+        sentences.append(
+            "Which objects have which features, and how many features there are, was inferred under the Indian buffet"
+            " process prior (Navarro & Griffiths, 2007)."
+        )
+    elif isinstance(model.get_params()["features"], Tree):
+        sentences.append(
+            "Which objects have which features, and how many features there are, was inferred under the phylogenetic"
+            " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the objects."
+        )
+    shape, rate = model.weight_prior
+    sentences.append(f"Weights had a Gamma prior with shape {shape:g} and rate {rate:g}.")
+    posterior = model.posterior_["posterior"]
+    sigma = posterior["sigma"].to_numpy()
+    if (sigma == sigma.flat[0]).all():
+        sentences.append(f"The standard deviation of the error was {number(float(sigma.flat[0]))}.")
+    else:
+        sentences.append(f"The standard deviation of the error was learned: {estimate(sigma)}.")
+    return sentences

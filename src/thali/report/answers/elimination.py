@@ -1,0 +1,131 @@
+"""Elimination by aspects."""
+
+from typing import Any
+
+from thali.errors import DataError
+from thali.trees.tree import Tree
+
+from ..content import Content, listed, probability
+from ..document import Picture, Section, Table
+from .shared import members_as_text, most_probable, number_of_features, picture
+
+_MAX_RANKED = 60  # options, above which ranks are left to the table
+_NAMED = 3
+
+
+def content(model: Any) -> Content:
+    """What a fitted model says."""
+    ranks, features = model.ranks(), model.features()
+    return Content(
+        question=(_question(model),),
+        answer=_answer(model, ranks, features),
+        misses=_misses(model),
+        methods=tuple(_methods(model)),
+    )
+
+
+def _is_plain(model: Any) -> bool:
+    """Whether each option has its own aspect and no other."""
+    return (
+        model.posterior_["posterior"].sizes["feature"] == 0 or (model.posterior_["posterior"]["n_features"] == 0).all()
+    )
+
+
+def _question(model: Any) -> str:
+    if _is_plain(model):
+        return "How strongly is each option preferred, if every option has a worth of its own?"
+    if isinstance(model.aspects, Tree):
+        return "By which aspects do people choose among these options, if related options tend to share aspects?"
+    if isinstance(model.aspects, str):
+        return (
+            "By which aspects do people choose among these options, how many are there, and how much does each weigh?"
+        )
+    return "How much does each aspect weigh, and which options do people prefer?"
+
+
+def _answer(model: Any, ranks: Any, features: Any) -> Section:
+    best, last = str(ranks.index[0]), str(ranks.index[-1])
+    sentences = [_best(ranks)]
+    pictures: list[Picture] = []
+    tables = [
+        Table(
+            "Ranks of the options", ranks[["rank", "rank_low", "rank_high", "p_1"]].rename(columns={"p_1": "P(best)"})
+        )
+    ]
+    if not _is_plain(model):
+        draws = model.posterior_["posterior"]["n_features"].to_numpy()
+        besides = " besides each option's own" if model.unique else ""
+        sentences += [number_of_features(draws, f"aspects{besides}"), most_probable(features, "aspect")]
+        if len(features):
+            pictures.append(picture(f"Aspects and the options that have them. {sentences[-1]}", "features", model))
+            tables.append(Table("Aspects", members_as_text(features)))
+        if draws.min() != draws.max():
+            pictures.append(picture(sentences[1], "n_features", model))
+    if len(ranks) <= _MAX_RANKED:
+        finding = f"Rank of each option by the weight of all its aspects: {best} stands first, {last} last."
+        pictures.insert(0, picture(finding, "ranks", model))
+        finding = (
+            "Observed proportions against predicted probabilities: the closer to the diagonal, the better predicted."
+        )
+        pictures.append(picture(finding, "choice_probabilities", model))
+    return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
+
+
+def _best(ranks: Any) -> str:
+    likely = ranks["p_1"].sort_values(ascending=False, kind="stable")
+    if likely.iloc[0] >= 0.5:
+        return f"{likely.index[0]} is the option most preferred (probability {probability(likely.iloc[0])})."
+    named = listed([f"{name} ({probability(p)})" for name, p in likely.head(_NAMED).items()])
+    return f"Which option is most preferred is not settled; the likeliest are {named}."
+
+
+def _misses(model: Any) -> Section | None:
+    from thali.model.latent_features.answers.check import check_sentence
+
+    try:
+        check = model.check(0)
+    except DataError as error:  # fractional counts
+        return Section("", (str(error),))
+    sentence = check_sentence(check)
+    drawn = (picture(f"Observed proportions against what the model predicts. {sentence}", "check", check),)
+    worst = Table("Each observed proportion and its predictive interval, the worst first", check)
+    return Section("", (sentence,), drawn, (worst,))
+
+
+def _methods(model: Any) -> list[str]:
+    if _is_plain(model):
+        first = (
+            "Choices were modelled by the choice rule of Bradley & Terry (1952) and Luce (1959), with a Gamma(1, 1)"
+            " prior on the worth of each option."
+        )
+        return [first, _lapse(model)]
+    sentences = [
+        "Choices were modelled as elimination by aspects (Tversky, 1972): an aspect that some but not all of the"
+        " options at hand have is selected with probability proportional to its weight, and the options that lack it"
+        " are eliminated."
+    ]
+    if isinstance(model.aspects, Tree):
+        sentences.append(
+            "Which options have which aspects, and how many aspects there are, was inferred under the phylogenetic"
+            " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the options."
+        )
+    elif model.aspects == "ibp" if isinstance(model.aspects, str) else False:
+        sentences.append(
+            "Which options have which aspects, and how many aspects there are, was inferred under the Indian buffet"
+            " process prior (Görür, Jäkel & Rasmussen, 2006)."
+        )
+    elif isinstance(model.aspects, int):
+        sentences.append(
+            f"Which options have which of {model.aspects} aspects was inferred under a beta-Bernoulli prior."
+        )
+    else:
+        sentences.append("Which options have which aspects was given beforehand.")
+    if isinstance(model.aspects, str | Tree):
+        alpha = "had a Gamma(1, 1) prior" if model.alpha is None else f"was fixed at {model.alpha:g}"
+        sentences.append(f"Its concentration parameter {alpha}.")
+    own = "Every option had one aspect of its own besides; all weights" if model.unique else "All weights"
+    return [*sentences, f"{own} had Gamma(1, 1) priors.", _lapse(model)]
+
+
+def _lapse(model: Any) -> str:
+    return f"With probability {model.lapse_:g} a choice was made at random among the options."

@@ -1,0 +1,63 @@
+"""Elimination by aspects with known aspects, by maximum likelihood."""
+
+from typing import TYPE_CHECKING, Any
+
+from ..content import Content, listed, number
+from ..document import Section, Table
+from .shared import picture
+
+if TYPE_CHECKING:
+    import pandas
+
+_WORST = 3
+
+
+def content(model: Any) -> Content:
+    """What a fitted model says."""
+    return Content(
+        question=("How much does each known aspect weigh, and how strongly is each option preferred?",),
+        answer=_answer(model),
+        misses=_misses(model),
+        methods=tuple(_methods(model)),
+    )
+
+
+def _answer(model: Any) -> Section:
+    scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
+    best = listed([f"{name} ({number(value)})" for name, value in scale.head(3).items()])
+    sentence = f"The options preferred most, with their utilities: {best}."
+    pictures = [picture(f"Utility of each option and its 95 % interval. {sentence}", "utility_scale", model)]
+    if model.estimates_.known.crossing is None:
+        finding = "The aspects as a tree of the options; the longer a branch, the heavier its aspect."
+        pictures.append(picture(finding, "preference_tree", model))
+    zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
+    sentences = [sentence, *([f"No weight is left to {listed(zero)}."] if zero else [])]
+    return Section(
+        "The answer", tuple(sentences), tuple(pictures), (Table("Weights of the aspects", _named(model.summary())),)
+    )
+
+
+def _named(table: "pandas.DataFrame") -> "pandas.DataFrame":
+    return table.rename_axis(table.index.name or "aspect")
+
+
+def _misses(model: Any) -> Section:
+    residuals = model.residuals()
+    residuals = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index]
+    worst = listed([f"{row['a']} over {row['b']}" for row in residuals.head(_WORST).to_dict("records")])
+    sentences = (f"Test of fit: {model.estimates_.usual_test}", f"The pairs that it predicts worst: {worst}.")
+    drawn = (picture(f"Residual of each pair. {sentences[1]}", "residuals", model),)
+    return Section("", sentences, drawn, (Table("Residuals, the largest first", residuals.reset_index(drop=True)),))
+
+
+def _methods(model: Any) -> list[str]:
+    if isinstance(model.aspects, str):
+        first = "Choices were modelled by the choice rule of Bradley & Terry (1952) and Luce (1959)."
+    else:
+        first = "Choices were modelled as elimination by aspects (Tversky, 1972) with given aspects."
+    fitted = (
+        "Weights were estimated by maximum likelihood (Wickelmaier & Schmid, 2004); standard errors are those of the"
+        " observed information."
+    )
+    lapse = f"The probability of a choice at random was fixed at {model.lapse_:g}."
+    return [first, fitted, *([lapse] if model.lapse_ else [])]

@@ -1,0 +1,58 @@
+"""Sentences and pictures that several models share."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..content import listed, number, probability
+from ..document import Picture
+
+
+def interval_name() -> str:
+    """What the interval is called."""
+    from thali.posterior.interval import INTERVAL
+
+    return f"{100 * INTERVAL:g} % interval"
+
+
+def estimate(values: np.ndarray) -> str:
+    """Mean and interval of draws."""
+    from thali.posterior.interval import TAILS
+
+    low, high = np.quantile(values, TAILS)
+    return f"{number(float(values.mean()))} ({interval_name()} {number(low)} to {number(high)})"
+
+
+def picture(finding: str, name: str, *arguments: Any) -> Picture:
+    """A picture of `thali.plots` of that name."""
+    return Picture(finding, partial(_drawn, name, arguments))
+
+
+def _drawn(name: str, arguments: tuple[Any, ...], plots: Any) -> Any:
+    return getattr(plots, name)(*arguments)
+
+
+def number_of_features(draws: np.ndarray, word: str) -> str:
+    """A sentence about how many there are."""
+    if (draws == draws.flat[0]).all():
+        return f"The number of {word} is {draws.flat[0]:g} in every draw."
+    return f"The number of {word} is about {estimate(draws)}."
+
+
+def most_probable(features: Any, word: str) -> str:
+    """A sentence about the features that several share."""
+    shared = features[features["members"].map(len) > 1].head(3)
+    if not len(shared):
+        return f"No {word} that several share is present often enough to be named."
+    named = "; ".join(
+        f"{listed(row['members'])} (probability {probability(row['probability'])}, weight {number(row['weight'])})"
+        for row in shared.to_dict("records")
+    )
+    return f"The most probable {word}s that several share: {named}."
+
+
+def members_as_text(features: Any) -> Any:
+    """The table of features with the names of the members in one cell, first."""
+    shown = features.assign(members=features["members"].map(", ".join))
+    return shown[["members", *(name for name in shown.columns if name != "members")]]

@@ -1,0 +1,70 @@
+"""Pictures as part of a page: SVG of the same bytes for the same answer, or PNG where that is smaller."""
+
+import base64
+import html
+import io
+import re
+from typing import Any, NamedTuple
+
+from .document import Picture
+
+MAX_SVG = 150_000  # bytes; larger ones become PNG
+_DOTS = 110  # per inch, of a PNG
+# Text stays text; the fonts of the reader have the widths of those that matplotlib reckons with.
+_STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
+_FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
+
+
+class Drawn(NamedTuple):
+    """A picture as the page shows it."""
+
+    content: str  # HTML
+    finding: str
+    number: int  # on the page, from 1
+
+
+def drawn(picture: Picture, number: int) -> Drawn:
+    """The picture with that number on the page."""
+    import matplotlib
+    import numpy as np
+    from matplotlib import pyplot
+
+    from thali import plots
+
+    with matplotlib.rc_context(_STYLE):
+        figure = np.ravel(picture.draw(plots))[0].figure
+        try:
+            svg = _saved(figure, "svg", metadata={"Date": None, "Creator": None}).decode()
+            if len(svg) <= MAX_SVG:
+                content = _inline(svg, picture.finding, f"p{number}-")
+            else:
+                png = base64.b64encode(_saved(figure, "png", dpi=_DOTS)).decode()
+                content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.finding)}">'
+        finally:
+            pyplot.close(figure)
+    return Drawn(content, picture.finding, number)
+
+
+def _saved(figure: Any, kind: str, **more: Any) -> bytes:
+    content = io.BytesIO()
+    figure.savefig(content, format=kind, bbox_inches="tight", pad_inches=0.05, **more)
+    return content.getvalue()
+
+
+def _inline(svg: str, finding: str, prefix: str) -> str:
+    """The SVG as a part of a page whose other pictures have the same names inside."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
+    svg = svg.replace("url(#", f"url(#{prefix}").replace('href="#', f'href="#{prefix}')
+    svg = svg.replace("font-family: 'DejaVu Sans'", f"font-family: {_FONTS}")
+    svg = svg.replace("'DejaVu Sans'; ", f"{_FONTS}; ").replace("'DejaVu Sans'\"", f'{_FONTS}"')
+    head, rest = svg.split(">", 1)
+    width = float(re.search(r'width="([\d.]+)pt"', head)[1]) * 96 / 72  # type: ignore[index]
+    height = float(re.search(r'height="([\d.]+)pt"', head)[1]) * 96 / 72  # type: ignore[index]
+    view = re.search(r'viewBox="[^"]*"', head)[0]  # type: ignore[index]
+    head = (
+        f'<svg {view} width="{width:.0f}" height="{height:.0f}" role="img" aria-labelledby="{prefix}title"'
+        ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    )
+    return f'{head}><title id="{prefix}title">{html.escape(finding)}</title>{rest}'

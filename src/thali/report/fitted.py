@@ -1,0 +1,134 @@
+"""The report of a fitted model."""
+
+from typing import TYPE_CHECKING, Any
+
+from thali.errors import Words
+from thali.model.base import Sampled
+from thali.model.classifiers.classifier import Classifier
+
+from .answers import content_of
+from .answers.shared import interval_name, picture
+from .content import Content
+from .document import Document, Section, Table
+from .references import cited_in
+from .settings import made_by, program, versions
+
+if TYPE_CHECKING:
+    from thali.model.base import Model
+
+# What each section is called; the order is that of a talk.
+QUESTION, TRUST, SURE, MISSES, DATA, SETTINGS, METHODS, REFERENCES = (
+    "What was asked",
+    "Can it be trusted",
+    "How sure",
+    "What the model misses",
+    "The data",
+    "Settings and versions",
+    "Methods, for a paper",
+    "References",
+)
+
+
+def document_of(model: "Model", command: str, words: Words) -> Document:
+    """The report of a model; `command` is what was typed, "" if that is not known."""
+    found = content_of(model)
+    verdict = model.verdict()
+    sections = [
+        Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
+        Section(TRUST, (verdict.render(words),), good=verdict.agrees),
+        found.answer,
+        _certainty(model, found),
+        *([] if found.misses is None else [found.misses._replace(title=MISSES)]),
+        Section(DATA, (f"The model was fitted to {model.fitted_to_}.",)),
+        _settings(model, command),
+        *_methods(model, found),
+    ]
+    return Document(
+        title=f"{_name(model)}: {model.fitted_to_}",
+        subtitle=_subtitle(found),
+        sections=tuple(sections),
+        made=made_by(_date(model)),
+        market=found.market,
+    )
+
+
+def _subtitle(found: Content) -> str:
+    """The answer in one sentence."""
+    return (*found.answer.sentences, found.question[0])[0]
+
+
+def _name(model: Any) -> str:
+    """The model as a heading."""
+    from thali.model.registry import spec_of
+
+    spec = spec_of(model)
+    return (type(model).__name__ if spec is None else spec.name.replace("-", " ")).capitalize()
+
+
+def _certainty(model: Any, found: Content) -> Section:
+    """Monte Carlo error and traces."""
+    summary = model.summary()
+    if not isinstance(model, Sampled):
+        return Section(SURE, ("Standard errors stand beside the estimates.",), found.certainty)
+    table = Table("Every quantity, its interval and its Monte Carlo error", summary.rename_axis("quantity"))
+    sentence = (
+        f"Each quantity has its posterior mean, standard deviation and {interval_name()}; mcse is the Monte Carlo error"
+        " of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree."
+    )
+    pictures = found.certainty
+    if "trace" in _pictures_of(model):
+        pictures += (
+            picture("Draws of each chain, one after the other: chains that agree cover the same band.", "trace", model),
+        )
+    return Section(SURE, (sentence,), pictures, (table,))
+
+
+def _pictures_of(model: Any) -> tuple[str, ...]:
+    from thali.model.registry import spec_of
+
+    spec = spec_of(model)
+    return () if spec is None else spec.pictures
+
+
+def _settings(model: "Model", command: str) -> Section:
+    """What the model and the run were, and how to repeat them."""
+    facts = [("Model", " ".join(repr(model).split()))]
+    facts += [(name.replace("_", " ").capitalize(), f"{value:,}") for name, value in model.run_settings().items()]
+    return Section(SETTINGS, facts=(*facts, *versions()), code=command or _python(model))
+
+
+def _python(model: "Model") -> str:
+    """The fit as Python."""
+    made = f"import thali as th\n\nmodel = th.{' '.join(repr(model).split())}\n"
+    if isinstance(model, Classifier):  # whose run stands in the constructor
+        return f"{made}model.fit(X, y)"
+    return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in model.run_settings().items())])})"
+
+
+def _methods(model: Any, found: Content) -> list[Section]:
+    """A paragraph for a paper, and what it cites."""
+    sentences = [*found.methods, *_of_run(model)]
+    cited = cited_in(sentences)
+    return [Section(METHODS, (" ".join(sentences),)), *([Section(REFERENCES, entries=cited)] if cited else [])]
+
+
+def _of_run(model: Any) -> list[str]:
+    """Sentences about the draws."""
+    if not isinstance(model, Sampled):
+        return [f"The computations were done with {program()}."]
+    sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
+    drawn = f"{sizes['chain']:,} chains of {sizes['draw']:,} draws each were kept, computed with {program()}."
+    judged = []
+    if "r_hat" in facts:
+        judged = [
+            f"Convergence was judged by R-hat (at most {facts['r_hat']:.3f}) and the effective sample sizes (at least"
+            f" {facts['ess']:,.0f}) of all reported quantities (Vehtari et al., 2021)."
+        ]
+    return [drawn, *judged, f"Intervals are central {interval_name()}s of the posterior."]
+
+
+def _date(model: Any) -> str:
+    """The day of the draws."""
+    if not isinstance(model, Sampled):
+        return ""
+    return str(model.posterior_.attrs["created_at"])[:10]

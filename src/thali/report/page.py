@@ -1,0 +1,111 @@
+"""A report as one HTML file that needs nothing from anywhere."""
+
+import base64
+import hashlib
+import itertools
+import json
+import re
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from thali._described import printable
+
+from .document import Document, Section, Table
+from .drawing import Drawn, drawn
+from .numbers import cell
+
+if TYPE_CHECKING:
+    import jinja2
+    import pandas
+
+_LONG = 15  # rows, above which a table is folded
+MAX_ROWS = 1_000  # of a table that are shown
+
+
+class _Rows(NamedTuple):
+    """A table as the page shows it; each cell with its class of style."""
+
+    title: str
+    size: str
+    head: list[tuple[str, str]]
+    rows: list[list[tuple[str, str]]]
+    has_index: bool
+    is_long: bool
+
+
+def rendered(document: Document) -> str:
+    """The page; the same document gives the same text."""
+    script = _file("market.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    pictures = itertools.count(1)
+    sections = [_section(section, pictures) for section in document.sections]
+    market = "" if document.market is None else _harmless(json.dumps(document.market, separators=(",", ":")))
+    return printable(
+        _template().render(
+            title=" ".join(document.title.split()),
+            subtitle=document.subtitle,
+            sections=sections,
+            made=document.made,
+            style=_file("style.css"),
+            script=_markup(script),
+            script_hash=f"sha256-{digest}",
+            market=_markup(market),
+        )
+    )
+
+
+def _section(section: Section, numbers: Any) -> dict[str, Any]:
+    """What the template needs of a section."""
+    shown = section._asdict()
+    shown["anchor"] = re.sub(r"\W+", "-", section.title.lower()).strip("-")
+    shown["pictures"] = [_with_markup(drawn(picture, next(numbers))) for picture in section.pictures]
+    shown["tables"] = [_rows(table) for table in section.tables]
+    return shown
+
+
+def _with_markup(picture: Drawn) -> Drawn:
+    return picture._replace(content=_markup(picture.content))
+
+
+def _rows(table: Table) -> _Rows:
+    """The cells of a table as text."""
+    frame = table.frame
+    has_index = frame.index.name is not None
+    if has_index:
+        frame = frame.reset_index()
+    kinds = ["" if _is_number(frame.iloc[:, k]) else "text" for k in range(frame.shape[1])]
+    head = [(str(name).replace("_", " "), kind) for name, kind in zip(frame.columns, kinds, strict=True)]
+    size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"the first {MAX_ROWS:,} of {len(frame):,} rows"
+    rows = [
+        [(cell(str(name), value), kind) for name, value, kind in zip(frame.columns, values, kinds, strict=True)]
+        for values in frame.head(MAX_ROWS).itertuples(index=False)
+    ]
+    return _Rows(table.title, size, head, rows, has_index, len(frame) > _LONG)
+
+
+def _is_number(column: "pandas.Series") -> bool:
+    return column.dtype.kind in "fiu"
+
+
+def _harmless(text: str) -> str:
+    """JSON that cannot end the element in which it stands."""
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _markup(text: str) -> Any:
+    """Text that is HTML already."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def _file(name: str) -> str:
+    return (files("thali.report") / "page" / name).read_text("utf-8")
+
+
+def _template() -> "jinja2.Template":
+    import jinja2
+
+    loader = jinja2.DictLoader({"report.html": _file("report.html")})
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.get_template("report.html")

@@ -1,0 +1,70 @@
+"""`report`: a fitted model as one HTML file."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas
+
+from thali._printed import Printed
+from thali.errors import PYTHON, ArgumentError, Words
+from thali.inference.files import atomic_write
+from thali.model.base import Model
+
+from . import comparison, fitted, tests_of_pairs
+from .document import Document
+from .page import rendered
+
+
+def report(what: Any, path: Any) -> None:
+    """Write a report: one HTML file that needs nothing from anywhere, to mail, to print, to read on a phone.
+
+    It says what was asked and of what data, whether the answer can be trusted, the answer with its pictures, how sure
+    it is, what the model does not explain, how to repeat the fit, and what a paper would say of the methods. The same
+    fit gives the same file, to the byte.
+
+    Parameters
+    ----------
+    what : fitted model, table of thali.compare, or result of a function of thali.paired
+    path : str or path
+        Of the file; one that exists is replaced.
+
+    Raises
+    ------
+    NotFittedError
+        Before `fit`.
+    ArgumentError
+        If there is no report of such a thing.
+    DataError
+        If the file cannot be written.
+
+    Example
+    -------
+    >>> import tempfile, pathlib, thali as th
+    >>> model = th.EliminationByAspects("unique")
+    >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "report.html"
+    ...     report(model, file)
+    ...     file.read_text("utf-8").startswith("<!doctype html>")
+    True
+    """
+    atomic_write(Path(path), page_of(what))
+
+
+def page_of(what: Any, command: str = "", words: Words = PYTHON) -> bytes:
+    """The report as HTML; `command` is what was typed to make the fit."""
+    return rendered(_document(what, command, words)).encode()
+
+
+def _document(what: Any, command: str, words: Words) -> Document:
+    if isinstance(what, Model):
+        what._require_fitted()
+        return fitted.document_of(what, command, words)
+    if isinstance(what, Printed):
+        return tests_of_pairs.document_of(what, command)
+    if isinstance(what, pandas.DataFrame) and "scorer" in what.attrs:
+        return comparison.document_of(what, command)
+    raise ArgumentError(
+        "report writes about fitted models, tables of thali.compare and results of thali.paired; got"
+        f" {type(what).__name__}."
+    )

@@ -1,0 +1,162 @@
+"""Reports: of every model, of comparisons and tests; safe, whole, and the same each time."""
+
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+from tiny_models import TINY
+
+import thali as th
+from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.report import report
+from thali.report.answers.shared import most_probable
+from thali.report.content import listed, number, probability
+from thali.report.numbers import cell
+from thali.report.page import MAX_ROWS
+from thali.report.references import REFERENCES, cited_in
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "x" * 5000)
+
+
+class Page(HTMLParser):
+    """The elements of a page, its text, and the names inside it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.ids, self.links, self.texts, self.policy = [], [], [], [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        found = dict(attrs)
+        self.ids += [found["id"]] if "id" in found else []
+        self.links += [found[name] for name in ("src", "href", "xlink:href", "srcset", "action") if name in found]
+        self.handlers = [name for name in found if name.startswith("on")]
+        assert not self.handlers
+        if found.get("http-equiv") == "Content-Security-Policy":
+            self.policy = found["content"]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def page_of(what, folder):
+    file = folder / "report.html"
+    report(what, file)
+    text = file.read_text("utf-8")
+    assert len(text) < 1_000_000
+    page = Page(text)
+    assert page.policy == POLICY and "script" not in page.elements
+    assert all(link.startswith(("#", "data:")) for link in page.links)
+    assert len(set(page.ids)) == len(page.ids)
+    inside = {link.removeprefix("#") for link in page.links if link.startswith("#")}
+    assert inside <= set(page.ids)
+    return page, text
+
+
+_FITTED = {}
+
+
+def fitted(name):
+    if name not in _FITTED:
+        _FITTED[name] = TINY[name].fitted()
+    return _FITTED[name]
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_every_model_has_a_report(name, tmp_path):
+    model = fitted(name)
+    page, text = page_of(model, tmp_path)
+    said = " ".join(" ".join(page.texts).split())
+    assert model.fitted_to_ in said and str(model.verdict()) in said
+    assert "can be relied on" in said if model.verdict().agrees else "Not yet to be relied on" in said
+    order = [said.rindex(title) for title in ("What was asked", "Can it be trusted", "The answer", "How sure")]
+    assert order == sorted(order) and "Methods, for a paper" in said
+    again = tmp_path / "again.html"
+    model.report(again)
+    assert again.read_text("utf-8") == text
+
+
+def test_a_model_from_a_file_has_the_same_report(tmp_path):
+    model = fitted("elimination-by-aspects")
+    model.save(tmp_path / "model.nc")
+    assert page_of(th.load(tmp_path / "model.nc"), tmp_path)[1] == page_of(model, tmp_path)[1]
+
+
+def test_the_command_repeats_the_fit(tmp_path):
+    model = th.EliminationByAspects("unique")
+    run = {"draws": 20, "tune": 10, "chains": 2, "random_seed": 7}
+    data = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"))
+    model.fit(data, progressbar=False, **run)
+    code = "model.fit(data, draws=20, tune=10, chains=2, random_seed=7)"
+    assert code in " ".join(page_of(model, tmp_path)[0].texts)
+    assert model.run_settings() == run
+
+
+def test_no_name_becomes_markup(tmp_path):
+    data = th.PairedComparisons([[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS)
+    model = th.EliminationByAspects("unique").fit(data, draws=20, tune=10, chains=2, random_seed=1, progressbar=False)
+    page, text = page_of(model, tmp_path)
+    assert "&lt;script&gt;alert(1)" in text and "{{ 7 * 7 }}" in text
+    assert "img" not in page.elements or 'alt="' in text
+
+
+def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
+    data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY"])
+    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    page, _ = page_of(model, tmp_path)
+    assert page.elements.count("svg") == 2 or page.elements.count("svg") == 3
+    table = th.compare({"BTL": model}, data, cores=1, progressbar=False)
+    page, _ = page_of(table, tmp_path)
+    assert "BTL predicts" in " ".join(page.texts)
+    page, _ = page_of(th.paired.transitivity(data), tmp_path)
+    assert "strong" in " ".join(page.texts)
+
+
+def test_what_has_no_report_is_refused(tmp_path):
+    with pytest.raises(NotFittedError):
+        th.EliminationByAspects().report(tmp_path / "x.html")
+    with pytest.raises(ArgumentError, match="writes about fitted models"):
+        report(pd.DataFrame({"a": [1]}), tmp_path / "x.html")
+    with pytest.raises(DataError, match="there is no folder"):
+        fitted("multinomial-logit").report(tmp_path / "nowhere" / "x.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_long_tables_are_folded_and_bounded(tmp_path):
+    result = th.paired.transitivity(th.datasets.celebrities())
+    vars(result)["table"] = pd.DataFrame({"value": range(MAX_ROWS + 5)})
+    page, text = page_of(result, tmp_path)
+    assert "details" in page.elements and f"the first {MAX_ROWS:,} of {MAX_ROWS + 5:,} rows" in text
+    assert text.count("<tr>") == MAX_ROWS + 1
+
+
+def test_numbers_are_those_that_people_read():
+    assert [cell("x", value) for value in (0.12345, 12345.6, 1e-5, float("nan"), 3, True, ("a", "b"))] == [
+        "0.123",
+        "12,346",
+        "1.0e-05",
+        "–",
+        "3",
+        "yes",
+        "a, b",
+    ]
+    assert (probability(0.999), probability(0.001), probability(0.5)) == ("above .99", "below .01", ".50")
+    assert (number(123.4), number(1.2345)) == ("123", "1.23")
+    assert listed("ab") == "a and b" and listed("abcdefgh", 4) == "a, b, c and 5 more"
+
+
+def test_references_are_those_that_are_cited():
+    found = cited_in(["Elimination by aspects (Tversky, 1972) and Bradley & Terry (1952)."])
+    assert [each.split("(")[0] for each in found] == ["Bradley, R. A., & Terry, M. E. ", "Tversky, A. "]
+    assert all(re.search(r"\(\d{4}\)\. ", text) for text in REFERENCES.values())
+
+
+def test_features_of_one_are_not_called_shared():
+    alone = pd.DataFrame({"members": [("a",)], "probability": [0.9], "weight": [1.0]})
+    assert most_probable(alone, "aspect") == "No aspect that several share is present often enough to be named."
