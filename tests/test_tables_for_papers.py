@@ -4,12 +4,10 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import pytest
 from openpyxl import load_workbook
 
 import thali as th
 from thali._tables import Table
-from thali.errors import ArgumentError
 from thali.model.saved import packed, unpacked
 
 HARD = ["R&D 50 %", "a_b#1", "x|y", "<b>", "two\nlines", "[1]", "=SUM(A1)", "$~^\\{}"]
@@ -70,12 +68,6 @@ def test_a_table_stays_one_and_is_saved():
     assert all(isinstance(each, Table) for each in (kept.head(2), kept[["n"]], pickle.loads(pickle.dumps(kept))))
     frame = kept[["weight", "n"]].reset_index(drop=True)
     pd.testing.assert_frame_equal(unpacked(packed(frame)), pd.DataFrame(frame), check_column_type=False)
-
-
-def test_without_jinja2_the_package_is_named(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ArgumentError, match=r'LaTeX tables need Jinja2: pip install "thali\[files\]"'):
-        table().to_latex()
 
 
 def test_results_are_tables():

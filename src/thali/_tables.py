@@ -85,13 +85,7 @@ class Table(pd.DataFrame):
         Returns
         -------
         str or None
-
-        Raises
-        ------
-        ArgumentError
-            If Jinja2, which pandas needs for that, is not installed.
         """
-        _needs("jinja2", "LaTeX tables need Jinja2")
         index = settings.setdefault("index", not is_numbered(self))
         sides = "l" * (self.index.nlevels if index else 0)
         sides += "".join("r" if _is_number(self.iloc[:, k]) else "l" for k in range(self.shape[1]))
