@@ -3,8 +3,8 @@ from . import errors as errors
 from . import likelihoods as likelihoods
 from . import paired as paired
 from . import plots as plots
-from . import report as report
 from . import priors as priors
+from . import report as report
 from . import testing as testing
 from .comparison.compare import compare as compare
 from .comparison.merge import merge as merge

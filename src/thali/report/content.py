@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from .document import Picture, Section
+from .document import Section
 
 
 class Content(NamedTuple):
@@ -10,10 +10,8 @@ class Content(NamedTuple):
 
     question: tuple[str, ...]  # what was asked, in sentences
     answer: Section
-    certainty: tuple[Picture, ...] = ()  # besides traces and the summary
     misses: Section | None = None  # what the model does not explain
     methods: tuple[str, ...] = ()  # sentences of a paper about the model, before those about its fit
-    market: dict[str, Any] | None = None  # for the simulator of a market
 
 
 def number(value: float) -> str:

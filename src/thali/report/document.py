@@ -41,4 +41,3 @@ class Document(NamedTuple):
     subtitle: str
     sections: tuple[Section, ...]
     made: str  # when and by what
-    market: dict[str, Any] | None = None  # what the simulator of a market computes with

@@ -9,7 +9,7 @@ from thali.model.classifiers.classifier import Classifier
 from .answers import content_of
 from .answers.shared import interval_name, picture
 from .content import Content
-from .document import Document, Section, Table
+from .document import Document, Picture, Section, Table
 from .references import cited_in
 from .settings import made_by, program, versions
 
@@ -37,7 +37,7 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
         Section(TRUST, (verdict.render(words),), good=verdict.agrees),
         found.answer,
-        _certainty(model, found),
+        _certainty(model),
         *([] if found.misses is None else [found.misses._replace(title=MISSES)]),
         Section(DATA, (f"The model was fitted to {model.fitted_to_}.",)),
         _settings(model, command),
@@ -48,7 +48,6 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         subtitle=_subtitle(found),
         sections=tuple(sections),
         made=made_by(_date(model)),
-        market=found.market,
     )
 
 
@@ -65,19 +64,19 @@ def _name(model: Any) -> str:
     return (type(model).__name__ if spec is None else spec.name.replace("-", " ")).capitalize()
 
 
-def _certainty(model: Any, found: Content) -> Section:
+def _certainty(model: Any) -> Section:
     """Monte Carlo error and traces."""
     summary = model.summary()
     if not isinstance(model, Sampled):
-        return Section(SURE, ("Standard errors stand beside the estimates.",), found.certainty)
+        return Section(SURE, ("Standard errors stand beside the estimates.",))
     table = Table("Every quantity, its interval and its Monte Carlo error", summary.rename_axis("quantity"))
     sentence = (
         f"Each quantity has its posterior mean, standard deviation and {interval_name()}; mcse is the Monte Carlo error"
         " of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree."
     )
-    pictures = found.certainty
+    pictures: tuple[Picture, ...] = ()
     if "trace" in _pictures_of(model):
-        pictures += (
+        pictures = (
             picture("Draws of each chain, one after the other: chains that agree cover the same band.", "trace", model),
         )
     return Section(SURE, (sentence,), pictures, (table,))

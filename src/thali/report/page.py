@@ -1,9 +1,6 @@
 """A report as one HTML file that needs nothing from anywhere."""
 
-import base64
-import hashlib
 import itertools
-import json
 import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,11 +32,8 @@ class _Rows(NamedTuple):
 
 def rendered(document: Document) -> str:
     """The page; the same document gives the same text."""
-    script = _file("market.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     pictures = itertools.count(1)
     sections = [_section(section, pictures) for section in document.sections]
-    market = "" if document.market is None else _harmless(json.dumps(document.market, separators=(",", ":")))
     return printable(
         _template().render(
             title=" ".join(document.title.split()),
@@ -47,9 +41,6 @@ def rendered(document: Document) -> str:
             sections=sections,
             made=document.made,
             style=_file("style.css"),
-            script=_markup(script),
-            script_hash=f"sha256-{digest}",
-            market=_markup(market),
         )
     )
 
@@ -85,11 +76,6 @@ def _rows(table: Table) -> _Rows:
 
 def _is_number(column: "pandas.Series") -> bool:
     return column.dtype.kind in "fiu"
-
-
-def _harmless(text: str) -> str:
-    """JSON that cannot end the element in which it stands."""
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _markup(text: str) -> Any:

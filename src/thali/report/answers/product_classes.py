@@ -18,9 +18,7 @@ def content(model: Any) -> Content:
             " would each product of a market have?",
         ),
         answer=_answer(model),
-        certainty=(),
         methods=tuple(_methods(model)),
-        market=None,
     )
 
 
