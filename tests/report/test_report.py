@@ -82,6 +82,13 @@ def test_every_model_has_a_report(name, tmp_path):
     assert again.read_text("utf-8") == text
 
 
+@pytest.mark.parametrize("settings", [{"method": "map", "a": 1.0}, {"method": "variational", "random_seed": 1}])
+def test_classifiers_without_draws_have_reports(settings, tmp_path):
+    X, y = TINY["plackett-luce"].data()
+    page, _ = page_of(th.PlackettLuceRegression(**settings).fit(X, y), tmp_path)
+    assert "There are no draws" in " ".join(page.texts) and "height" in " ".join(page.texts)
+
+
 def test_a_model_from_a_file_has_the_same_report(tmp_path):
     model = fitted("elimination-by-aspects")
     model.save(tmp_path / "model.nc")

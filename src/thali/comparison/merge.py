@@ -74,9 +74,7 @@ def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
         for key, record in _joined({folder.path: dict(folder.records), **records}).items():
             if record is not folder.records.get(key):
                 folder.add(key, record, 0.0)
-        found = {fit: folder.records.get(key_of(fit)) for fit in fits}
-        table = comparison_table(Scores(splitter, scorer, parts, list(stamp["models"]), found))
-    table.attrs.update(interrupted=False, lapses=source["lapses"])
+        table = _table(splitter, scorer, parts, stamp, source, folder.records)
     warn_of(table, splitter, InPython(f"compare(..., job='{job}') runs them", "thali resume runs them"))
     return table
 
@@ -104,6 +102,18 @@ def table_of_job(job: Any) -> "pandas.DataFrame":
     splitter, scorer = _way_of(stamp, source)
     seed, settings = seed_of_json(stamp["seed"]), stamp["settings"]
     parts = splitter.parts(seed, settings["hold_out"], settings["folds"])
+    return _table(splitter, scorer, parts, stamp, source, records)
+
+
+def _table(
+    splitter: Any,
+    scorer: Any,
+    parts: list[Any],
+    stamp: Mapping[str, Any],
+    source: Mapping[str, Any],
+    records: Mapping[str, Record],
+) -> "pandas.DataFrame":
+    """The table of what the records hold."""
     names = list(stamp["models"])
     found = {fit: records.get(key_of(fit)) for fit in fits_of(names, len(parts))}
     table = comparison_table(Scores(splitter, scorer, parts, names, found))

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Words
-from thali.model.base import Sampled
 from thali.model.classifiers.classifier import Classifier
+from thali.model.registry import spec_of
 
 from .answers import content_of
 from .answers.shared import interval_name, picture
@@ -58,35 +58,34 @@ def _subtitle(found: Content) -> str:
 
 def _name(model: Any) -> str:
     """The model as a heading."""
-    from thali.model.registry import spec_of
-
     spec = spec_of(model)
     return (type(model).__name__ if spec is None else spec.name.replace("-", " ")).capitalize()
 
 
 def _certainty(model: Any) -> Section:
     """Monte Carlo error and traces."""
+    if _draws_of(model) is None:
+        return Section(
+            SURE, ("There are no draws; where the fit has errors or intervals, they stand beside the estimates.",)
+        )
     summary = model.summary()
-    if not isinstance(model, Sampled):
-        return Section(SURE, ("Standard errors stand beside the estimates.",))
     table = Table("Every quantity, its interval and its Monte Carlo error", summary.rename_axis("quantity"))
     sentence = (
         f"Each quantity has its posterior mean, standard deviation and {interval_name()}; mcse is the Monte Carlo error"
         " of the mean, ess the effective number of draws, and r_hat is near 1 where the chains agree."
     )
     pictures: tuple[Picture, ...] = ()
-    if "trace" in _pictures_of(model):
+    spec = spec_of(model)
+    if spec is not None and "trace" in spec.pictures:
         pictures = (
             picture("Draws of each chain, one after the other: chains that agree cover the same band.", "trace", model),
         )
     return Section(SURE, (sentence,), pictures, (table,))
 
 
-def _pictures_of(model: Any) -> tuple[str, ...]:
-    from thali.model.registry import spec_of
-
-    spec = spec_of(model)
-    return () if spec is None else spec.pictures
+def _draws_of(model: Any) -> Any:
+    """The posterior; None where the fit made no draws, as some methods do."""
+    return getattr(model, "posterior_", None)
 
 
 def _settings(model: "Model", command: str) -> Section:
@@ -113,9 +112,10 @@ def _methods(model: Any, found: Content) -> list[Section]:
 
 def _of_run(model: Any) -> list[str]:
     """Sentences about the draws."""
-    if not isinstance(model, Sampled):
+    draws = _draws_of(model)
+    if draws is None:
         return [f"The computations were done with {program()}."]
-    sizes, facts = model.posterior_["posterior"].sizes, model.verdict().facts
+    sizes, facts = draws["posterior"].sizes, model.verdict().facts
     drawn = f"{sizes['chain']:,} chains of {sizes['draw']:,} draws each were kept, computed with {program()}."
     judged = []
     if "r_hat" in facts:
@@ -128,6 +128,5 @@ def _of_run(model: Any) -> list[str]:
 
 def _date(model: Any) -> str:
     """The day of the draws."""
-    if not isinstance(model, Sampled):
-        return ""
-    return str(model.posterior_.attrs["created_at"])[:10]
+    draws = _draws_of(model)
+    return "" if draws is None else str(draws.attrs["created_at"])[:10]
