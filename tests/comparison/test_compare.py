@@ -352,7 +352,7 @@ class Killer:
         return task * task
 
 
-@pytest.mark.first(1)
+@pytest.mark.long  # test_a_killed_comparison_goes_on is the short one
 @pytest.mark.parametrize("always", [False, True])
 def test_a_killed_process_loses_nothing(tmp_path, always):
     found = dict(workers.run_all(Killer(tmp_path / "killed", always), list(range(8)), 2))

@@ -147,6 +147,7 @@ def killed(kind, times, seed):
     return int(done.stdout.split()[0])
 
 
+@pytest.mark.first(2)  # the others are among those that are killed a hundred times
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kind", ["pairs", "annealed product classes", "particles"])
 def test_a_killed_job_goes_on(kind):
@@ -160,6 +161,7 @@ def test_a_hundred_killed_jobs_go_on(kind):
     assert killed(kind, 11, 2) > 5
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     size = size_of(kind)

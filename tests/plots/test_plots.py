@@ -55,16 +55,16 @@ OTHERS = (
 )  # which have tests of their own
 OF_A_MODEL = [name for name in plots.__all__ if name not in OTHERS]
 CASES = {
-    "four": lambda: fitted(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),
     "nine": lambda: fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)]),
-    "forty": lambda: fitted(40, draws=40, common=[tuple(range(start, 40, 5)) for start in range(5)]),
     "forty long names": lambda: fitted(40, LONG, draws=40, common=[(0, 1, 2)]),
     "awkward names": lambda: fitted(4, MULTIMODAL, common=[(0, 1)], unique=False),
     "no features": lambda: fitted(3, mean_features=0.0, learned_alpha=False),
+    "more options than labels": lambda: fitted(200, draws=3, chains=2, common=[(0, 5)]),
+    "four": lambda: fitted(4, ["P+", "P", "R", "R+"], common=[(0, 1), (2, 3)]),
+    "forty": lambda: fitted(40, draws=40, common=[tuple(range(start, 40, 5)) for start in range(5)]),
     "neither features nor unique aspects": lambda: fitted(2, mean_features=0.0, unique=False),
     "one chain, one draw": lambda: fitted(3, chains=1, draws=1),
     "many chains": lambda: fitted(3, chains=12),
-    "more options than labels": lambda: fitted(200, draws=3, chains=2, common=[(0, 5)]),
     "too many options for dense features": lambda: fitted(70, draws=10, common=[(0, 5)]),
 }
 
@@ -80,6 +80,7 @@ def no_figure_stays_open():
     plt.close("all")
 
 
+@pytest.mark.first(5 * len(OF_A_MODEL))
 @pytest.mark.parametrize("picture", OF_A_MODEL)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):

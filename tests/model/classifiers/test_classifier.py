@@ -298,6 +298,7 @@ def test_a_rare_level_that_a_fold_lacks_is_no_reason_to_fail(model):
 
 
 @pytest.mark.fit
+@pytest.mark.first(3)
 @pytest.mark.parametrize("name", CHECKED)
 def test_checks_of_scikit_learn(name):
     model, failures, passed = CHECKED[name], {}, 0
