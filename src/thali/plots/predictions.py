@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.kinds import PAIRS
+from thali.data.kinds import BEST_WORST, PAIRS
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.kind import kind_of, of_choices
@@ -112,7 +112,7 @@ def _points(model: Any) -> _Points:
     if isinstance(model, MaximumLikelihoodElimination):
         return _estimated(model)
     tree = of_choices(posterior_of(model), "plots.choice_probabilities")
-    return (_pairs if kind_of(tree) == PAIRS else _places)(tree)
+    return {PAIRS: _pairs, BEST_WORST: _named_options}.get(kind_of(tree), _places)(tree)
 
 
 def _estimated(model: MaximumLikelihoodElimination) -> _Points:
@@ -179,6 +179,17 @@ def _places(tree: "xarray.DataTree") -> _Points:
 
     total = n[which[drawn]]
     return _Points(counts[drawn] / total, total, *predicted, name, len(members), "members of sets")
+
+
+def _named_options(tree: "xarray.DataTree") -> _Points:
+    """Of best-worst choices each option as the best and as the worst."""
+    from thali.model.latent_features.answers.check_best_worst import named_options
+
+    found = named_options(tree, None)
+    names = [f"{label} named the {which}" for label, which in zip(short(found.labels), found.named, strict=True)]
+    predicted = _mean_and_interval(found.probability.T)
+    observed = found.observed / found.n
+    return _Points(observed, found.n, *predicted, names.__getitem__, len(names), "options")
 
 
 def _mean_and_interval(probability: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -147,7 +147,8 @@ def test_best_and_worst_of_three(cells):
     text = f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
     reading = recognise(table(text))
     assert reading.layout == best_worst.NAME
-    assert chosen(reading.build()[0]) == BEST_WORST
+    data = reading.build()[0]
+    assert data.worst is not None and chosen(data.as_rankings()) == BEST_WORST
 
 
 @pytest.mark.parametrize(
@@ -178,7 +179,7 @@ def test_a_row_for_each_option_of_a_set():
     reading = recognise(table(LONG))
     assert reading.layout == best_worst.NAME and "marked in 'best' and 'worst'" in reading.how
     data = reading.build()[0]
-    assert chosen(data) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
+    assert chosen(data.as_rankings()) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
         ("milk", "water"): {"milk": 1},
         ("tea", "water"): {"tea": 1},
     }
