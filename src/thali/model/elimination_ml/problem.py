@@ -8,6 +8,8 @@ from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 
 from ..latent_features.answers.ties import outcomes
+from ..latent_features.likelihoods.best_worst import RANKING, answer_counts
+from .best_worst_problem import BestWorstProblem
 from .luce_problem import LuceProblem
 from .slopes import Slopes
 
@@ -181,14 +183,21 @@ class Problem(NamedTuple):
         return self.first.T @ (by_own * factor) + self.second.T @ by_other
 
 
+Pose = Problem | LuceProblem | BestWorstProblem  # what a maximum is sought of
+
+
 def problem(
     data: "PairedComparisons | Choices",
     owners: np.ndarray,
     lapse: float,
     extra: np.ndarray | None = None,
     ties: bool = False,
-) -> "Problem | LuceProblem":
+    best_worst: str = RANKING,
+) -> "Pose":
     """The problem that data and owners (options by aspects; out of sets each its own) pose."""
+    if isinstance(data, Choices) and data.worst is not None:
+        counts = answer_counts(data)
+        return BestWorstProblem(counts, data.members, data.start, data.n_options, float(lapse), best_worst)
     if isinstance(data, Choices):
         return LuceProblem(data.counts, data.members, data.start, data.n_options, float(lapse))
     if extra is None:

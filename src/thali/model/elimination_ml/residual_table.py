@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.data.choices import Choices
 
+from ..latent_features.likelihoods.best_worst import possible_answers
 from .estimates import Estimates
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ OUTCOMES = ("a", "tie", "b")
 
 
 def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
-    """One row a pair; with ties three, one an outcome; out of sets one a member of a set."""
+    """One row a pair; with ties three, one an outcome; out of sets one a member of a set, or an answer."""
     from thali._tables import Table
 
     data, pose = found.data, found.pose
@@ -23,6 +24,11 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
     numbers = {"n": n.astype(np.int64) if found.is_whole else n, "observed": pose.counts / n}
     numbers |= {"predicted": found.fitted(), "residual": found.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
+    if isinstance(data, Choices) and data.worst is not None:
+        answers = possible_answers(data.start)
+        best, worst = (labels[data.members[each]] for each in (answers.best, answers.worst))
+        offered = np.repeat(np.array([", ".join(members) for members in data.sets], dtype=object), answers.sizes)
+        return Table({"best": best, "worst": worst, "offered": offered} | numbers)
     if isinstance(data, Choices):
         offered = np.array([", ".join(members) for members in data.sets], dtype=object)[data.set_of]
         return Table({"alternative": labels[data.members], "offered": offered} | numbers)
