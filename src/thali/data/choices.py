@@ -145,7 +145,9 @@ class Choices(ChoiceRows):
         choice = np.flatnonzero(counts)
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        return cls._made_of(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None, None)
+        return cls._made_of(
+            data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None, None
+        )
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons; respondents are no longer told apart.
@@ -285,6 +287,11 @@ class Choices(ChoiceRows):
     def sizes(self) -> np.ndarray:
         """Number of members of each set."""
         return np.diff(self.start)
+
+    @property
+    def answers(self) -> np.ndarray:
+        """Number of possible answers for each set: its members, or of best-worst choices its ordered pairs."""
+        return self.sizes if self.worst is None else self.sizes * (self.sizes - 1)
 
     @property
     def set_of(self) -> np.ndarray:

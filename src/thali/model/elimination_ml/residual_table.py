@@ -1,6 +1,7 @@
 """Observed against fitted proportions, as a table."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,3 +38,17 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
         return Table({"a": labels[data.first], "b": labels[data.second]} | numbers)
     sides = {"a": np.repeat(labels[data.first], 3), "b": np.repeat(labels[data.second], 3)}
     return Table(sides | {"outcome": np.tile(np.array(OUTCOMES, object), data.n_pairs)} | numbers)
+
+
+def named_row(row: Mapping[Any, Any], shown: Mapping[str, str] | None = None) -> str:
+    """What a row of the table is of in words, with other names for the options if they are given."""
+
+    def name(column: str) -> str:
+        return (shown or {}).get(row[column], row[column])
+
+    if "best" in row:
+        return f"{name('best')} best and {name('worst')} worst of {row['offered']}"
+    if "offered" in row:
+        return f"{name('alternative')} of {row['offered']}"
+    a, b = name("a"), name("b")
+    return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]

@@ -80,7 +80,5 @@ def best_worst_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
     found = named_options(tree, streams(random_seed, 1)[0])
     x, n = found.observed[:, None], found.n[:, None]
     rows = [replicated_rows(x, n, found.probability, found.replicates)]
-    discrepancy = np.array(
-        [discrepancy_of(each, n, found.probability) for each in (x, found.replicates)]
-    )
+    discrepancy = np.array([discrepancy_of(each, n, found.probability) for each in (x, found.replicates)])
     return finished_table(pd.DataFrame({"option": found.labels, "named": found.named}), rows, discrepancy)

@@ -62,7 +62,9 @@ def answer_probability_draws(
     if rule != RANKING or not columns.n_features[draws].any():
         return answer_probabilities(columns.unique_weights[draws], start, members, lapse, rule)
     if (largest := int(np.diff(start).max())) > 3:
-        raise DataError(f"With shared aspects, best and worst are predicted of sets of three at most, not of {largest}.")
+        raise DataError(
+            f"With shared aspects, best and worst are predicted of sets of three at most, not of {largest}."
+        )
     sets, factors = [], []  # the sets out of which one is chosen, and for each answer two places of them
     for of_set in np.split(members, start[1:-1]):
         whole, rests = sum(map(len, sets)), {}
