@@ -12,7 +12,8 @@ from thali.errors import DataError
 class Occasions:
     """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
 
-    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not told apart, every occasion counts as one of its own.
+    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
+    told apart, every occasion counts as one of its own.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class LongBestWorst(NamedTuple):
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
-    """The columns by their names, but for those given (best, worst, subject, count); None: the table has another shape."""
+    """The columns by their names, but for those given (best, worst, subject, count); None: another shape."""
     own = by_plain_name([str(name) for name in frame.columns])
 
     def first(names: tuple[str, ...], taken: tuple[str | None, ...] = ()) -> str | None:

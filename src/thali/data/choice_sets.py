@@ -59,7 +59,7 @@ def aggregated(rows: Occasions) -> Arrays:
 
 
 def _distinct(occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any) -> Arrays:
-    """All of a size at a time, so that an occasion is a row of an array; `marked`: what was best, and what was worst."""
+    """All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the worst."""
     kept = counts[occasion] > 0
     occasion, alternative, marked = occasion[kept], alternative[kept], [each[kept] for each in marked]
     size = np.bincount(occasion, minlength=counts.size)

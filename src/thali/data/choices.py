@@ -196,7 +196,7 @@ class Choices(ChoiceRows):
         """
         return long_table(self)
 
-    def with_rows(self, *arrays: np.ndarray) -> "Choices":
+    def with_rows(self, *arrays: np.ndarray | None) -> "Choices":
         """The same options and respondents with other rows: start, members, respondent, choice, times, worst."""
         return self._made_of(self.labels, self.respondents, *arrays, self.people)
 

@@ -146,7 +146,7 @@ TIES = Option(
 BEST_WORST = Option(
     "best_worst",
     "How best and worst are chosen. ranking: by the best of all, the best of the rest and so on, up to six options;"
-    " reversed: the pair that differs most (maximum difference). Of more than three options for --aspects unique alone.",
+    " reversed: the pair that differs most (maximum difference). Of more than three options --aspects unique alone.",
     default="ranking",
     words={"ranking": "ranking", "reversed": "reversed"},
 )

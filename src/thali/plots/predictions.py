@@ -122,8 +122,9 @@ def _points(model: Any) -> _Points:
 
 def _estimated(model: MaximumLikelihoodElimination) -> _Points:
     """The same as `_pairs`, of a model without draws."""
-    if isinstance(model.estimates_.pose, BestWorstProblem):
-        return _estimated_by_option(model.estimates_)
+    found = model.estimates_
+    if isinstance(found.pose, BestWorstProblem):
+        return _estimated_by_option(found.pose, found)
     table = model.residuals()
     table = table.nlargest(MAX_PAIRS, "n") if len(table) > MAX_PAIRS else table
     observed, predicted, n = (table[name].to_numpy(float) for name in ("observed", "predicted", "n"))
@@ -132,10 +133,9 @@ def _estimated(model: MaximumLikelihoodElimination) -> _Points:
     return _Points(observed, n, predicted, predicted, predicted, names.__getitem__, of, what, "maximum likelihood")
 
 
-def _estimated_by_option(found: Estimates) -> _Points:
+def _estimated_by_option(pose: BestWorstProblem, found: Estimates) -> _Points:
     """The same as `_named_options`, of a model without draws."""
-    pose, n = found.pose, len(found.known.labels)
-    answers = possible_answers(pose.start)
+    answers, n = possible_answers(pose.start), len(found.known.labels)
     sums = by_option(answers, pose.members, n).T
     offered = np.tile(np.bincount(pose.members, np.repeat(pose.totals, np.diff(pose.start)), n), 2)
     rows = np.flatnonzero(offered > 0)

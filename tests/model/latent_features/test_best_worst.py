@@ -135,7 +135,7 @@ def test_joint_distribution(rule, rounds):
 def test_what_a_fit_answers(uncompiled, tmp_path):
     data = random_answers(5, (2, 4, 5), 3, 4, most=3)
     for rule in RULES:
-        model = th.EliminationByAspects("unique", best_worst=rule).fit(data, draws=20, tune=20, thin=1, **RUN)
+        model = th.EliminationByAspects("unique", best_worst=rule).fit(data, draws=10, tune=4, thin=1, **RUN)
         weights = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 5)
         constant = float(model.posterior_["constant_data"]["log_multinomial_coefficient"].sum())
         values = [known(data, w, 0.01, rule) + constant for w in weights]
@@ -162,8 +162,8 @@ def test_what_a_fit_answers(uncompiled, tmp_path):
         np.testing.assert_array_equal(np.concatenate(again.predict_proba(data)), np.concatenate(p))
         prior = model.sample_prior(data, draws=4, random_seed=1)
         assert prior["prior_predictive"]["chosen"].sizes["answer"] == len(mean)
-        report = model.report(tmp_path / "report.html")
-        assert "Marley" in (tmp_path / "report.html").read_text(), report
+    model.report(tmp_path / "report.html")
+    assert "the two options that differ most" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.unit

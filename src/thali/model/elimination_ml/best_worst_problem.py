@@ -2,21 +2,22 @@
 
 from collections.abc import Iterator
 from itertools import permutations
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 
 from ..latent_features.likelihoods.best_worst import (
-    LEAST,
     RANKING,
     REVERSED,
+    above_zero,
     answer_probabilities,
     first_answers,
     possible_answers,
 )
 from .slopes import Slopes
 
-BLOCK = 2**18  # entries of arrays of answers x members x members
+BLOCK = 2**18  # entries of an array
 TINY = 1e-9  # share of the largest weight, at which derivatives by a weight of 0 are taken
 
 
@@ -56,6 +57,12 @@ class BestWorstProblem(NamedTuple):
         """Values of answers, summed set by set."""
         return np.add.reduceat(values, first_answers(self.start)[:-1])
 
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear: of a number of an array's entries as of a hundred of `Problem`."""
+        sizes, given = np.diff(self.start), self._of_sets((self.counts > 0.0).astype(float))
+        return 100.0 * sum(_entries(int(m), self.rule) * given[sizes == m].sum() for m in np.unique(sizes))
+
     def with_counts(self, counts: np.ndarray) -> "BestWorstProblem":
         """The same sets with other counts."""
         return self._replace(counts=counts)
@@ -93,7 +100,7 @@ class BestWorstProblem(NamedTuple):
         n = self.n_aspects
         gradient, information, hessian = np.zeros(n), np.zeros(n), np.zeros(n * n)
         for rows in self._rows():
-            by_member, curve = _SLOPES[self.rule](_above_zero(weights[rows.members]), self.lapse)
+            by_member, curve = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
             count, options = rows.counts[:, None], rows.members
             gradient += np.bincount(options.ravel(), (count * by_member).ravel(), n)
             information += np.bincount(options.ravel(), (count * by_member**2).ravel(), n)
@@ -113,7 +120,7 @@ class BestWorstProblem(NamedTuple):
         size = np.diff(self.start)[of]
         for m in np.unique(size).tolist():
             some = np.flatnonzero(size == m)
-            for part in np.split(some, range(step := max(1, BLOCK // m**2), len(some), step)):
+            for part in np.split(some, range(step := max(1, BLOCK // _entries(m, self.rule)), len(some), step)):
                 places = self.start[of[part], None] + np.arange(m)
                 best, worst = (each[given[part], None] for each in (answers.best, answers.worst))
                 order = np.argsort(np.where(places == best, 0, np.where(places == worst, 1, 2)), axis=1, kind="stable")
@@ -121,17 +128,17 @@ class BestWorstProblem(NamedTuple):
                 yield Rows(members, self.counts[given[part]])
 
 
-def _above_zero(own: np.ndarray) -> np.ndarray:
-    """Weights of sets, those that are 0 as small ones."""
-    return np.maximum(own, LEAST * own.max(axis=1, keepdims=True))
+def _entries(m: int, rule: str) -> int:
+    """Entries of the largest array that an answer needs: rankings, members and members."""
+    return m**2 * (factorial(m - 2) if rule == RANKING else 1)
 
 
 def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a[:, :, None] * b[:, None, :]
+    return a[..., :, None] * b[..., None, :]
 
 
 def _diagonal(a: np.ndarray) -> np.ndarray:
-    return a[:, :, None] * np.eye(a.shape[1])
+    return a[..., :, None] * np.eye(a.shape[-1])
 
 
 def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:
@@ -141,24 +148,25 @@ def _of_rankings(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]
     `LuceProblem.slopes`, they are the mean of g, and the mean of H + gg' less the outer product of the mean of g, each
     ranking with the weight :math:`P_\sigma`.
     """
-    n, m = own.shape
-    total, first, second = np.zeros((n, 1)), np.zeros((n, m)), np.zeros((n, m, m))
-    for between in permutations(range(2, m)):
-        order = [0, *between, 1]
-        p, g, curve = np.ones((n, 1)), np.zeros((n, m)), np.zeros((n, m, m))
-        for stage, x in enumerate(order[:-1]):
-            left = order[stage:]
-            q = np.zeros((n, m))
-            q[:, left] = own[:, left] / own[:, left].sum(axis=1, keepdims=True)
-            chosen = (1.0 - lapse) * q[:, [x]] + lapse / len(left)
-            r = (1.0 - lapse) * q[:, [x]] / chosen
-            toward = np.eye(m)[x] - q
-            p, g = p * chosen, g + r * toward
-            curve += _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q)
-        total, first = total + p, first + p * g
-        second += p[:, :, None] * (curve + _outer(g, g))
-    mean = first / total
-    return mean, second / total[:, :, None] - _outer(mean, mean)
+    m = own.shape[1]
+    orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
+    every = np.arange(len(orders))
+    p, g = np.ones((len(orders), len(own), 1)), np.zeros((len(orders), *own.shape))
+    curve = np.zeros((*g.shape, m))
+    left = np.ones((len(orders), 1, m))
+    for stage, x in enumerate(orders.T[:-1]):
+        q = own * left
+        q = q / q.sum(axis=2, keepdims=True)
+        share = q[every, :, x][:, :, None]
+        chosen = (1.0 - lapse) * share + lapse / (m - stage)
+        r = (1.0 - lapse) * share / chosen
+        toward = np.eye(m)[x][:, None] - q
+        p, g = p * chosen, g + r * toward
+        curve = curve + _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q)
+        left[every, 0, x] = 0.0
+    p = p / p.sum(axis=0)
+    mean = (p * g).sum(axis=0)
+    return mean, (p[..., None] * (curve + _outer(g, g))).sum(axis=0) - _outer(mean, mean)
 
 
 def _of_differences(own: np.ndarray, lapse: float) -> tuple[np.ndarray, np.ndarray]:

@@ -170,7 +170,6 @@ class Estimates:
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
         """The test against the saturated model."""
-        weights = len(self.weights)
         return fit_test(
             self.deviance,
             self.df,
@@ -178,7 +177,7 @@ class Estimates:
             self.inverse,
             self.is_whole,
             self.replicate,
-            weights,
+            self.pose.work,
             samples,
             random_seed,
             self.unit,

@@ -61,6 +61,11 @@ class Problem(NamedTuple):
         sides = (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
         return np.column_stack(sides).ravel()
 
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear."""
+        return float(len(self.totals) * self.n_aspects**2)
+
     def with_counts(self, counts: np.ndarray) -> "Problem":
         """The same pairs with other counts of the outcomes."""
         wins, *tied, losses = counts.reshape(len(self.wins), -1).T

@@ -38,7 +38,7 @@ def _drawn(name: str, arguments: tuple[Any, ...], plots: Any) -> Any:
 def best_worst_sentence(rule: str) -> str:
     """By which rule best and worst were modelled."""
     how = {
-        RANKING: "the first and the last option of a ranking, whatever the order of the others (Marley & Louviere, 2005)",
+        RANKING: "the first and the last of a ranking, whatever the order of the others (Marley & Louviere, 2005)",
         REVERSED: "the two options that differ most (maximum difference; Marley & Louviere, 2005)",
     }
     return f"The best and the worst of a set were modelled as {how[rule]}."

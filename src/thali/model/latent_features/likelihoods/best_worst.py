@@ -122,10 +122,16 @@ def shares_of(own: np.ndarray, lapse: float) -> np.ndarray:
     return (1.0 - lapse) * q + lapse / m
 
 
+def above_zero(own: np.ndarray) -> np.ndarray:
+    """Weights of sets, those that are 0 as small ones; equal ones where all are 0."""
+    largest = own.max(axis=-1, keepdims=True)
+    return np.maximum(own, np.where(largest > 0.0, LEAST * largest, 1.0))
+
+
 def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
     """Of sets of m members with weights (..., m)."""
     m = own.shape[-1]
     best, worst = ordered_pairs(m)
-    own = np.maximum(own, LEAST * own.max(axis=-1, keepdims=True))
+    own = above_zero(own)
     odds = own[..., best] / own[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))
