@@ -154,10 +154,10 @@ def test_best_and_worst_of_three(cells):
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
+        ("a1,a2,a3,a4,best,worst\nx,y,z,y,x,z\n", "'y' is listed twice in row 2; remove one of the rows."),
         (
-            "a1,a2,a3,a4,best,worst\nx,y,z,w,x,y\n",
-            "4 options stand in row 2, and best-worst choices are read out of three at most; without the column "
-            "'worst' these are choices of the best.",
+            "a1,a2,best,worst\nx,y,,y\n",
+            "Nothing stands in row 2, column 'best', which is none of the options there, 'x', 'y'.",
         ),
         ("a1,a2,a3,best,worst\nx,y,z,x,x\n", "'x' is both the best and the worst in row 2; mend one of the two."),
         (

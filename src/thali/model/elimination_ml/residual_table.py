@@ -42,11 +42,10 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
 
 def named_row(row: Mapping[Any, Any], shown: Mapping[str, str] | None = None) -> str:
     """What a row of the table is of in words, with other names for the options if they are given."""
-
     names = shown or {}
 
     def name(column: str) -> str:
-        return names.get(row[column], row[column])
+        return str(names.get(row[column], row[column]))
 
     if "best" in row:
         return f"{name('best')} best and {name('worst')} worst of {row['offered']}"
