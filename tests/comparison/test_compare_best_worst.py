@@ -47,7 +47,7 @@ def test_answers_are_taken_apart_and_put_together():
 def test_the_rule_by_which_people_chose_predicts_best():
     data = ranked_answers(WORTH, (4, 5), 200, 1)
     models = {rule: th.EliminationByAspects("unique", method="maximum-likelihood", best_worst=rule) for rule in RULES}
-    table = th.compare(models, data, folds=2, random_seed=1, progressbar=False)
+    table = th.compare(models, data, folds=2, cores=1, random_seed=1, progressbar=False)
     assert table["log_score"].idxmax() == "ranking" and table.loc["ranking", "tasks"] == 400
     assert table.loc["BASE", "log_score"] == pytest.approx(-(np.log(12) + np.log(20)) / 2)
 
