@@ -12,7 +12,8 @@ from thali.errors import DataError
 class Occasions:
     """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
 
-    Where respondents are not told apart, every occasion counts as one of its own.
+    The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
+    told apart, every occasion counts as one of its own.
 
     Parameters
     ----------
@@ -27,6 +28,7 @@ class Occasions:
 
     data: "Choices"
     place: np.ndarray
+    worst: np.ndarray | None
     who: np.ndarray
     set: np.ndarray
     told_apart: bool
@@ -37,11 +39,11 @@ class Occasions:
         if not np.array_equal(data.times, np.floor(data.times)):
             raise DataError("compare leaves whole choices out; these have fractional weights. Give whole counts.")
         rows = np.lexsort((data.choice, data.respondent))
-        times = data.times[rows].astype(np.int64)
-        self._fill(data, np.repeat(data.respondent[rows], times), np.repeat(data.choice[rows], times))
+        rows = np.repeat(rows, data.times[rows].astype(np.int64))
+        self._fill(data, data.respondent[rows], data.choice[rows], None if data.worst is None else data.worst[rows])
 
-    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray) -> "Occasions":
-        self.data, self.who, self.place = data, who, place
+    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray, worst: np.ndarray | None) -> "Occasions":
+        self.data, self.who, self.place, self.worst = data, who, place, worst
         self.set = data.set_of[place]
         self.told_apart = bool(data.respondents)
         if self.told_apart:
@@ -73,7 +75,7 @@ class Occasions:
     @property
     def first_row(self) -> np.ndarray:
         """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
-        return np.concatenate([[0], np.cumsum(self.data.sizes[self.set])])
+        return np.concatenate([[0], np.cumsum(self.data.answers[self.set])])
 
     @property
     def n_alternatives(self) -> int:
@@ -82,11 +84,16 @@ class Occasions:
     @property
     def chosen(self) -> np.ndarray:
         """Which of its alternatives was chosen in each occasion."""
-        return self.place - self.data.start[self.set]
+        best = self.place - self.data.start[self.set]
+        if self.worst is None:
+            return best
+        worst = self.worst - self.data.start[self.set]
+        return best * (self.data.sizes[self.set] - 1) + worst - (worst > best)
 
     def take(self, kept: np.ndarray) -> "Occasions":
         """Those occasions alone, and nothing else of them known."""
-        return Occasions.__new__(Occasions)._fill(self.data, self.who[kept], self.place[kept])
+        worst = None if self.worst is None else self.worst[kept]
+        return Occasions.__new__(Occasions)._fill(self.data, self.who[kept], self.place[kept], worst)
 
     @cached_property
     def choices(self) -> Choices:
@@ -95,14 +102,20 @@ class Occasions:
         sizes = self.data.sizes[sets]
         start = np.concatenate([[0], np.cumsum(sizes)])
         members = np.concatenate([self.data.members[self.data.start[v] : self.data.start[v + 1]] for v in sets])
-        rows, times = np.unique(np.column_stack([self.who, start[which] + self.chosen]), axis=0, return_counts=True)
-        return self.data.with_rows(start, members, rows[:, 0], rows[:, 1], times.astype(float))
+        shift = start[which] - self.data.start[self.set]
+        columns = [self.who, self.place + shift, *([] if self.worst is None else [self.worst + shift])]
+        rows, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
+        worst = None if self.worst is None else rows[:, 2]
+        return self.data.with_rows(start, members, rows[:, 0], rows[:, 1], times.astype(float), worst)
 
     def by_alternative(self, predicted: Any) -> np.ndarray:
         """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
         found = [np.asarray(each, float) for each in predicted]
-        sizes = self.choices.sizes
+        sizes = self.choices.answers
         if [each.shape for each in found] != [(size,) for size in sizes]:
-            raise DataError("predict_proba must give, for each set, the probabilities of its members.")
+            raise DataError(
+                "predict_proba must give, for each set, the probabilities of its members, or of the ordered "
+                "pairs (best, worst)."
+            )
         _, which = np.unique(self.set, return_inverse=True)
         return np.concatenate([found[v] for v in which])

@@ -1,18 +1,17 @@
-"""Best-worst choices: of each set the best and the worst option, which of three make a ranking."""
+"""Best-worst choices: of each set the best and the worst option."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten
+from thali._labels import as_label, checked_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
 from .choice_table import Occasions, coded, counted, in_order
 from .column_names import COUNTS, SUBJECT, by_plain_name, plain
 from .columns import column
 from .people import people_table
-from .rankings import ABSENT, Ranked, occasions_of_rankings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,38 +110,47 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
     )
 
 
-def rankings_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool) -> Ranked:
-    """Rankings of three or two options, from the best and the worst of each row."""
+def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool) -> Occasions:
+    """The rows of what was offered, of which one is the best and one the worst."""
+    if not len(frame):
+        raise DataError("There is not a single choice; the table has no rows.")
     offered = [[as_label(value) for value in frame[name]] for name in columns.options]
     best, worst = ([as_label(value) for value in frame[name]] for name in (columns.best, columns.worst))
     seen = [cells[row] for row in range(len(frame)) for cells in offered]
     names = checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(filter(None, seen))))
     place = {label: k for k, label in enumerate(names)}
-    orders = []
+    occasion, alternative, is_best, is_worst = [], [], [], []
     for row in range(len(frame)):
         there = [cells[row] for cells in offered]
         number = frame.index[row]
-        size = sum(map(bool, there))
-        if size > 3:
-            raise DataError(
-                f"{size} options stand in row {number}, and best-worst choices are read out of three at most; "
-                f"without the column {columns.worst!r} these are choices of the best."
-            )
         top = _place(best[row], there, columns.options, f"in row {number}, column {columns.best!r}")
         bottom = _place(worst[row], there, columns.options, f"in row {number}, column {columns.worst!r}")
         if top == bottom:
             raise DataError(f"{there[top]!r} is both the best and the worst in row {number}; mend one of the two.")
-        rest = [k for k in range(len(there)) if there[k] and k not in (top, bottom)]
-        orders.append(np.array([place[there[k]] for k in (top, *rest, bottom)], np.int64))
+        for k in filter(there.__getitem__, range(len(there))):
+            if there[k] not in place:
+                raise DataError(f"{there[k]!r} in row {number} is not among `labels`.{suggest(there[k], names)}")
+            occasion.append(row)
+            alternative.append(place[there[k]])
+            is_best.append(k == top)
+            is_worst.append(k == bottom)
+    at = np.array(occasion, np.int64)
     count = np.ones(len(frame)) if columns.count is None else counted(frame, columns.count, weights)
     respondent, people, table = np.full(len(frame), -1), (), None
     if columns.subject is not None:
         respondent, people = coded(frame, columns.subject)
         further = [each for each in frame.columns if each not in columns.used]
         table = people_table(frame.loc[:, further], respondent, people, columns.subject)
-    return Ranked(names, orders, lambda row: f"row {frame.index[row]}", count, people, respondent, table)
-
-
-def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool) -> Occasions:
-    """The choices: the best of all, then the middle one over the worst."""
-    return occasions_of_rankings(rankings_of_best_worst(frame, columns, labels, weights), ABSENT)
+    return Occasions(
+        names,
+        at,
+        np.array(alternative, np.int64),
+        np.array(is_best, bool),
+        np.ones(len(at), bool),
+        people,
+        respondent[at],
+        count[at],
+        lambda number: f"row {frame.index[number]}",
+        table,
+        np.array(is_worst, bool),
+    )

@@ -10,12 +10,13 @@ from thali.errors import DataError
 
 from .best_worst import BEST, WORST, BestWorstColumns
 from .choice_table import ALTERNATIVE, CHOICE_ID, coded
-from .column_names import SUBJECT, by_plain_name
+from .column_names import COUNTS, SUBJECT, by_plain_name
 from .columns import column
 
 if TYPE_CHECKING:
     import pandas as pd
 
+ROLES = ("subject", "count")  # columns that say the same in all rows of a set
 _MARKS = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
 _BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
 
@@ -28,6 +29,7 @@ class LongBestWorst(NamedTuple):
     option: str
     task: str
     subject: str | None
+    count: str | None
 
     def __str__(self) -> str:
         how = f"one option a row, {self.option!r}, of a set {self.task!r}, marked in {self.best!r} and {self.worst!r}"
@@ -35,7 +37,7 @@ class LongBestWorst(NamedTuple):
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
-    """The columns by their names, but for those given (best, worst, subject); None: the table has another shape."""
+    """The columns by their names, but for those given (best, worst, subject, count); None: another shape."""
     own = by_plain_name([str(name) for name in frame.columns])
 
     def first(names: tuple[str, ...], taken: tuple[str | None, ...] = ()) -> str | None:
@@ -50,7 +52,8 @@ def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> Long
     if not cells <= set(_MARKS) | set(_BLANKS):
         return None
     subject = given.get("subject") or first(SUBJECT, (best, worst, task, option))
-    return LongBestWorst(best, worst, option, task, subject)
+    count = given.get("count") or first(COUNTS, (best, worst, task, option, subject))
+    return LongBestWorst(best, worst, option, task, subject, count)
 
 
 def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFrame", BestWorstColumns]:
@@ -66,6 +69,7 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
         name: np.array([_MARKS.get(as_label(value).lower(), False) for value in frame[name]])
         for name in (columns.best, columns.worst)
     }
+    further = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
     rows, numbers = [], []
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
     most = int(np.bincount(which).max())
@@ -84,11 +88,8 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
                     f"the set that begins in row {begins}; mark one as the {role}."
                 )
             row[role] = labels[marked[0]]
-        if columns.subject is not None:
-            row["subject"] = frame[columns.subject].iloc[places[0]]
+        row |= {role: frame[name].iloc[places[0]] for role, name in further.items()}
         rows.append(row)
         numbers.append(begins)
-    wide = pd.DataFrame(
-        rows, index=numbers, columns=[*options, "best", "worst", *(["subject"] if columns.subject else [])]
-    )
-    return wide, BestWorstColumns("best", "worst", options, "subject" if columns.subject else None, None)
+    wide = pd.DataFrame(rows, index=numbers, columns=[*options, "best", "worst", *further])
+    return wide, BestWorstColumns("best", "worst", options, *(role if role in further else None for role in ROLES))

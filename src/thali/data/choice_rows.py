@@ -183,7 +183,7 @@ class ChoiceRows(Frozen):
         labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> Self:
-        """Choices from the best and the worst of two or three options: the best of all, then the other one of the rest.
+        """Choices of the best and of the worst option of a set (MaxDiff).
 
         Parameters
         ----------
@@ -205,14 +205,14 @@ class ChoiceRows(Frozen):
         Raises
         ------
         DataError
-            If a column is lacking, a set has more than three options, or the best of a row is its worst or not in it.
+            If a column is lacking, or the best of a row is its worst or not in it.
 
         Example
         -------
         >>> import pandas as pd, thali as th
         >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
-        >>> th.Choices.from_best_worst(pd.DataFrame(rows)).to_frame()["alternative"].tolist()
-        ['tea', 'water', 'tea', 'milk', 'water']
+        >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
+        "'milk' best and 'tea' worst out of 'tea', 'milk', 'water' 1 time of 1"
         """
         frame = as_frame(frame)
         given = {"best": best, "worst": worst, "subject": respondent, "count": count}

@@ -8,7 +8,7 @@ from thali.errors import DataError
 
 from .choice_table import Occasions
 
-Arrays = tuple[np.ndarray, ...]  # start, members, respondent, choice, times
+Arrays = tuple[Any, ...]  # start, members, respondent, choice, times, worst
 
 
 def aggregated(rows: Occasions) -> Arrays:
@@ -19,6 +19,7 @@ def aggregated(rows: Occasions) -> Arrays:
     start : (sets + 1,) set v has the members start[v] to start[v + 1] - 1; small sets first
     members : (places,) options, ascending in a set
     respondent, choice, times : for each distinct row: who (-1: not told), the place of what was chosen, how often
+    worst : for each distinct row the place of the worst; None where only one was chosen
     """
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
@@ -53,26 +54,33 @@ def aggregated(rows: Occasions) -> Arrays:
         raise DataError("There is not a single choice; every count is 0.")
     respondent = np.empty(number, np.int64)
     respondent[rows.occasion] = rows.respondent
-    return _distinct(occasion[available], alternative[available], chosen[available], respondent, counts)
+    marked = [chosen[available]] + ([] if rows.worst is None else [rows.worst[order][available]])
+    return _distinct(occasion[available], alternative[available], marked, respondent, counts)
 
 
-def _distinct(occasion: Any, alternative: Any, chosen: Any, respondent: Any, counts: Any) -> Arrays:
-    """All of a size at a time, so that an occasion is a row of an array."""
+def _distinct(occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any) -> Arrays:
+    """All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the worst."""
     kept = counts[occasion] > 0
-    occasion, alternative, chosen = occasion[kept], alternative[kept], chosen[kept]
+    occasion, alternative, marked = occasion[kept], alternative[kept], [each[kept] for each in marked]
     size = np.bincount(occasion, minlength=counts.size)
     sizes, members, rows = [], [], []
     places = 0
     for m in np.unique(size[size > 0]).tolist():
         of_size = size[occasion] == m
         sets, which = np.unique(alternative[of_size].reshape(-1, m), axis=0, return_inverse=True)
-        place = places + m * which.ravel() + chosen[of_size].reshape(-1, m).argmax(1)
-        rows.append((occasion[of_size][::m], place))
+        first = places + m * which.ravel()
+        rows.append((occasion[of_size][::m], *(first + each[of_size].reshape(-1, m).argmax(1) for each in marked)))
         sizes += [m] * len(sets)
         members.append(sets.ravel())
         places += sets.size
-    who, what = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    keys, at = np.unique((respondent[who] + 1) * places + what, return_inverse=True)
+    who, *answers = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    key = respondent[who] + 1
+    for answer in answers:
+        key = key * places + answer
+    keys, at = np.unique(key, return_inverse=True)
     times = np.bincount(at, weights=counts[who])
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return start, np.concatenate(members).astype(np.int64), keys // places - 1, keys % places, times
+    worst = None
+    if len(answers) > 1:
+        keys, worst = keys // places, keys % places
+    return start, np.concatenate(members).astype(np.int64), keys // places - 1, keys % places, times, worst

@@ -51,6 +51,7 @@ class Occasions:
     count: np.ndarray  # (rows,) how many such occasions there were
     name: Callable[[int], str]  # of an occasion, for errors
     people: "pd.DataFrame | None" = None  # a row a respondent
+    worst: np.ndarray | None = None  # (rows,) bool: what was worst, where that was asked, too
 
 
 def long_occasions(

@@ -10,6 +10,7 @@ from thali._labels import plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from .best_worst_rows import example_of, long_table, rankings_of_answers
 from .choice_rows import ChoiceRows
 from .choice_sets import aggregated
 from .choice_table import Occasions, long_occasions
@@ -64,6 +65,8 @@ class Choices(ChoiceRows):
         Who (a position in `respondents`, or -1) chose which place of `members`, how often.
     people : DataFrame or None
         A row a respondent: the columns of the table that are constant within everybody.
+    worst : int64 array, shape (rows,), or None
+        Of best-worst choices (`from_best_worst`) the place of `members` that was worst; `choice` is then what was best.
 
     Raises
     ------
@@ -87,7 +90,7 @@ class Choices(ChoiceRows):
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """
 
-    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "people")
+    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
@@ -97,6 +100,7 @@ class Choices(ChoiceRows):
     choice: np.ndarray
     times: np.ndarray
     people: "pd.DataFrame | None"
+    worst: np.ndarray | None = None
     counts: np.ndarray
 
     def __init__(
@@ -141,7 +145,9 @@ class Choices(ChoiceRows):
         choice = np.flatnonzero(counts)
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
-        return cls._made_of(data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None)
+        return cls._made_of(
+            data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None, None
+        )
 
     def to_comparisons(self) -> PairedComparisons:
         """Choices out of sets of two as paired comparisons; respondents are no longer told apart.
@@ -172,7 +178,8 @@ class Choices(ChoiceRows):
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.
 
-        `Choices(frame)` reads it back.
+        `Choices(frame)` reads it back. Of best-worst choices the columns are best and worst in place of chosen, and
+        `Choices.from_best_worst(frame, labels=data.labels)` reads it back.
 
         Returns
         -------
@@ -187,32 +194,44 @@ class Choices(ChoiceRows):
         0          1         tea       1      3
         1          1        milk       0      3
         """
-        import pandas as pd
+        return long_table(self)
 
-        which = self.set_of[self.choice]
-        size = self.sizes[which]
-        row = np.repeat(np.arange(which.size), size)
-        place = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + self.start[which][row]
-        whole = bool(np.all(self.times == np.floor(self.times)))
-        table = {
-            "choice_id": row + 1,
-            "alternative": pd.Categorical.from_codes(self.members[place], pd.Index(self.labels)),
-            "chosen": (place == self.choice[row]).astype(np.int64),
-            "count": (self.times.astype(np.int64) if whole else self.times)[row],
-        }
-        if self.respondents:
-            table["respondent"] = pd.Categorical.from_codes(self.respondent[row], pd.Index(self.respondents))
-        return pd.DataFrame(table)
-
-    def with_rows(self, *arrays: np.ndarray) -> "Choices":
-        """The same options and respondents with other sets and choices: start, members, respondent, choice, times."""
+    def with_rows(self, *arrays: np.ndarray | None) -> "Choices":
+        """The same options and respondents with other rows: start, members, respondent, choice, times, worst."""
         return self._made_of(self.labels, self.respondents, *arrays, self.people)
 
     def with_counts(self, counts: np.ndarray) -> "Choices":
         """The same sets with other numbers of choices of their members; respondents are no longer told apart."""
         choice = np.flatnonzero(counts)
         nobody = np.full(choice.size, -1)
-        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice], None)
+        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice], None, None)
+
+    def with_answers(self, best: np.ndarray, worst: np.ndarray, times: np.ndarray) -> "Choices":
+        """The same sets with other best-worst choices, places of `members`; respondents are no longer told apart."""
+        nobody = np.full(best.size, -1)
+        return self._made_of(self.labels, (), self.start, self.members, nobody, best, times, worst, None)
+
+    def as_rankings(self) -> "Choices":
+        """Best-worst choices out of two or three options as rankings: the best of all, then the other one of the rest.
+
+        Returns
+        -------
+        Choices
+
+        Raises
+        ------
+        DataError
+            If best and worst were not asked for, or not out of two or three options.
+
+        Example
+        -------
+        >>> import pandas as pd
+        >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
+        >>> Choices.from_best_worst(pd.DataFrame(rows)).as_rankings().sets
+        [('tea', 'water'), ('tea', 'milk', 'water')]
+        """
+        rows = rankings_of_answers(self)
+        return self._made_of(rows.labels, rows.respondents, *aggregated(rows), rows.people)
 
     def _fill(self, rows: Occasions) -> "Choices":
         if len(rows.labels) < 2:
@@ -232,7 +251,7 @@ class Choices(ChoiceRows):
         least, most = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{least}" if least == most else f"{least} to {most}"
         parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes}"]
-        parts.append(plural(self.n_choices, "choice"))
+        parts.append(plural(self.n_choices, "choice" if self.worst is None else "best-worst choice"))
         if self.respondents:
             parts.append(plural(len(self.respondents), "respondent"))
         return ", ".join(parts)
@@ -270,6 +289,11 @@ class Choices(ChoiceRows):
         return np.diff(self.start)
 
     @property
+    def answers(self) -> np.ndarray:
+        """Number of possible answers for each set: its members, or of best-worst choices its ordered pairs."""
+        return self.sizes if self.worst is None else self.sizes * (self.sizes - 1)
+
+    @property
     def set_of(self) -> np.ndarray:
         """The set to which each place of `members` belongs."""
         return np.repeat(np.arange(self.n_sets), self.sizes)
@@ -292,13 +316,15 @@ class Choices(ChoiceRows):
         return [self.labels[k] for k in np.flatnonzero(~there)]
 
     def example(self) -> str:
-        """The choices out of one set in words: of that out of which there were most.
+        """The choices out of one set in words: of that out of which there were most, or the first best and worst.
 
         Example
         -------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
         "'tea' chosen out of 'tea', 'milk' 3 times of 4"
         """
+        if self.worst is not None:
+            return example_of(self)
         total = np.add.reduceat(self.counts, self.start[:-1])
         v = int(total.argmax())
         counts, members = (array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members))

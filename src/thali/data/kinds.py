@@ -2,6 +2,7 @@
 
 PAIRS = "paired comparisons"
 CHOICES = "choices out of sets"
+BEST_WORST = "best-worst choices"  # which are kept as choices out of sets, and of which posteriors have answers apart
 SIMILARITIES = "similarities"
 CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"

@@ -143,6 +143,13 @@ TIES = Option(
     default="davidson; an error where a test knows choices alone",
     words={"davidson": "davidson", "half": "half", "drop": "drop"},
 )
+BEST_WORST = Option(
+    "best_worst",
+    "How best and worst are chosen. ranking: by the best of all, the best of the rest and so on, up to six options;"
+    " reversed: the pair that differs most (maximum difference). Of more than three options --aspects unique alone.",
+    default="ranking",
+    words={"ranking": "ranking", "reversed": "reversed"},
+)
 COUNTED_TIES = Option(  # where choices alone are known
     "ties",
     "What a tie counts. half: half a choice of either option; drop: nothing.",

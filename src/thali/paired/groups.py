@@ -107,7 +107,7 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
         def replicate(rng: np.random.Generator) -> float:
             return sum(fit.replicate(rng) for fit in fits)
 
-        return fit_test(statistic, df, n, inverse, is_whole, replicate, free)
+        return fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * free**2)
 
     test = model_test(max(2.0 * (saturated - by_group), 0.0))
     table = tests_table(

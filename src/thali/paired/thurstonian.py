@@ -112,7 +112,15 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
 
     is_whole = all(np.array_equal(side, np.floor(side)) for side in (data.wins, data.losses))
     test = fit_test(
-        deviance, df, total, (1.0 / probabilities).sum(axis=1), is_whole, replicate, n, samples, random_seed
+        deviance,
+        df,
+        total,
+        (1.0 / probabilities).sum(axis=1),
+        is_whole,
+        replicate,
+        len(total) * n**2,
+        samples,
+        random_seed,
     )
     pearson = float(np.sum((data.wins - total * p) ** 2 / (total * p * ndtr(-design @ scale))))
     labels = pd.Index(data.labels, name="option")

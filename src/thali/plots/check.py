@@ -63,9 +63,11 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         everything = check_table(of_choices(model.posterior_, "plots.check"), random_seed)
     table = everything.head(max_pairs)
     paired = "b" in everything
-    options = list(dict.fromkeys([*everything["a"], *everything["b"]] if paired else everything["alternative"]))
+    by_option = "named" in everything
+    columns = ["a", "b"] if paired else ["option"] if by_option else ["alternative"]
+    options = list(dict.fromkeys(label for name in columns for label in everything[name]))
     shown = dict(zip(options, short(options), strict=True))
-    if not paired:
+    if "offered" in table:
         table = table.assign(offered=table["offered"].map(short_set))
     names = [what_was_chosen(row, shown) for row in table.itertuples()]
     rows = table.index.to_numpy()
@@ -88,8 +90,10 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     what, first = ("pairs", "the first") if paired else ("members of sets", "it")
     if "tied" in everything:
         what, first = "choices and ties of pairs", "the first, or neither,"
+    if by_option:
+        what, first = "options", "it"
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {what}, the worst first"
-    ax.set_xlabel(f"proportion in which {first} was chosen{of_all}")
+    ax.set_xlabel(f"proportion in which {first} was {'named' if by_option else 'chosen'}{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
     return ax

@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.data.kinds import PAIRS
+from thali.data.kinds import BEST_WORST, PAIRS
+from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
+from thali.model.elimination_ml.estimates import Estimates
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
+from thali.model.latent_features.answers.best_worst import NAMED, by_option
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.kind import kind_of, of_choices
 from thali.model.latent_features.answers.probabilities import probability_draws
 from thali.model.latent_features.answers.tree import MAX_PAIRS
+from thali.model.latent_features.likelihoods.best_worst import possible_answers
 from thali.posterior.interval import INTERVAL, TAILS
 
 from ._draws import posterior_of
@@ -30,7 +34,8 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 
     A point is a pair: across, the posterior mean of the probability that its first option is chosen, with its
-    interval; up, how often it was chosen. For `Choices` it is a member of an offered set. Points far from the
+    interval; up, how often it was chosen. For `Choices` it is a member of an offered set, for best-worst choices an
+    option, as the best and as the worst. Points far from the
     diagonal are badly predicted; the five with the largest abs(observed - predicted) / sqrt(predicted (1 - predicted) /
     comparisons) are named. If there are more than 2,000 points, those with the most choices are shown.
 
@@ -112,17 +117,43 @@ def _points(model: Any) -> _Points:
     if isinstance(model, MaximumLikelihoodElimination):
         return _estimated(model)
     tree = of_choices(posterior_of(model), "plots.choice_probabilities")
-    return (_pairs if kind_of(tree) == PAIRS else _places)(tree)
+    return {PAIRS: _pairs, BEST_WORST: _named_options}.get(kind_of(tree), _places)(tree)
 
 
 def _estimated(model: MaximumLikelihoodElimination) -> _Points:
     """The same as `_pairs`, of a model without draws."""
+    found = model.estimates_
+    if isinstance(found.pose, BestWorstProblem):
+        return _estimated_by_option(found.pose, found)
     table = model.residuals()
     table = table.nlargest(MAX_PAIRS, "n") if len(table) > MAX_PAIRS else table
     observed, predicted, n = (table[name].to_numpy(float) for name in ("observed", "predicted", "n"))
     names, what = _names_of_estimated(table)
     of = len(model.residuals())
     return _Points(observed, n, predicted, predicted, predicted, names.__getitem__, of, what, "maximum likelihood")
+
+
+def _estimated_by_option(pose: BestWorstProblem, found: Estimates) -> _Points:
+    """The same as `_named_options`, of a model without draws."""
+    answers, n = possible_answers(pose.start), len(found.known.labels)
+    sums = by_option(answers, pose.members, n).T
+    offered = np.tile(np.bincount(pose.members, np.repeat(pose.totals, np.diff(pose.start)), n), 2)
+    rows = np.flatnonzero(offered > 0)
+    expected = (sums @ (np.repeat(pose.totals, answers.sizes) * found.fitted()))[rows] / offered[rows]
+    labels, named = np.tile(np.array(found.known.labels, object), 2)[rows], np.repeat(NAMED, n)[rows]
+    names = _names_of_options(labels.tolist(), named.tolist())
+    observed = (sums @ pose.counts)[rows] / offered[rows]
+    return _Points(
+        observed,
+        offered[rows],
+        expected,
+        expected,
+        expected,
+        names.__getitem__,
+        len(rows),
+        "options",
+        "maximum likelihood",
+    )
 
 
 def _names_of_estimated(table: Any) -> tuple[list[str], str]:
@@ -179,6 +210,24 @@ def _places(tree: "xarray.DataTree") -> _Points:
 
     total = n[which[drawn]]
     return _Points(counts[drawn] / total, total, *predicted, name, len(members), "members of sets")
+
+
+def _named_options(tree: "xarray.DataTree") -> _Points:
+    """Of best-worst choices each option as the best and as the worst."""
+    from thali.model.latent_features.answers.check_best_worst import named_options
+
+    found = named_options(tree, None)
+    names = _names_of_options(found.labels, found.named)
+    predicted = _mean_and_interval(found.probability.T)
+    observed = found.observed / found.n
+    return _Points(observed, found.n, *predicted, names.__getitem__, len(names), "options")
+
+
+def _names_of_options(labels: list[str], named: list[str]) -> list[str]:
+    """What is counted of each option."""
+    options = list(dict.fromkeys(labels))
+    shown = dict(zip(options, short(options), strict=True))
+    return [f"{shown[label]} named the {which}" for label, which in zip(labels, named, strict=True)]
 
 
 def _mean_and_interval(probability: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

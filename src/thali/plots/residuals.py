@@ -48,13 +48,14 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     'deviance residual'
     """
     from thali.model.elimination_ml.model import estimates_of
+    from thali.model.elimination_ml.residual_table import named_row
 
     found = estimates_of(model, "residuals")
     table = model.residuals(kind)
     labels = dict(zip(found.known.labels, short(list(found.known.labels)), strict=True))
     x, y = table["predicted"].to_numpy(), table["residual"].to_numpy()
     worst = np.argsort(-np.abs(y), kind="stable")[: min(_WORST, len(y))]
-    names = [_name(table.iloc[row], labels) for row in worst]
+    names = [named_row(row, labels) for row in table.iloc[worst].to_dict("records")]
     if ax is None:
         (ax,) = new_axes(5.0 + label_width(names), 3.8)
     ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=1)
@@ -72,11 +73,3 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     for text in legend.get_texts():
         text.set_parse_math(False)
     return ax
-
-
-def _name(row: Any, labels: dict[str, str]) -> str:
-    """What a row of the table of residuals is of."""
-    if "offered" in row:
-        return f"{labels[row['alternative']]} of {row['offered']}"
-    a, b = labels[row["a"]], labels[row["b"]]
-    return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]

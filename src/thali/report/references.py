@@ -16,6 +16,8 @@ REFERENCES = {
     "Luce (1959)": "Luce, R. D. (1959). Individual choice behavior: A theoretical analysis. Wiley.",
     "McFadden (1974)": "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka"
     " (Ed.), Frontiers in econometrics (pp. 105–142). Academic Press.",
+    "Marley & Louviere (2005)": "Marley, A. A. J., & Louviere, J. J. (2005). Some probabilistic models of best, worst,"
+    " and best-worst choices. Journal of Mathematical Psychology, 49, 464–480.",
     "Miller, Griffiths & Jordan (2008)": "Miller, K. T., Griffiths, T. L., & Jordan, M. I. (2008). The phylogenetic"
     " Indian buffet process: A non-exchangeable nonparametric prior for latent features. Proceedings of the 24th"
     " Conference on Uncertainty in Artificial Intelligence, 403–410.",

@@ -41,7 +41,8 @@ def joint_distribution_test(
         one owner), "pairs" (columns of two), "owned by 0" (columns of the first option), "shared weight" (sum over
         columns of two owners or more), "heavy" (number of those that weigh more than 1), "unique weight" (sum over
         options; with an infinite prior and exponential weights it holds the columns of single owners), "light unique"
-        (share of unique weights below 1/2). Of similarities also: "shared" (columns of two owners or more) and
+        (share of unique weights below 1/2), "share of 0" (of the first option in the sum of unique weights) and
+        "share of 0^2". Of similarities also: "shared" (columns of two owners or more) and
         "shared^2", "full" (columns of all objects), "owned pairs" (sum over columns), "weight 01" (of the columns that
         the first two objects share), "weight 01^2", "weight 01 * weight 02", "constant", "constant^2", "precision"
         (1 / sigma^2), "log variance", "error" (sum of squared residuals, each divided by its variance).
@@ -124,6 +125,8 @@ def _quantities(chain: Any) -> dict[str, float]:
         "heavy": float((weights[sizes > 1] > 1.0).sum()),
         "unique weight": float(unique.sum()),
         "light unique": float((unique < 0.5).mean()),
+        "share of 0": float(unique[0] / unique.sum()),
+        "share of 0^2": float(unique[0] / unique.sum()) ** 2,
     }
     if isinstance(chain.task.model.likelihood, PairsWithTies):
         tie = float(chain.cache.real[TIE])
@@ -160,11 +163,14 @@ def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: A
 
 
 def _simulate(rng: np.random.Generator, chain: Any) -> None:
+    from thali.model.latent_features.likelihoods.best_worst_sets import BestWorstSets
     from thali.model.latent_features.likelihoods.residuals import Judgements
     from thali.model.latent_features.likelihoods.sets import Sets
 
     likelihood = chain.task.model.likelihood
-    if isinstance(likelihood, Sets):
+    if isinstance(likelihood, BestWorstSets):
+        simulate_answers(rng, likelihood, chain.state.s)
+    elif isinstance(likelihood, Sets):
         simulate_choices(rng, likelihood, chain.state)
     elif isinstance(likelihood, Judgements):
         simulate_similarities(rng, likelihood, chain.state, chain.cache, float(chain.ladder.beta[0]))
@@ -195,6 +201,42 @@ def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any,
     fitted = cache.real[CONSTANT] + owners.T @ (weights * owners)
     noise = (noise + noise.T) * np.sqrt(judgements.share)
     judgements.value[...] = np.where(judgements.measured > 0.0, fitted + noise, 0.0)
+
+
+def simulate_answers(rng: np.random.Generator, sets: Any, weights: np.ndarray) -> None:
+    """New best-worst choices out of every set, drawn at the present weights.
+
+    A ranking is made choice by choice; for the pair that differs most, best and worst are drawn by themselves, in
+    proportion to the weights and to their inverses, until they differ.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    sets : thali.model.latent_features.likelihoods.best_worst_sets.BestWorstSets
+        With answers given once each. Their best and worst change, so that every cache must be rebuilt afterwards.
+    weights : array
+        Of the options.
+    """
+    for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
+        left = list(rng.permutation(sets.member[start:stop]))
+        if not sets.is_reversed:
+            ranking = []
+            while left:
+                is_lapse = rng.random() < sets.lapse
+                ranking.append(left.pop(_drawn(rng, np.ones(len(left)) if is_lapse else weights[left])))
+        elif rng.random() < sets.lapse:
+            ranking = left
+        else:
+            best = worst = 0
+            while best == worst:
+                best, worst = _drawn(rng, weights[left]), _drawn(rng, 1.0 / weights[left])
+            ranking = [left[best], *np.delete(left, [best, worst]), left[worst]]
+        sets.member[start:stop] = [ranking[0], ranking[-1], *ranking[1:-1]]
+
+
+def _drawn(rng: np.random.Generator, weights: np.ndarray) -> int:
+    """A position in proportion to its weight."""
+    return int(np.searchsorted(np.cumsum(weights), rng.random() * weights.sum()))
 
 
 def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:

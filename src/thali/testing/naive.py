@@ -1,6 +1,7 @@
 """Slow and obvious evaluations, written apart from the fast code that they check."""
 
 import math
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 __all__ = [
     "additive_log_likelihood",
     "additive_similarity",
+    "best_worst_probability",
     "log_joint",
     "log_likelihood",
     "outcome_probabilities",
@@ -106,12 +108,64 @@ def outcome_probabilities(
     return [part / sum(parts) for part in parts]
 
 
+def best_worst_probability(
+    best: int, worst: int, members: Any, unique: Any, lapse: float, rule: str = "ranking"
+) -> float:
+    """Probability that of some options one is named the best and one the worst, where options share no aspect.
+
+    Parameters
+    ----------
+    best, worst : int
+    members : list of int
+        All options of the set.
+    unique : array, shape (N,)
+        The weight of each option.
+    lapse : float in [0, 1)
+    rule : {"ranking", "reversed"}
+        "ranking": the sum of the probabilities of all rankings with that first and last option, every choice of which
+        may lapse. "reversed": the pair is chosen in proportion to the quotient of the two weights.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> best_worst_probability(0, 1, [0, 1, 2], unique=[1.0, 1.0, 1.0], lapse=0.0)
+    0.16666666666666666
+    """
+    if rule == "reversed":
+        odds = sum(unique[i] / unique[j] for i in members for j in members if i != j)
+        return (1.0 - lapse) * unique[best] / unique[worst] / odds + lapse / (len(members) * (len(members) - 1))
+    total = 0.0
+    for between in permutations([i for i in members if i not in (best, worst)]):
+        ranking, probability = [best, *between, worst], 1.0
+        for k, i in enumerate(ranking):
+            left = ranking[k:]
+            probability *= (1.0 - lapse) * unique[i] / sum(unique[j] for j in left) + lapse / len(left)
+        total += probability
+    return total
+
+
 def log_likelihood(
-    data: Any, features: Any, weights: Any, unique: Any, lapse: float, tie: float | None = None
+    data: Any,
+    features: Any,
+    weights: Any,
+    unique: Any,
+    lapse: float,
+    tie: float | None = None,
+    best_worst: str = "ranking",
 ) -> float:
     """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as `outcome_probabilities`;
-    tie=None: there are no ties)."""
+    tie=None: there are no ties; best_worst: as `best_worst_probability`, for options that share no aspect)."""
     total = 0.0
+    if hasattr(data, "sizes") and data.worst is not None:
+        for best, worst, times in zip(data.choice, data.worst, data.times, strict=True):
+            v = int(data.set_of[best])
+            members = data.members[data.start[v] : data.start[v + 1]].tolist()
+            answer = int(data.members[best]), int(data.members[worst])
+            total += times * math.log(best_worst_probability(*answer, members, unique, lapse, best_worst))
+        return total
     if hasattr(data, "sizes"):
         for v in range(data.n_sets):
             places = slice(data.start[v], data.start[v + 1])

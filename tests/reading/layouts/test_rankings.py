@@ -147,16 +147,17 @@ def test_best_and_worst_of_three(cells):
     text = f"option_a,option_b,option_c,best,worst\ntea,milk,water,{first}\ntea,milk,water,{second}\n"
     reading = recognise(table(text))
     assert reading.layout == best_worst.NAME
-    assert chosen(reading.build()[0]) == BEST_WORST
+    data = reading.build()[0]
+    assert data.worst is not None and chosen(data.as_rankings()) == BEST_WORST
 
 
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
+        ("a1,a2,a3,a4,best,worst\nx,y,z,y,x,z\n", "'y' is listed twice in row 2; remove one of the rows."),
         (
-            "a1,a2,a3,a4,best,worst\nx,y,z,w,x,y\n",
-            "4 options stand in row 2, and best-worst choices are read out of three at most; without the column "
-            "'worst' these are choices of the best.",
+            "a1,a2,best,worst\nx,y,,y\n",
+            "Nothing stands in row 2, column 'best', which is none of the options there, 'x', 'y'.",
         ),
         ("a1,a2,a3,best,worst\nx,y,z,x,x\n", "'x' is both the best and the worst in row 2; mend one of the two."),
         (
@@ -178,7 +179,7 @@ def test_a_row_for_each_option_of_a_set():
     reading = recognise(table(LONG))
     assert reading.layout == best_worst.NAME and "marked in 'best' and 'worst'" in reading.how
     data = reading.build()[0]
-    assert chosen(data) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
+    assert chosen(data.as_rankings()) == {("milk", "tea", "water"): {"tea": 1, "milk": 1}} | {
         ("milk", "water"): {"milk": 1},
         ("tea", "water"): {"tea": 1},
     }

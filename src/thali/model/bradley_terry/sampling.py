@@ -35,7 +35,7 @@ def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
     for name in ("sampler", "tempering"):
         if parts[name] is not None:
             raise ArgumentError(Argument(name), " belongs to ", by_mcmc, "; leave it out.")
-    data = as_pairs(source)
+    data = as_pairs(source, parts["likelihood"].best_worst)
     if not isinstance(data, PairedComparisons):
         raise DataError(
             "Laplace's approximation is for paired comparisons, and these are choices out of larger sets; set ",

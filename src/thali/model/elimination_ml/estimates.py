@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..latent_features.likelihoods.best_worst import RANKING, answer_probabilities
 from ..latent_features.likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, fit_test
-from .luce_problem import LuceProblem
 from .maximum import Maximum, highest, maximise
-from .problem import Problem, patterns, shares
+from .problem import Pose, Problem, patterns, shares
 
 if TYPE_CHECKING:
     import pandas
@@ -26,8 +26,9 @@ class Estimates:
     data: Any  # PairedComparisons or Choices
     known: KnownAspects
     lapse: float
-    pose: Problem | LuceProblem
+    pose: Pose
     maximum: Maximum
+    best_worst: str = RANKING  # the rule by which best and worst are chosen
 
     @property
     def weights(self) -> np.ndarray:
@@ -120,7 +121,7 @@ class Estimates:
     @property
     def unit(self) -> str:
         """What was compared or offered: "pair" or "set"."""
-        return "set" if isinstance(self.pose, LuceProblem) else "pair"
+        return "pair" if isinstance(self.pose, Problem) else "set"
 
     @property
     def coefficients(self) -> str:
@@ -169,7 +170,6 @@ class Estimates:
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
         """The test against the saturated model."""
-        weights = len(self.weights)
         return fit_test(
             self.deviance,
             self.df,
@@ -177,7 +177,7 @@ class Estimates:
             self.inverse,
             self.is_whole,
             self.replicate,
-            weights,
+            self.pose.work,
             samples,
             random_seed,
             self.unit,
@@ -282,6 +282,11 @@ class Estimates:
         aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
         weights = dict(enumerate(self.weights))
         return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
+
+    def answer_probabilities(self, members: np.ndarray) -> np.ndarray:
+        """The probability of each ordered pair (best, worst) of these options."""
+        start = np.array([0, len(members)])
+        return answer_probabilities(self.maximum.working[None], start, members, self.lapse, self.best_worst)[0]
 
     def table(self) -> "pandas.DataFrame":
         """Weights with standard errors, Wald tests of shared ones being zero, and intervals."""

@@ -10,6 +10,7 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import DataError, EstimateWarning, Setting
 from thali.inference.seeds import streams
 
+from ..latent_features.likelihoods.best_worst import RANKING
 from ..latent_features.likelihoods.elimination import Elimination, as_pairs
 from ..latent_features.priors.given import Given
 from .aspects import KnownAspects, known_aspects
@@ -27,6 +28,7 @@ def estimate(
     unique: bool = True,
     lapse: float = 0.0,
     ties: bool = False,
+    best_worst: str = RANKING,
     *,
     starts: int = STARTS,
     random_seed: Any = 0,
@@ -36,7 +38,7 @@ def estimate(
     Parameters
     ----------
     data : PairedComparisons or Choices
-    aspects, unique, lapse
+    aspects, unique, lapse, best_worst
         As those of `EliminationByAspects`.
     ties : bool
         Whether a tie is an outcome.
@@ -58,19 +60,23 @@ def estimate(
     >>> round(estimate(celebrities()).log_likelihood, 6)
     -143.039495
     """
-    data = as_pairs(data)
-    known = checked_aspects(data, aspects, unique, lapse, ties)
+    data = as_pairs(data, best_worst)
+    known = checked_aspects(data, aspects, unique, lapse, ties, best_worst)
     check_identified(known, data)
-    return at_maximum(data, known, lapse, ties, starts, random_seed)
+    return at_maximum(data, known, lapse, ties, starts, random_seed, best_worst=best_worst)
 
 
 def checked_aspects(
-    data: PairedComparisons | Choices, aspects: Any, unique: bool, lapse: float, ties: bool = False
+    data: PairedComparisons | Choices,
+    aspects: Any,
+    unique: bool,
+    lapse: float,
+    ties: bool = False,
+    best_worst: str = RANKING,
 ) -> KnownAspects:
     """The aspects, checked against the data: none may make a choice impossible that was made."""
     likelihood = Elimination(lapse, bool(unique), ties)
     if isinstance(data, Choices):
-        likelihood.check(None, data)
         known = known_aspects(aspects, unique, data.labels)
         if not known.unique or known.shared.shape[1]:
             wide = int(data.sizes.argmax())
@@ -82,6 +88,7 @@ def checked_aspects(
                 Setting("method", "mcmc"),
                 " for shared ones.",
             )
+        Elimination(lapse, True, ties, False, best_worst).check(Given(known.shared), data)
         return known
     if not isinstance(data, PairedComparisons):
         likelihood.check(None, data)  # which raises
@@ -105,11 +112,12 @@ def at_maximum(
     starts: int = STARTS,
     random_seed: Any = 0,
     extra: np.ndarray | None = None,
+    best_worst: str = RANKING,
 ) -> Estimates:
     """The estimates for aspects that are checked already."""
-    pose = problem(data, known.owners, lapse, extra, ties)
+    pose = problem(data, known.owners, lapse, extra, ties, best_worst)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
-    return Estimates(data, known, float(lapse), pose, maximise(pose, points))
+    return Estimates(data, known, float(lapse), pose, maximise(pose, points), best_worst)
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:

@@ -63,7 +63,7 @@ def fit_test(
     inverse: np.ndarray,
     is_whole: bool,
     replicate: Callable[[np.random.Generator], float],
-    weights: int,
+    work: float,
     samples: int | None = None,
     random_seed: Any = 0,
     unit: str = "pair",
@@ -91,8 +91,8 @@ def fit_test(
         Whether the counts are whole numbers.
     replicate : callable
         Draws choices from the fitted model with a Generator, fits them, and returns their G².
-    weights : int
-        That are estimated.
+    work : float
+        Pairs times the square of the number of weights, or whatever else takes as long to fit.
     samples : int, optional
         Of the bootstrap; None uses chi-square where it holds, else 999, or 199 where a fit takes longer.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -118,11 +118,10 @@ def fit_test(
         return FitTest(statistic, df, chi_square_tail(statistic, df))
     why = "" if samples else f"{_OFTEN[unit]} too seldom for the chi-square distribution"
     if samples is None:
-        cost = len(totals) * weights**2
-        if cost > _DEAR:
+        if work > _DEAR:
             why += f", and a bootstrap of so many {unit}s takes long; ask for it in Python with fit_test(samples=99)"
             return FitTest(statistic, df, math.nan, 0, why)
-        samples = SAMPLES if cost <= _CHEAP else FEW_SAMPLES
+        samples = SAMPLES if work <= _CHEAP else FEW_SAMPLES
     return bootstrapped(statistic, df, replicate, samples, random_seed, why)
 
 

@@ -34,6 +34,11 @@ class LuceProblem(NamedTuple):
         """Choices out of each set."""
         return np.add.reduceat(self.counts, self.start[:-1])
 
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear."""
+        return float(len(self.totals) * self.n_aspects**2)
+
     def with_counts(self, counts: np.ndarray) -> "LuceProblem":
         """The same sets with other counts."""
         return self._replace(counts=counts)

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .luce_problem import LuceProblem
 from .newton_log_weights import ascend, polish
-from .problem import Problem
+from .problem import Pose
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
 _LOSS = 1e-7  # of the log-likelihood, that setting weights to zero may cost: what the climb left to gain, and rounding
@@ -23,19 +22,19 @@ class Maximum(NamedTuple):
     vanishing: np.ndarray  # bool: the likelihood has no maximum, and rises for ever while these weights shrink
 
 
-def maximise(pose: "Problem | LuceProblem", starts: Iterable[np.ndarray]) -> Maximum:
+def maximise(pose: Pose, starts: Iterable[np.ndarray]) -> Maximum:
     """Climb from every start (logarithms of weights) and keep the best."""
     found = [_from_start(pose, np.asarray(start, float)) for start in starts]
     return max(found, key=lambda one: one.value)
 
 
-def highest(pose: "Problem | LuceProblem", start: np.ndarray, beta: np.ndarray) -> float:
+def highest(pose: Pose, start: np.ndarray, beta: np.ndarray) -> float:
     """The log-likelihood at the top of a climb, to six digits after the point; less work than the maximum itself."""
     logs, beta = ascend(pose, start, beta, np.ones(len(start), bool), 1e-6)
     return float(pose.terms(np.exp(logs), beta).sum())
 
 
-def starting_points(pose: "Problem | LuceProblem", count: int, rng: np.random.Generator) -> list[np.ndarray]:
+def starting_points(pose: Pose, count: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Equal weights, weights by how often what owns them was chosen, and random ones, near and far.
 
     One start is enough where the likelihood is concave.
@@ -49,7 +48,7 @@ def starting_points(pose: "Problem | LuceProblem", count: int, rng: np.random.Ge
     return [equal, by_choice, *(spread[:, None] * rng.normal(size=(count - 2, pose.n_aspects)))]
 
 
-def _from_start(pose: "Problem | LuceProblem", logs: np.ndarray) -> Maximum:
+def _from_start(pose: Pose, logs: np.ndarray) -> Maximum:
     beta = np.zeros(pose.n_coefficients)
     free = np.ones(len(logs), bool)
     logs, beta = ascend(pose, logs, beta, free)
@@ -74,7 +73,7 @@ def _from_start(pose: "Problem | LuceProblem", logs: np.ndarray) -> Maximum:
     return Maximum(reported / reported.sum(), weights, beta, value, vanishing)
 
 
-def _boundary(pose: "Problem | LuceProblem", weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _boundary(pose: Pose, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weights with zeros where they belong, and those that shrink for ever.
 
     Tiny weights become zero if that costs no likelihood. Where it would leave a pair that was told apart before without

@@ -13,6 +13,7 @@ from thali.errors import ArgumentError, ThaliWarning
 from ..base import Job, Model
 from ..counted_ties import CONVERSIONS, counted, has_ties
 from ..latent_features.base import data_of_thali
+from ..latent_features.likelihoods.best_worst import RANKING
 from ..prepared import Prepared
 from .fit import checked_aspects, estimate, vanishing
 
@@ -43,6 +44,8 @@ class MaximumLikelihoodElimination(Model):
         What is made of pairs of which neither option was chosen. "davidson": a third outcome, with the probability
         r / (1 + r), where r is nu times the square root of p̃ (1 - p̃); "half": half a choice of either; "drop":
         nothing. None: "davidson" if there are ties.
+    best_worst : {"ranking", "reversed"}
+        By which rule best and worst of a set are chosen, as in `EliminationByAspects`.
 
     Attributes
     ----------
@@ -72,12 +75,18 @@ class MaximumLikelihoodElimination(Model):
     estimates_: "Estimates"
 
     def __init__(
-        self, aspects: Any = "unique", unique: bool = True, lapse: float | None = None, ties: str | None = None
+        self,
+        aspects: Any = "unique",
+        unique: bool = True,
+        lapse: float | None = None,
+        ties: str | None = None,
+        best_worst: str = RANKING,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
         self.lapse = lapse
         self.ties = ties
+        self.best_worst = best_worst
 
     def fit(self, data: Any, random_seed: Any = None) -> Any:
         """Find the maximum of the likelihood.
@@ -107,7 +116,7 @@ class MaximumLikelihoodElimination(Model):
         """
         seed = 0 if random_seed is None else random_seed
         data = self._counted(data_of_thali(data, "PairedComparisons"))
-        settings = self.aspects, self.unique, self._lapse(), has_ties(data)
+        settings = self.aspects, self.unique, self._lapse(), has_ties(data), self.best_worst
         work = partial(estimate, data, *settings, random_seed=seed)
         return self._carry_out(Job(lambda: {"estimates_": work()}, data=str(data)))
 
@@ -115,8 +124,8 @@ class MaximumLikelihoodElimination(Model):
         """What `fit` would run, after the checks of the aspects that it makes."""
         from ..latent_features.likelihoods.elimination import as_pairs
 
-        choices: Any = as_pairs(self._counted(data))
-        checked_aspects(choices, self.aspects, self.unique, self._lapse(), has_ties(choices))
+        choices: Any = as_pairs(self._counted(data), self.best_worst)
+        checked_aspects(choices, self.aspects, self.unique, self._lapse(), has_ties(choices), self.best_worst)
         return Prepared(self._lapse())
 
     def _counted(self, data: Any) -> Any:
@@ -277,7 +286,8 @@ class MaximumLikelihoodElimination(Model):
         -------
         pandas.DataFrame
             One row a compared pair: a, b, n, observed, predicted, residual. With ties one row an outcome of a pair
-            (column outcome: a, tie or b); out of sets one row a member of a set (alternative, offered).
+            (column outcome: a, tie or b); out of sets one row a member of a set (alternative, offered), of best-worst
+            choices one an ordered pair of members (best, worst, offered).
 
         Raises
         ------
@@ -356,19 +366,22 @@ class MaximumLikelihoodElimination(Model):
         ndarray, shape (number of pairs,), or list of ndarray
             Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
             see `predict_outcomes`). Of larger sets, or `Choices`: for each set the
-            probabilities of its members, in their order.
+            probabilities of its members, in their order; of best-worst `Choices` those of the ordered pairs (best,
+            worst), the first member as the best with each of the others as the worst, then the second.
 
         Raises
         ------
         ArgumentError
             If a label is unknown, or an entry is not two different options or more.
         """
-        from ..latent_features.answers.predict import places_of
+        from ..latent_features.answers.predict import has_answers, places_of
 
         found = self._maximum()
         places, paired = places_of(sets, list(found.data.labels))
         if paired:
             return found.probabilities(*np.array(places).T)
+        if has_answers(sets):
+            return [found.answer_probabilities(each) for each in places]
         return [found.set_probabilities(each) for each in places]
 
     def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":

@@ -6,8 +6,7 @@ import numpy as np
 
 from thali.inference.optimise.damped_step import damped_step
 
-from .luce_problem import LuceProblem
-from .problem import Problem
+from .problem import Pose
 
 _LONGEST = 5.0  # change of a logarithm in one step
 _GAIN = 1e-10  # of the log-likelihood: no step that promises less is taken
@@ -15,7 +14,7 @@ _MOST = 500
 
 
 def ascend(
-    pose: "Problem | LuceProblem", logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN
+    pose: Pose, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN
 ) -> tuple[np.ndarray, np.ndarray]:
     """Climb from a point until no step promises a gain; weights that are not free stay.
 
@@ -50,7 +49,7 @@ def ascend(
 
 
 def polish(
-    pose: "Problem | LuceProblem", logs: np.ndarray, beta: np.ndarray, free: np.ndarray, with_beta: bool = True
+    pose: Pose, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, with_beta: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """A few plain Newton steps, which double the digits each, at the end of a climb."""
     moving = np.concatenate([free, np.full(len(beta), with_beta)])

@@ -8,6 +8,8 @@ from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 
 from ..latent_features.answers.ties import outcomes
+from ..latent_features.likelihoods.best_worst import RANKING, answer_counts
+from .best_worst_problem import BestWorstProblem
 from .luce_problem import LuceProblem
 from .slopes import Slopes
 
@@ -58,6 +60,11 @@ class Problem(NamedTuple):
         """Of the outcomes, pair after pair: the first, a tie if that is one, the second."""
         sides = (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
         return np.column_stack(sides).ravel()
+
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear."""
+        return float(len(self.totals) * self.n_aspects**2)
 
     def with_counts(self, counts: np.ndarray) -> "Problem":
         """The same pairs with other counts of the outcomes."""
@@ -181,14 +188,21 @@ class Problem(NamedTuple):
         return self.first.T @ (by_own * factor) + self.second.T @ by_other
 
 
+Pose = Problem | LuceProblem | BestWorstProblem  # what a maximum is sought of
+
+
 def problem(
     data: "PairedComparisons | Choices",
     owners: np.ndarray,
     lapse: float,
     extra: np.ndarray | None = None,
     ties: bool = False,
-) -> "Problem | LuceProblem":
+    best_worst: str = RANKING,
+) -> "Pose":
     """The problem that data and owners (options by aspects; out of sets each its own) pose."""
+    if isinstance(data, Choices) and data.worst is not None:
+        counts = answer_counts(data)
+        return BestWorstProblem(counts, data.members, data.start, data.n_options, float(lapse), best_worst)
     if isinstance(data, Choices):
         return LuceProblem(data.counts, data.members, data.start, data.n_options, float(lapse))
     if extra is None:

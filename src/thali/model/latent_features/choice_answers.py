@@ -70,14 +70,16 @@ class ChoiceAnswers(LatentFeatures):
         ndarray, shape (number of pairs,), or list of ndarray
             Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
             see `predict_outcomes`). Of larger sets, or `Choices`: for each set the probabilities of its members, in
-            their order. With `return_se` a pair of these: the second holds the standard errors, from the effective
-            sample size of the draws.
+            their order; of best-worst `Choices` those of the ordered pairs (best, worst), the first member as the best
+            with each of the others as the worst, then the second. With `return_se` a pair of these: the second
+            holds the standard errors, from the effective sample size of the draws.
 
         Raises
         ------
         ArgumentError
             If a label is unknown, or an entry is not two different options or more.
         """
+        from .answers.best_worst import rule_of
         from .answers.columns import columns_of
         from .answers.kind import of_choices
         from .answers.predict import errors_of_predictions, predicted
@@ -85,10 +87,10 @@ class ChoiceAnswers(LatentFeatures):
         tree = of_choices(self._fitted(), "predict_proba")
         labels = [str(x) for x in tree["posterior"].dataset["option"].values]
         lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
-        found = predicted(columns_of(tree), labels, sets, lapse)
+        found = predicted(columns_of(tree), labels, sets, lapse, rule_of(tree))
         if not return_se:
             return found
-        return found, errors_of_predictions(columns_of(tree), labels, sets, lapse, sizes["chain"])
+        return found, errors_of_predictions(columns_of(tree), labels, sets, lapse, sizes["chain"], rule_of(tree))
 
     def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
@@ -119,7 +121,8 @@ class ChoiceAnswers(LatentFeatures):
         """Posterior predictive check: which observed proportions does the model miss?
 
         Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
-        and the observed proportion is held against the replicates. `thali.plots.check` draws the table.
+        and the observed proportion is held against the replicates; best and worst are counted by option.
+        `thali.plots.check` draws the table.
 
         Parameters
         ----------
@@ -131,9 +134,10 @@ class ChoiceAnswers(LatentFeatures):
         pandas.DataFrame
             One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
             (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
-            interval of the replicated proportion), if there are ties two rows a pair, with the column tied: of the
-            choices of a, and of the ties, p_value (two-sided) and missed (whether observed lies outside the
-            interval). ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
+            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval). If there are ties two rows a pair, with the column tied: of the choices of a, and of the ties; of
+            best-worst choices two rows an option (option, named): how often it was the best where it was offered, and
+            the worst. ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
             2 on average, of which the check says nothing). Where the model is true it is conservative: below .05
             in .5 to 1.5 % of simulated data sets.
 

@@ -11,6 +11,7 @@ from ..names import method_meant
 from ..prepared import Prepared
 from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
+from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
 from .priors.given import Given
 
@@ -71,6 +72,12 @@ class EliminationByAspects(ChoiceAnswers):
         with the probability r / (1 + r), where r is nu times the square root of p̃ (1 - p̃) and nu is learned under a
         Gamma(1, 1) prior; p̃ is then the probability of the first option where one of the two is chosen. "half": half
         a choice of either option. "drop": nothing. None: "davidson" if there are ties.
+    best_worst : {"ranking", "reversed"}
+        How people choose who name the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as those
+        who rank it by choosing the best of all, then the best of the rest and so on; all rankings with b first and w
+        last are summed, and each of their choices may lapse. For ``aspects="unique"`` and sets of up to six, otherwise
+        up to three. "reversed": they choose the pair that differs most (maximum difference), with a probability
+        proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
 
     Attributes
     ----------
@@ -84,7 +91,8 @@ class EliminationByAspects(ChoiceAnswers):
     References
     ----------
     Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Wickelmaier & Schmid (2004) for the estimates
-    by maximum likelihood; Davidson (1970) for ties.
+    by maximum likelihood; Davidson (1970) for ties; Marley & Louviere (2005), Some probabilistic models of best, worst,
+    and best-worst choices.
 
     Examples
     --------
@@ -112,6 +120,7 @@ class EliminationByAspects(ChoiceAnswers):
         sampler: None = None,
         tempering: None = None,
         ties: Literal["davidson", "half", "drop"] | None = ...,
+        best_worst: Literal["ranking", "reversed"] = ...,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -125,6 +134,7 @@ class EliminationByAspects(ChoiceAnswers):
         sampler: Literal["recommended", "paper"] | None = ...,
         tempering: Any = ...,
         ties: Literal["davidson", "half", "drop"] | None = ...,
+        best_worst: Literal["ranking", "reversed"] = ...,
     ) -> "EliminationByAspects": ...
 
     def __new__(
@@ -137,6 +147,7 @@ class EliminationByAspects(ChoiceAnswers):
         sampler: Any = None,
         tempering: Any = None,
         ties: Any = None,
+        best_worst: str = RANKING,
     ) -> Any:
         if method_meant(method) != "maximum-likelihood":
             return super().__new__(cls)
@@ -146,7 +157,7 @@ class EliminationByAspects(ChoiceAnswers):
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
-        return MaximumLikelihoodElimination(aspects, unique, lapse, ties)
+        return MaximumLikelihoodElimination(aspects, unique, lapse, ties, best_worst)
 
     def __init__(
         self,
@@ -158,6 +169,7 @@ class EliminationByAspects(ChoiceAnswers):
         sampler: Any = None,
         tempering: Any = None,
         ties: Any = None,
+        best_worst: str = RANKING,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -167,6 +179,7 @@ class EliminationByAspects(ChoiceAnswers):
         self.sampler = sampler
         self.tempering = tempering
         self.ties = ties
+        self.best_worst = best_worst
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. `method` stays: another one is another estimator.
@@ -190,7 +203,7 @@ class EliminationByAspects(ChoiceAnswers):
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
-        likelihood = Elimination(lapse, bool(self.unique), ties, shared)
+        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst)
         return {
             "prior": prior,
             "likelihood": likelihood,

@@ -9,6 +9,7 @@ from ..names import ALIASES_OF_ASPECTS
 from ..options import (
     ALPHA,
     ALTERNATIVE,
+    BEST_WORST,
     CHOSEN,
     LAPSE,
     LEAF_LENGTH,
@@ -67,6 +68,7 @@ ELIMINATION = ModelSpec(
         CHOSEN,
         *OF_TABLES,
         TIES,
+        BEST_WORST,
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},

@@ -25,7 +25,7 @@ def match(
 ) -> Reading | None:
     """A table with a column of the best, one of the worst, and a series of options."""
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked = long_columns(table.frame, {**given, "subject": respondent}) if count is None else None
+    marked = long_columns(table.frame, {**given, "subject": respondent})
     if marked is not None:
         return Reading(CHOICES, NAME, str(marked), table, lambda: _converted(table, given, weights, str(marked)))
     try:
@@ -60,7 +60,7 @@ LAYOUT = Layout(
     CHOICES,
     match,
     expected=(
-        "a set of two or three options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
+        "a set of options a row, in columns 'option1', 'option2', 'option3', with the columns 'best' "
         "and 'worst' (most, least); or a row an option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
     options=("best", "worst", "respondent", "count", "weights"),

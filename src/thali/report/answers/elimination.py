@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from thali.data.kinds import BEST_WORST
 from thali.errors import DataError
+from thali.model.latent_features.answers.kind import kind_of
 from thali.trees.tree import Tree
 
 from ..content import Content, listed, probability
 from ..document import Picture, Section, Table
-from .shared import members_as_text, most_probable, number_of_features, picture
+from .shared import best_worst_sentence, members_as_text, most_probable, number_of_features, picture
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
 _NAMED = 3
@@ -98,7 +100,8 @@ def _methods(model: Any) -> list[str]:
             "Choices were modelled by the choice rule of Bradley & Terry (1952) and Luce (1959), with a Gamma(1, 1)"
             " prior on the worth of each option."
         )
-        return [first, _lapse(model)]
+        rule = [best_worst_sentence(model.best_worst)] if kind_of(model.posterior_) == BEST_WORST else []
+        return [first, *rule, _lapse(model)]
     sentences = [
         "Choices were modelled as elimination by aspects (Tversky, 1972): an aspect that some but not all of the"
         " options at hand have is selected with probability proportional to its weight, and the options that lack it"

@@ -2,9 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
+from thali.model.elimination_ml.residual_table import named_row
+
 from ..content import Content, listed, number
 from ..document import Section, Table
-from .shared import picture
+from .shared import best_worst_sentence, picture
 
 if TYPE_CHECKING:
     import pandas
@@ -44,9 +47,10 @@ def _named(table: "pandas.DataFrame") -> "pandas.DataFrame":
 def _misses(model: Any) -> Section:
     residuals = model.residuals()
     residuals = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index]
-    worst = listed([f"{row['a']} over {row['b']}" for row in residuals.head(_WORST).to_dict("records")])
-    sentences = (f"Test of fit: {model.estimates_.usual_test}", f"The pairs that it predicts worst: {worst}.")
-    drawn = (picture(f"Residual of each pair. {sentences[1]}", "residuals", model),)
+    worst = "; ".join(named_row(row) for row in residuals.head(_WORST).to_dict("records"))
+    what = "The pairs" if model.estimates_.unit == "pair" else "The choices"
+    sentences = (f"Test of fit: {model.estimates_.usual_test}", f"{what} that it predicts worst: {worst}.")
+    drawn = (picture(f"Residual of each {model.estimates_.unit}. {sentences[1]}", "residuals", model),)
     return Section("", sentences, drawn, (Table("Residuals, the largest first", residuals.reset_index(drop=True)),))
 
 
@@ -59,5 +63,7 @@ def _methods(model: Any) -> list[str]:
         "Weights were estimated by maximum likelihood (Wickelmaier & Schmid, 2004); standard errors are those of the"
         " observed information."
     )
+    if isinstance(model.estimates_.pose, BestWorstProblem):
+        first += " " + best_worst_sentence(model.best_worst)
     lapse = f"The probability of a choice at random was fixed at {model.lapse_:g}."
     return [first, fitted, *([lapse] if model.lapse_ else [])]

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
+
 from ..content import listed, number, probability
 from ..document import Picture
 
@@ -31,6 +33,15 @@ def picture(finding: str, name: str, *arguments: Any) -> Picture:
 
 def _drawn(name: str, arguments: tuple[Any, ...], plots: Any) -> Any:
     return getattr(plots, name)(*arguments)
+
+
+def best_worst_sentence(rule: str) -> str:
+    """By which rule best and worst were modelled."""
+    how = {
+        RANKING: "the first and the last of a ranking, whatever the order of the others (Marley & Louviere, 2005)",
+        REVERSED: "the two options that differ most (maximum difference; Marley & Louviere, 2005)",
+    }
+    return f"The best and the worst of a set were modelled as {how[rule]}."
 
 
 def number_of_features(draws: np.ndarray, word: str) -> str:

@@ -130,6 +130,8 @@ def what_was_chosen(row: Any, shown: "dict[str, str] | None" = None) -> str:
         if getattr(row, "tied", False):
             return f"{names.get(row.a, row.a)} and {names.get(row.b, row.b)} tied"
         return f"{names.get(row.a, row.a)} over {names.get(row.b, row.b)}"
+    if hasattr(row, "named"):
+        return f"{names.get(row.option, row.option)} named the {row.named}"
     return f"{names.get(row.alternative, row.alternative)} out of {row.offered}"
 
 

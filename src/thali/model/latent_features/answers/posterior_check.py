@@ -1,10 +1,11 @@
-"""The posterior predictive check, of paired comparisons or of choices out of sets."""
+"""The posterior predictive check, of paired comparisons, of choices out of sets, or of best and worst."""
 
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import CHOICES
+from thali.data.kinds import BEST_WORST, CHOICES
 
 from .check import pair_check_table
+from .check_best_worst import best_worst_check_table
 from .check_sets import set_check_table
 from .check_ties import tied_check_table
 from .kind import kind_of
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
     """Observed proportions against replicates of the model: a row a compared pair, or a member of a set."""
+    if kind_of(tree) == BEST_WORST:
+        return best_worst_check_table(tree, random_seed)
     if kind_of(tree) == CHOICES:
         return set_check_table(tree, random_seed)
     of_pairs = tied_check_table if tree["constant_data"].dataset["has_ties"] else pair_check_table

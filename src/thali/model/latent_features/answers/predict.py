@@ -1,6 +1,7 @@
 """Posterior mean choice probabilities of any sets."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,39 +23,58 @@ if TYPE_CHECKING:
 _SETS = 200  # whose draws are held at once
 
 
-def predicted(columns: Columns, labels: list[str], sets: Any, lapse: float) -> "np.ndarray | list[np.ndarray]":
-    """For pairs the probability of the first; otherwise, for each set, the probabilities of its members."""
+def predicted(
+    columns: Columns, labels: list[str], sets: Any, lapse: float, rule: str
+) -> "np.ndarray | list[np.ndarray]":
+    """For pairs the probability of the first; otherwise, for each set, the probabilities of its members, or answers."""
     places, paired = places_of(sets, labels)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T
         return mean_probabilities(columns, first, second, lapse)
-    from ..likelihoods.set_draws import mean_set_probabilities
+    from ..likelihoods.set_draws import mean_over_draws
 
-    start = np.concatenate([[0], np.cumsum([len(each) for each in places])])
-    return np.split(mean_set_probabilities(columns, start, np.concatenate(places), lapse), start[1:-1])
+    draws_of, first = _out_of_sets(columns, places, has_answers(sets), lapse, rule)
+    return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
+
+
+def has_answers(sets: Any) -> bool:
+    """Whether best and worst of the sets are wanted."""
+    return isinstance(sets, Choices) and sets.worst is not None
+
+
+def _out_of_sets(
+    columns: Columns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
+) -> tuple[Any, np.ndarray]:
+    """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
+    from ..likelihoods.best_worst import first_answers
+    from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
+
+    start, members = np.concatenate([[0], np.cumsum([len(each) for each in places])]), np.concatenate(places)
+    if not answers:
+        return partial(set_probability_draws, columns, start, members, lapse), start
+    return partial(answer_probability_draws, columns, start, members, lapse, rule), first_answers(start)
 
 
 def errors_of_predictions(
-    columns: Columns, labels: list[str], sets: Any, lapse: float, chains: int
+    columns: Columns, labels: list[str], sets: Any, lapse: float, chains: int, rule: str
 ) -> "np.ndarray | list[np.ndarray]":
     """Monte Carlo standard errors of what `predicted` gives, in the same form."""
     from thali.posterior.summary import mean_errors
 
-    from ..likelihoods.set_draws import set_probability_draws
-
     places, paired = places_of(sets, labels)
-    errors = []
+    errors, sizes = [], []
     for first in range(0, len(places), _SETS):
         some = places[first : first + _SETS]
         if paired:
             first_option, second_option = np.array(some, np.int64).reshape(-1, 2).T
             draws = probability_draws(columns, first_option, second_option, lapse)
         else:
-            start = np.concatenate([[0], np.cumsum([len(each) for each in some])])
-            draws = set_probability_draws(columns, start, np.concatenate(some), lapse)
+            draws_of, begin = _out_of_sets(columns, some, has_answers(sets), lapse, rule)
+            draws = draws_of(slice(0, columns.n_draws))
+            sizes += np.diff(begin).tolist()
         errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
     found = np.concatenate(errors) if errors else np.empty(0)
-    return found if paired else np.split(found, np.cumsum([len(each) for each in places])[:-1])
+    return found if paired else np.split(found, np.cumsum(sizes)[:-1])
 
 
 def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:

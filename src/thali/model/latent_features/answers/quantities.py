@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import CHOICES, OWN, PAIRS, SIMILARITIES
+from thali.data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES
 from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
@@ -151,10 +151,11 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     return Advice(apart=apart, longer_if_apart=True)
 
 
-_OF_KIND = {PAIRS: of_pairs, CHOICES: of_sets, SIMILARITIES: of_similarities, OWN: of_own}
+_OF_KIND = {PAIRS: of_pairs, CHOICES: of_sets, BEST_WORST: of_sets, SIMILARITIES: of_similarities, OWN: of_own}
 _ADVICE = {
     PAIRS: advice_of_choices,
     CHOICES: advice_of_choices,
+    BEST_WORST: advice_of_choices,
     SIMILARITIES: advice_of_similarities,
     OWN: advice_of_own,
 }

@@ -5,11 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from thali._arguments import one_of
+from thali._labels import shorten
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..priors.given import Given
+from .best_worst import LARGEST, RANKING, REVERSED, RULES
+from .best_worst_sets import compiled_best_worst
 from .elimination_sets import check_sets, compiled_sets
 from .luce_sets import compiled_luce_sets
 from .pair_operations import compiled_pairs
@@ -41,6 +45,14 @@ class Elimination:
 
     so that p̃ is the probability of i where one of the two is chosen.
 
+    Where people name the best b and the worst w of a set S of m options that share no aspect, either the probabilities
+    of all rankings that begin with b and end with w are summed (m up to 6), each choice of which may lapse, or they
+    choose the ordered pair that differs most:
+
+    .. math::
+        P(b, w \mid S) = (1 - \varepsilon) \frac{u_b / u_w}{\sum_{i \neq j} u_i / u_j}
+        + \frac{\varepsilon}{m (m - 1)}
+
     Parameters
     ----------
     lapse : float in [0, 1)
@@ -52,28 +64,32 @@ class Elimination:
     shared : bool
         Whether f has columns. Without any, unique aspects alone are left, the rule is Luce's, and no recursion is
         needed for larger sets.
+    best_worst : {"ranking", "reversed"}
+        The rule by which best and worst are chosen; "reversed" is that of the formula above.
 
     Raises
     ------
     ArgumentError
-        If lapse lies outside [0, 1).
+        If lapse lies outside [0, 1), or there is no such rule.
 
     References
     ----------
     Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1 and 2. Davidson (1970), On extending the Bradley-Terry model
-    to accommodate ties in paired comparison experiments.
+    to accommodate ties in paired comparison experiments. Marley & Louviere (2005), Some probabilistic models of best,
+    worst, and best-worst choices.
 
     Examples
     --------
     >>> from thali.likelihoods import Elimination
     >>> Elimination(lapse=0.02)
-    Elimination(lapse=0.02, unique=True, ties=False, shared=True)
+    Elimination(lapse=0.02, unique=True, ties=False, shared=True, best_worst='ranking')
     """
 
     lapse: float = 0.01
     unique: bool = True
     ties: bool = False
     shared: bool = True
+    best_worst: str = RANKING
 
     least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
 
@@ -83,6 +99,7 @@ class Elimination:
                 Argument("lapse"),
                 f" is the probability of choosing at random and must lie in [0, 1); got {self.lapse!r}.",
             )
+        one_of("best_worst", self.best_worst, RULES)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -98,7 +115,7 @@ class Elimination:
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for data of another kind or with ties that are not expected, and ArgumentError for aspects
         that leave nothing to learn, or make a choice impossible without lapses."""
-        data = as_pairs(data)
+        data = as_pairs(data, self.best_worst)
         if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
                 f"Elimination by aspects needs PairedComparisons or Choices; got {type(data).__name__}."
@@ -107,7 +124,9 @@ class Elimination:
         if isinstance(data, Choices):
             if self.ties:
                 raise DataError("Ties are for paired comparisons; out of larger sets one option is chosen.")
-            if self.shared:
+            if data.worst is not None:
+                self._check_answers(data)
+            elif self.shared:
                 check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
         elif not self.ties:
             data.refuse_ties()
@@ -147,18 +166,40 @@ class Elimination:
                     ".",
                 )
 
+    def _check_answers(self, data: Choices) -> None:
+        """Raise for best-worst choices that the rule, or shared aspects, do not say anything about."""
+        wide = int(data.sizes.argmax())
+        size, members = int(data.sizes[wide]), shorten(data.sets[wide])
+        if self.shared:
+            raise DataError(
+                f"Best and worst of {members} were chosen, and with shared aspects this is for sets of three at most"
+                f"{'' if size > 3 else ', as rankings'}; set ",
+                Setting("aspects", "unique"),
+                *((f" for sets of {size}",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
+                ".",
+            )
+        if self.best_worst == RANKING and size > LARGEST:
+            raise DataError(
+                f"Best and worst of {members} were chosen, {size} options, and their rankings are summed up to "
+                f"{LARGEST}; set ",
+                Setting("best_worst", REVERSED),
+                ".",
+            )
+
     def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
         """The likelihood of choices, as the samplers read it, and a function that makes a chain's cache.
 
         `shape` and `rate` are those of the Gamma prior of the weights.
         """
-        data = as_pairs(data)
+        data = as_pairs(data, self.best_worst)
         if shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
             if self.ties:
                 raise ArgumentError(
                     Argument("weight_prior"), f" needs a shape of {SHAPE_OF_SUMS:g} or more for data with ties."
                 )
             data = Choices.from_comparisons(data)
+        if isinstance(data, Choices) and data.worst is not None:
+            return compiled_best_worst(data, self.lapse, self.best_worst)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse) if self.shared else compiled_luce_sets(data, self.lapse)
         return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
@@ -177,9 +218,11 @@ class Elimination:
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Choices of the same design, drawn at one draw's aspects."""
-        from .new_data import new_choices, new_pairs
+        from .new_data import new_answers, new_choices, new_pairs
 
-        data = as_pairs(data)
+        data = as_pairs(data, self.best_worst)
+        if isinstance(data, Choices) and data.worst is not None:
+            return new_answers(columns, data, self.lapse, self.best_worst, rng)
         if isinstance(data, Choices):
             return new_choices(columns, data, self.lapse, rng)
         return new_pairs(columns, data, self.lapse, parameters.get("tie"), rng)
@@ -188,7 +231,11 @@ class Elimination:
         """What draws say about the data, for the posterior tree."""
         from ..answers.choices import choices_part
 
-        data = as_pairs(data)
+        data = as_pairs(data, self.best_worst)
+        if isinstance(data, Choices) and data.worst is not None:
+            from ..answers.best_worst import answers_part
+
+            return answers_part(columns, data, shape, dense, lapse=self.lapse, rule=self.best_worst)
         if isinstance(data, Choices):
             from ..answers.choice_sets import sets_part
 
@@ -196,6 +243,11 @@ class Elimination:
         return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, tie=extra.get("tie"))
 
 
-def as_pairs(data: Any) -> Any:
-    """Choices out of pairs only become paired comparisons: the same likelihood, much faster."""
+def as_pairs(data: Any, best_worst: str = RANKING) -> Any:
+    """Choices out of pairs only become paired comparisons, and best and worst of three at most rankings, if that is the
+    rule: the same likelihood, much faster."""
+    if isinstance(data, Choices) and data.worst is not None:
+        if best_worst != RANKING or data.sizes.max() > 3:
+            return data
+        data = data.as_rankings()
     return data.to_comparisons() if isinstance(data, Choices) and data.is_paired else data

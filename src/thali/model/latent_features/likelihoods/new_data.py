@@ -59,6 +59,23 @@ def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.rando
     return NewData(new, {"chosen": counts}, float(log_coefficients(new).sum() + xlogy(counts, p).sum()))
 
 
+def new_answers(columns: "Columns", data: "Choices", lapse: float, rule: str, rng: np.random.Generator) -> NewData:
+    """Best and worst of every set are chosen as often as in the data: Multinomial(n, P(b, w))."""
+    from scipy.special import xlogy
+
+    from ..answers.best_worst import log_coefficients_of_answers
+    from .best_worst import answer_probabilities, possible_answers
+
+    p = answer_probabilities(columns.unique_weights[:1], data.start, data.members, lapse, rule)[0]
+    answers, totals = possible_answers(data.start), _whole(np.add.reduceat(data.counts, data.start[:-1]))
+    parts = np.split(p, answers.start[1:-1])
+    counts = np.concatenate([rng.multinomial(n, part) for n, part in zip(totals, parts, strict=True)]).astype(float)
+    given = np.flatnonzero(counts)
+    new = data.with_answers(answers.best[given], answers.worst[given], counts[given])
+    found = float(log_coefficients_of_answers(counts, answers).sum() + xlogy(counts, p).sum())
+    return NewData(new, {"chosen": counts}, found)
+
+
 def new_similarities(
     columns: "Columns", data: "Similarities", constant: Any, sigma: Any, rng: np.random.Generator
 ) -> NewData:

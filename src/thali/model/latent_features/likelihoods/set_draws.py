@@ -9,6 +9,7 @@ from thali.errors import DataError
 
 from ..answers.columns import Columns
 from ..state import COLUMNS, clear_row, empty_state
+from .best_worst import RANKING, answer_probabilities, ordered_pairs
 from .sets import LARGEST, empty_cache, lay_out, set_shares
 
 BLOCK = 2**21  # numbers held at once: 16 MiB
@@ -53,14 +54,41 @@ def luce_probabilities(weights: np.ndarray, start: np.ndarray, members: np.ndarr
     return (1.0 - lapse) * shares + lapse * guess
 
 
-def mean_set_probabilities(columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float) -> np.ndarray:
-    """Posterior mean of what `set_probability_draws` gives: array (places,)."""
-    total = np.zeros(len(members))
-    step = max(1, BLOCK // max(1, len(members)))
-    for first in range(0, columns.n_draws, step):
-        draws = slice(first, min(first + step, columns.n_draws))
-        total += set_probability_draws(columns, start, members, lapse, draws).sum(axis=0)
-    return total / columns.n_draws
+def answer_probability_draws(
+    columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float, rule: str, draws: slice | None = None
+) -> np.ndarray:
+    """The probability of each ordered pair (best, worst) of each set, in each draw."""
+    draws = draws or slice(0, columns.n_draws)
+    if rule != RANKING or not columns.n_features[draws].any():
+        return answer_probabilities(columns.unique_weights[draws], start, members, lapse, rule)
+    if (largest := int(np.diff(start).max())) > 3:
+        raise DataError(
+            f"With shared aspects, best and worst are predicted of sets of three at most, not of {largest}."
+        )
+    sets, factors = [], []  # the sets out of which one is chosen, and for each answer two places of them
+    for of_set in np.split(members, start[1:-1]):
+        whole, rests = sum(map(len, sets)), {}
+        sets.append(of_set)
+        for best, worst in zip(*ordered_pairs(len(of_set)), strict=True):
+            middle = [k for k in range(len(of_set)) if k not in (best, worst)]
+            if middle and best not in rests:
+                rests[best] = sum(map(len, sets))
+                sets.append(np.delete(of_set, best))
+            at = rests[best] + int(middle[0] > worst) if middle else -1
+            factors.append((whole + best, at))
+    first, second = np.array(factors).T
+    begin = np.concatenate([[0], np.cumsum([len(each) for each in sets])])
+    p = set_probability_draws(columns, begin, np.concatenate(sets), lapse, draws)
+    return p[:, first] * np.where(second < 0, 1.0, p[:, second])
+
+
+def mean_over_draws(draws_of: Any, n_draws: int, size: int) -> np.ndarray:
+    """The mean over draws of `size` probabilities, which a function gives for a slice of draws."""
+    total = np.zeros(size)
+    step = max(1, BLOCK // max(1, size))
+    for first in range(0, n_draws, step):
+        total += draws_of(slice(first, min(first + step, n_draws))).sum(axis=0)
+    return total / n_draws
 
 
 @compiled

@@ -1,0 +1,99 @@
+"""Best-worst choices as data: tables, rows, rankings of three, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from best_worst_data import best_worst, random_answers
+
+import thali as th
+from thali.errors import DataError
+from thali.model.latent_features.likelihoods.best_worst import answer_counts, answers_given, possible_answers
+
+pytestmark = pytest.mark.unit
+
+ROWS = [("abcd", "a", "d", 2), ("abcd", "a", "c", 1), ("abc", "c", "a", 4), ("bd", "d", "b", 3)]
+
+
+def test_sets_with_their_best_and_worst():
+    data = best_worst(ROWS, "abcd")
+    assert str(data) == "4 options, 3 sets of 2 to 4, 10 best-worst choices"
+    assert data.sets == [("b", "d"), ("a", "b", "c"), ("a", "b", "c", "d")]
+    assert data.answers.tolist() == [2, 6, 12]
+    assert data.counts.tolist() == [0, 3, 0, 0, 4, 3, 0, 0, 0]
+    best, worst = ([data.labels[data.members[place]] for place in places] for places in (data.choice, data.worst))
+    found = set(zip(best, worst, data.times.tolist(), strict=True))
+    assert found == {("d", "b", 3), ("c", "a", 4), ("a", "c", 1), ("a", "d", 2)}
+    assert data.example() == "'c' best and 'a' worst out of 'a', 'b', 'c' 4 times of 4"
+    assert data == best_worst(ROWS[::-1], "abcd") and data != best_worst(ROWS[:3], "abcd")
+    with pytest.raises(AttributeError):
+        data.worst = None
+
+
+def test_answers_are_numbered_by_the_best_and_then_the_worst():
+    data = random_answers(6, (2, 4, 6), 5, 3, most=4)
+    answers, given = possible_answers(data.start), answers_given(data)
+    np.testing.assert_array_equal(answers.best[given], data.choice)
+    np.testing.assert_array_equal(answers.worst[given], data.worst)
+    np.testing.assert_array_equal(answers.sizes, data.answers)
+    assert (np.diff(answers.best) >= 0).all() and answer_counts(data).sum() == data.times.sum()
+
+
+def test_tables_copies_and_people():
+    frame = pd.DataFrame(
+        [("p1", "f", *"abcd", "a", "d"), ("p1", "f", *"bcda", "d", "b"), ("p2", "m", *"abcd", "a", "d")],
+        columns=["subject", "sex", "option1", "option2", "option3", "option4", "best", "worst"],
+    )
+    data = th.Choices.from_best_worst(frame)
+    assert data.subjects == ("p1", "p2") and data.people is not None and data.people["sex"].tolist() == ["f", "m"]
+    table = data.to_frame()
+    assert list(table.columns) == ["choice_id", "alternative", "best", "worst", "count", "respondent"]
+    again = th.Choices.from_best_worst(table, labels=data.labels)
+    assert (
+        again.with_rows(again.start, again.members, again.respondent, again.choice, again.times, again.worst) == again
+    )
+    assert again.to_frame().equals(table) and pickle.loads(pickle.dumps(data)) == data
+    counted = best_worst(ROWS, "abcd")
+    assert th.Choices.from_best_worst(counted.to_frame(), labels="abcd") == counted
+
+
+def test_rankings_of_three():
+    data = best_worst(ROWS[2:], "abcd")
+    rows = [
+        (1, "c", 1, 4),
+        (1, "a", 0, 4),
+        (1, "b", 0, 4),
+        (2, "b", 1, 4),
+        (2, "a", 0, 4),
+        (3, "d", 1, 3),
+        (3, "b", 0, 3),
+    ]
+    frame = pd.DataFrame(rows, columns=["choice_id", "alternative", "chosen", "count"])
+    assert data.as_rankings() == th.Choices(frame, labels="abcd")
+    with pytest.raises(DataError, match="Best and worst of 4 options do not say how the others rank"):
+        best_worst(ROWS, "abcd").as_rankings()
+    with pytest.raises(DataError, match="These are not best-worst choices"):
+        data.as_rankings().as_rankings()
+
+
+BAD = [
+    (
+        [("abcd", "a", "x")],
+        None,
+        "'x' is in row 0, column 'worst', which is none of the options there, 'a', 'b', 'c', ",
+    ),
+    ([("abcd", "a", "")], None, "Nothing stands in row 0, column 'worst', which is none of the options there, "),
+    ([("abcd", "a", "a")], None, "'a' is both the best and the worst in row 0; mend one of the two."),
+    ([("abca", "b", "c")], None, "'a' is listed twice in row 0; remove one of the rows."),
+    ([("abcd", "a", "d")], "abc", "'d' in row 0 is not among `labels`."),
+    ([("abcd", "a", "d", 0)], None, "There is not a single choice; every count is 0."),
+    ([("abcd", "a", "d", -1)], None, "-1"),
+]
+
+
+@pytest.mark.parametrize(("rows", "labels", "sentence"), BAD)
+def test_what_is_refused(rows, labels, sentence):
+    with pytest.raises(DataError) as caught:
+        best_worst(rows, labels)
+    assert sentence in str(caught.value)
