@@ -7,7 +7,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from .column_names import COUNTS, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
+from .column_names import COUNTS, PLACES, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
 from .side_columns import side_columns
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class PairColumns(NamedTuple):
     times: tuple[str, ...]  # none: each row is one choice; one: of the first over the second; two: of each
     ties: str | None = None
     subject: str | None = None
+    in_order: bool = False  # whether the names of the options' columns say which was on the left, or at home
 
     def __str__(self) -> str:
         a, b = self.options
@@ -100,11 +101,14 @@ def choice_columns(names: list[str]) -> list[PairColumns]:
     subject = subject_column(names)
     ties = ties_column(names)
     sides = side_columns(names)
-    twos = [(each.columns, [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES]) for each in sides]
-    twos += [((own[a], own[b]), []) for a, b in _NEUTRAL if there(a, b)]
+    twos = [
+        (each.columns, [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES], each.side[0] in PLACES)
+        for each in sides
+    ]
+    twos += [((own[a], own[b]), [], False) for a, b in _NEUTRAL if there(a, b)]
     two_sided = [
-        PairColumns(options, (own[times], own[other]), ties, subject)
-        for options, counted in twos
+        PairColumns(options, (own[times], own[other]), ties, subject, in_order)
+        for options, counted, in_order in twos
         for times, other in (*counted, *_WINS_LOSSES)
         if there(times, other) and not {own[times], own[other]} & set(options)
     ]
