@@ -203,7 +203,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
     found = []
     with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
         for begin in range(0, DRAWS, _BLOCK):
-            found.append(normal.draws(rng, _BLOCK)[0])
+            found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.draws(rng, _BLOCK)[0])
             progress.update(begin + _BLOCK)
     points = np.concatenate(found)
     return _Drawn(points[:, :n], np.exp(points[:, n:]).ravel(), normal.mode[:n] if estimates else None)
