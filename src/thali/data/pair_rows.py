@@ -104,7 +104,11 @@ class PairRows(PairShapes):
         frame = frame.loc[~uncounted(frame, columns)]
         a, b = columns.options
         first, second = column(frame, a), column(frame, b)
-        chosen, rejected, tied = _counted(frame, columns, weights)
+        try:
+            chosen, rejected, tied = _counted(frame, columns, weights)
+        except DataError as error:
+            said = None if weights or len(columns.times) < 2 else _shares(frame, columns)
+            raise DataError(error, f" {said}" if said else "") from None
 
         def where(row: int, is_first: bool) -> str:
             return f"in row {frame.index[row]}, column {a if is_first else b!r}"
@@ -327,6 +331,14 @@ class PairRows(PairShapes):
             "proportion": self.wins / total,
         }
         return pd.DataFrame(table | {"ties": self.tied / total} if self.tied.any() else table)
+
+
+def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
+    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    try:
+        return percentages(*_counted(frame, columns, weights=True))
+    except DataError:
+        return None
 
 
 def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:

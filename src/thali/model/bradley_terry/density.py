@@ -48,9 +48,12 @@ class Local(NamedTuple):
 
 def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> Density:
     """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`."""
-    arrays = data.first, data.second, data.wins, data.losses, data.tied if has_ties else np.zeros(data.n_pairs)
-    order = np.argsort(sum(arrays[2:]), kind="stable")
-    return Density(*(array[order] for array in arrays), data.n_options, float(lapse), has_ties, has_prior)
+    tied = data.tied if has_ties else np.zeros(data.n_pairs)
+    order = np.argsort(data.wins + data.losses + tied, kind="stable")
+    first, second, wins, losses, tied = (
+        each[order] for each in (data.first, data.second, data.wins, data.losses, tied)
+    )
+    return Density(first, second, wins, losses, tied, data.n_options, float(lapse), has_ties, has_prior)
 
 
 def log_densities(density: Density, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
