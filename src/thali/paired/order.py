@@ -92,7 +92,7 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
     >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
     >>> round(order_effect(games).advantage, 3)
-    1.167
+    1.155
     """
     import pandas as pd
 
