@@ -3,6 +3,8 @@
 import html
 from typing import TYPE_CHECKING, NamedTuple
 
+from ._digits import for_python
+
 if TYPE_CHECKING:
     import pandas
 
@@ -68,7 +70,7 @@ def as_html(shown: Description) -> str:
         parts.append(f"<dl>{facts}</dl>")
     if shown.table is not None:
         table = shown.table.to_html(
-            border=0, float_format=_number, max_rows=_MOST_LINES, index=not is_numbered(shown.table)
+            border=0, float_format=for_python, max_rows=_MOST_LINES, index=not is_numbered(shown.table)
         )
         parts.append(f"<div>{printable(table)}</div>")
     if shown.text:
@@ -97,7 +99,7 @@ def as_text(shown: Description) -> str:
         *(f"  {name:<{wide}}  {_value_as_text(value)}" for name, value in shown.facts),
     ]
     if shown.table is not None:
-        table = shown.table.to_string(float_format=_number, max_rows=_MOST_LINES, index=not is_numbered(shown.table))
+        table = shown.table.to_string(float_format=for_python, max_rows=_MOST_LINES, index=not is_numbered(shown.table))
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
     return ("\n" if shown.table is None else "\n\n").join(part for part in (*parts, shown.text, shown.note) if part)
 
@@ -140,9 +142,3 @@ def printable(text: str) -> str:
 def is_numbered(table: "pandas.DataFrame") -> bool:
     """Whether the rows have no names."""
     return table.index.equals(table.index.__class__(range(len(table)))) and table.index.name is None
-
-
-def _number(value: float) -> str:
-    if value == 0.0 or 1e-3 <= abs(value) < 1e6:
-        return f"{value:.6g}"
-    return f"{value:.3g}"

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ._described import is_numbered, printable
+from ._digits import DECIMALS, decimals_of, is_p_value, written
 from .errors import ArgumentError
 from .inference.files import atomic_write
 
-_DECIMALS, _MOST_DECIMALS = 3, 6
 _FILES = 'pip install "thali[files]"'
 
 _IN_LATEX = {
@@ -207,23 +207,11 @@ def _is_number(values: pd.Series) -> bool:
     return values.dtype.kind in "iuf"
 
 
-def _is_p_value(column: str) -> bool:
-    return column == "p" or column.endswith("p_value")
-
-
 def _decimals(column: str, values: pd.Series, digits: int | None) -> int:
-    """How many decimals the numbers of a column deserve: two digits of the typical one at least."""
+    """How many decimals the numbers of a column have."""
     if not _is_number(values):
-        return _DECIMALS if digits is None else digits
-    finite = [abs(value) for value in values.tolist() if math.isfinite(value)]
-    if column.startswith("ess") or all(value == int(value) for value in finite):
-        return 0
-    if digits is not None:
-        return digits
-    typical = sorted(value for value in finite if value > 0.0)[sum(value > 0.0 for value in finite) // 2]
-    if _is_p_value(column):
-        return _DECIMALS
-    return min(max(_DECIMALS, 1 - math.floor(math.log10(typical))), _MOST_DECIMALS)
+        return DECIMALS if digits is None else digits
+    return decimals_of(column, values.tolist(), digits)
 
 
 def _cell(value: Any, decimals: int, marks: Marks, column: str) -> str:
@@ -236,11 +224,9 @@ def _cell(value: Any, decimals: int, marks: Marks, column: str) -> str:
     if math.isinf(value):
         return f"{'-' if value < 0 else ''}{marks.infinite}"
     smallest = 10.0**-decimals
-    if _is_p_value(column) and decimals and value < smallest:
+    if is_p_value(column) and decimals and value < smallest:
         return f"{marks.less}{smallest:.{decimals}f}"
-    if decimals and 0.0 < abs(value) < smallest / 2:
-        return f"{value:.1e}"
-    return f"{value:,.{decimals}f}" if abs(value) >= 10_000 else f"{value:.{decimals}f}"
+    return written(value, decimals)
 
 
 def _excel_format(values: pd.Series, digits: int | None) -> str:

@@ -20,6 +20,8 @@ ASPECTS = "option,aspect\ntea,hot\nrum,hot\n"
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("thali.model.elimination_ml.goodness.SAMPLES", 9)  # which is quick
+    league = "home,away,result\n" + "x,y,H\nx,y,D\ny,x,A\ny,x,H\nx,z,H\nz,x,D\ny,z,A\nz,y,H\nz,y,D\nx,z,A\n" * 4
+    (tmp_path / "league.csv").write_text(league)
     for name, text in {"a.csv": SQUARE, "b.csv": OTHER, "ties.csv": TIES, "aspects.csv": ASPECTS}.items():
         (tmp_path / name).write_text(text)
     rng = np.random.default_rng(1)
@@ -63,8 +65,9 @@ SAME = {
     ),
     "group trials.csv --group sex": lambda: th.paired.group_test(trials().by_group("sex")),
     "group_test a.csv b.csv": lambda: th.paired.group_test({"a": square("a.csv"), "b": square("b.csv")}),
-    "order trials.csv": lambda: th.paired.order_effect(trials(order="forward"), trials(order="backward")),
+    "order trials.csv": lambda: th.paired.order_effect(trials()),
     "order a.csv b.csv": lambda: th.paired.order_effect(square("a.csv"), square("b.csv")),
+    "davidson league.csv --order": lambda: th.paired.davidson(pd.read_csv("league.csv"), order=True),
     "thurstone trials.csv": lambda: th.paired.thurstone(trials()),
     "davidson ties.csv --samples 20 --seed 3": lambda: th.paired.davidson(
         th.PairedComparisons(
@@ -114,6 +117,8 @@ MISTAKES = {
     "order a.csv": "a.csv does not say which option was shown first",
     "order a.csv b.csv a.csv": "needs one file of trials, or two of counts; got 3.",
     "davidson a.csv": "There is no tie",
+    "davidson ties.csv --order": "do not say which option was shown first, or played at home",
+    "order league.csv": "--ties half, or nothing, --ties drop. With ties .* thali test davidson --order.",
     "davidson ties.csv --ties half": "--ties belongs to transitivity, .* not to davidson; leave it out.",
     "transitivity ties.csv": "tie",
     "bootstrap a.csv": "do not say who answered",
@@ -155,7 +160,8 @@ def test_many_judges_are_one_paragraph_and_their_table_a_file(run, folder):
 
 
 def test_orders_and_groups_divide_the_trials():
-    whole, forward, backward = trials(), trials(order="forward"), trials(order="backward")
+    whole = trials()
+    forward, backward = whole.by_order()
     assert forward.labels == backward.labels == whole.labels
     np.testing.assert_array_equal(forward.counts + backward.counts, whole.counts)
     frame = pd.read_csv("trials.csv")

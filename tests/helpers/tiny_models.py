@@ -54,6 +54,8 @@ class Tiny:
         Whether the fit draws; if not it takes neither `cores` nor Ctrl-C.
     keeps_beginning : bool
         Whether an interrupted run keeps the first draws of the unbroken one; False if it stops at another lapse.
+    pictures : tuple of str, optional
+        Functions of `thali.plots` that draw it; None: those of its spec.
     """
 
     make: Callable[..., Any]
@@ -65,6 +67,7 @@ class Tiny:
     bad_data: tuple = (None,)
     has_chains: bool = True
     keeps_beginning: bool = True
+    pictures: tuple[str, ...] | None = None
 
     def model(self, **run) -> Any:
         """A model that is not fitted."""
@@ -104,6 +107,15 @@ TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind
         _pairs,
         ask=_first_pair,
         run={"draws": 12, "chains": 2, "random_seed": 1, "progressbar": False},
+    ),
+    "elimination-by-aspects, maximum likelihood": Tiny(
+        lambda: th.EliminationByAspects("unique", method="maximum-likelihood"),
+        _pairs,
+        ask=_first_pair,
+        run={"random_seed": 1},
+        bad_run={},
+        has_chains=False,
+        pictures=("utility_scale", "residuals", "choice_probabilities"),
     ),
     "additive-clustering": Tiny(
         th.AdditiveClustering, _similarities, ask=lambda model: model.estimate().similarity.to_numpy(), run=_RUN

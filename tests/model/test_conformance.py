@@ -213,13 +213,19 @@ def test_the_repr_makes_the_model_again(name):
     assert repr(eval(repr(model), names)) == repr(model)
 
 
+@of_models([name for name in NAMES if not TINY[name].has_chains])
+def test_estimates_are_compared_by_what_they_predict(name):
+    table = th.compare({"it": TINY[name].model()}, *TINY[name].data(), random_seed=1, cores=1, progressbar=False)
+    assert list(table.index)[:2] == ["BASE", "it"] and np.isfinite(table.loc["it"].iloc[0])
+
+
 @of_models([name for name, spec in SPEC_OF.items() if spec.pictures])
 def test_the_pictures_of_a_model_draw_it(name):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    for picture in SPEC_OF[name].pictures:
+    for picture in TINY[name].pictures or SPEC_OF[name].pictures:
         drawn = getattr(th.plots, picture)(fitted(name))
         assert all(ax.has_data() or ax.texts for ax in np.atleast_1d(drawn)), picture
         pyplot.close("all")

@@ -365,14 +365,20 @@ def test_davidson_with_home_advantage_against_a_search():
     sides = [th.PairedComparisons.from_results(frame[rows], labels=labels) for rows in (is_forward, ~is_forward)]
     by_hand = th.paired.davidson(sides, order=True)
     assert by_hand.order == pytest.approx(found.order) and by_hand.deviance == pytest.approx(found.deviance)
+    # One data object, the options in any order.
+    data = th.PairedComparisons.from_results(frame)
+    for one in (data, data.subset(labels[::-1])):
+        assert th.paired.davidson(one, order=True).order == pytest.approx(found.order)
 
 
 def test_home_advantage_is_refused_where_there_is_none_to_find():
     frame = league(4)
     with pytest.raises(DataError, match="There is no tie; use order_effect instead"):
         th.paired.davidson(frame[frame["FTR"] != "D"], order=True)
-    with pytest.raises(DataError, match="Say which was first: two data sets"):
-        th.paired.davidson(th.PairedComparisons.from_results(frame), order=True)
+    with pytest.raises(DataError, match="do not say which option was shown first, or played at home"):
+        th.paired.davidson(th.PairedComparisons([[0, 2], [1, 0]], ties=[[0, 1], [1, 0]]), order=True)
+    with pytest.raises(DataError, match=r"of the 240 comparisons are ties.*davidson\(data, order=True\)"):
+        th.paired.order_effect(frame)
     with pytest.raises(ArgumentError, match="leave `ties` out"):
         th.paired.davidson(frame, [[0, 1], [1, 0]], order=True)
     two = frame[(frame["HomeTeam"] == "t0") & (frame["AwayTeam"] == "t1")]

@@ -119,6 +119,23 @@ def test_files(file, ties, expected):
 
 
 @needs_data
+def test_home_advantage():
+    # b <- baseball; b$home.team <- data.frame(team = b$home.team, at.home = 1)
+    # b$away.team <- data.frame(team = b$away.team, at.home = 0)
+    # f <- BTm(cbind(home.wins, away.wins), home.team, away.team, ~ team + at.home, id = "team", data = b)
+    # coef(summary(f))["at.home", ]; worths(f); logLik(f); anova(BTm(... ~ team ...), f, test = "Chisq")
+    data, _ = read(real_data("paired_bradleyterry2/baseball.csv"), kinds.PAIRS)
+    found = th.paired.order_effect(data)
+    assert np.log(found.advantage) == pytest.approx(0.3022606555276, rel=1e-6)
+    assert found.advantage_std_error / found.advantage == pytest.approx(0.1309436425323, rel=1e-6)
+    assert found.log_likelihood == pytest.approx(-61.553995953, rel=1e-9)
+    assert found.table.loc["order", "deviance"] == pytest.approx(5.410609085, rel=1e-8)
+    assert found.p_value == pytest.approx(0.020015, rel=1e-4)
+    worths = {"Milwaukee": 0.2200136758295, "Boston": 0.1367203183110, "Baltimore": 0.0435598003057}
+    np.testing.assert_allclose(found.weights["weight"][list(worths)], list(worths.values()), rtol=1e-6)
+
+
+@needs_data
 def test_undecided_as_davidson():
     # b <- btmodel(paircomp(immig[, 1:6])); worth(b); exp(coef(b)["(undecided)"])
     with warnings.catch_warnings():

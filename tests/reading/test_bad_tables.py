@@ -10,6 +10,33 @@ from thali.reading.table import load
 REFUSED = [
     # file, content, sentence
     (
+        "pairs.csv",
+        "a,b,proportion,n\nx,y,.6,10\nx,z,.7,10\n",
+        "The columns 'a', 'b', 'proportion', 'n' have no shape that is known. Nearest is a list of comparisons, but "
+        "for counts in place of 'proportion': how often 'a' was chosen and how often 'b' was, in two columns such as "
+        "'wins' and 'losses'; it has ",
+    ),
+    (
+        "pairs.csv",
+        "left,right,wins_right,n\nx,y,6,10\nx,z,7,10\n",
+        "The columns 'left', 'right', 'wins_right', 'n' have no shape that is known. Nearest is a list of comparisons, "
+        "but for a column beside 'wins_right' that counts how often 'left' was chosen; it has ",
+    ),
+    (
+        "pairs.csv",
+        "a,b,a_wins,b_wins\nx,y,.6,.4\nx,z,.7,.3\ny,z,.5,.5\n",
+        "The count in row 2, column 'a_wins' is 0.6, which is not whole; counts must be whole numbers, 0 or more. If "
+        "fractional counts are meant, say so: weights=True, or a column called 'weight' in a file. The two numbers of "
+        "every pair sum to 1; if they are proportions, give the counts instead, because the number of comparisons "
+        "decides how sure the answer is.",
+    ),
+    (
+        "games.csv",
+        "home,away,result\nx,y,0.75\ny,x,0.25\n",
+        "Column 'result' holds '0.75' in row 2, which is none of its two options ('x', 'y'), H, D, A, 1, X, 2 or 1, 0, "
+        "-1 or a word for a tie; mend it, or say what it means by coding.",
+    ),
+    (
         "trials.csv",
         "subject,left,right,rt\n1,tea,milk,200\n1,milk,tea,300\n",
         "The columns 'subject', 'left', 'right', 'rt' have no shape that is known. Nearest is a table of trials, "
@@ -246,7 +273,7 @@ REFUSED = [
         "winner,loser\ntea,milk\n-,milk\nmilk,tea\n",
         "'-' says that neither option was chosen; name both options and the outcome in columns such as 'left', "
         "'right' and 'chosen', or count ties in a column 'ties' (if it is an option, give it another name). It is "
-        "chosen 1 times and rejected 0 times.",
+        "chosen 1 time and rejected 0 times.",
     ),
     (
         "list.csv",

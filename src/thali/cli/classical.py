@@ -66,6 +66,13 @@ SCALE = Option(
 )
 SMALLER = ASPECTS.but(name="smaller", help="The aspects of the smaller of two models: unique or FILE.")
 LARGER = ASPECTS.but(name="larger", help="The aspects of the larger model: FILE.", default="", metavar="FILE")
+ORDER = Option(
+    "order",
+    "Estimate the advantage of the option shown first, or at home, of trials or of results of games.",
+    bool,
+    FIT,
+    default="--no-order",
+)
 _SEED = SEED.but(help="Same seed, same samples.", default="0; of a bootstrap a fresh one", check=seed_number)
 _OF_FIT = (SAMPLES, _SEED)
 _KNOWN = (ASPECTS, UNIQUE)
@@ -156,7 +163,9 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "davidson",
         "paired.ties:davidson",
-        "weights of the Bradley-Terry-Luce model with ties as a third outcome, and their fit",
+        "weights of the Bradley-Terry-Luce model with ties as a third outcome, and their fit; with --order the"
+        " advantage of playing at home",
+        ORDER,
         *_OF_FIT,
         read=READ,
     ),

@@ -1,17 +1,6 @@
-"""Numbers and tables as plain text."""
-
-import math
+"""Tables as plain text."""
 
 from thali._labels import display_width
-
-
-def number(column: str, value: float) -> str:
-    """A number with the digits that its column deserves; "-" where there is none."""
-    if math.isnan(value):
-        return "-"
-    if column.startswith("ess"):
-        return f"{value:,.0f}"
-    return f"{value:.4f}" if column.startswith("mcse") else f"{value:.3f}"
 
 
 def align(rows: list[tuple[str, ...]], left: set[int]) -> str:

@@ -173,7 +173,7 @@ class Choices(ChoiceRows):
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
-        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None)
+        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, None)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.

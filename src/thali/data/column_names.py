@@ -10,6 +10,8 @@ MORE_SIDES += (("gauche", "droite"), ("premier", "second"), ("première", "deuxi
 MORE_SIDES += (("izquierda", "derecha"), ("izq", "der"), ("primera", "segunda"), ("primero", "segundo"))
 MORE_SIDES += (("local", "visitante"), ("player", "opponent"), ("team", "opponent"))
 GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team")  # first sides of those who play
+# First sides by which a table of counts says which option was first, or at home.
+PLACES = ("home", "heim", "domicile", "local", "white", "left", "l", "links", "gauche", "izquierda", "izq")
 THIRD = {"b": "c", "j": "k", "2": "3", "second": "third", "two": "three", "zweite": "dritte"}
 OPTION = ("{0}", "option{0}", "item{0}", "alternative{0}", "stimulus{0}", "object{0}", "player{0}", "team{0}")
 OPTION += ("{0}option", "{0}item", "{0}team")

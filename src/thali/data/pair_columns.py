@@ -7,7 +7,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from .column_names import COUNTS, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
+from .column_names import COUNTS, PLACES, SIDES, SUBJECT, TIES, WEIGHTS, by_plain_name, plain
 from .side_columns import side_columns
 
 if TYPE_CHECKING:
@@ -59,6 +59,8 @@ _WINS_LOSSES += (("victoires", "défaites"), ("victorias", "derrotas"))
 _NEUTRAL = (("row", "col"), ("row", "column"), ("player", "opponent"), ("team", "opponent"), ("option", "other"))
 _NEUTRAL += (("item", "other"),)
 
+SHARES = ("percent", "pct", "proportion", "share", "probability", "anteil", "prozent", "pourcent", "porcent")
+
 
 class PairColumns(NamedTuple):
     """Which columns hold the options, and which how often each was chosen."""
@@ -67,6 +69,7 @@ class PairColumns(NamedTuple):
     times: tuple[str, ...]  # none: each row is one choice; one: of the first over the second; two: of each
     ties: str | None = None
     subject: str | None = None
+    in_order: bool = False  # whether the names of the options' columns say which was on the left, or at home
 
     def __str__(self) -> str:
         a, b = self.options
@@ -100,11 +103,14 @@ def choice_columns(names: list[str]) -> list[PairColumns]:
     subject = subject_column(names)
     ties = ties_column(names)
     sides = side_columns(names)
-    twos = [(each.columns, [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES]) for each in sides]
-    twos += [((own[a], own[b]), []) for a, b in _NEUTRAL if there(a, b)]
+    twos = [
+        (each.columns, [(t.format(*each.side), t.format(*each.side[::-1])) for t in TIMES], each.side[0] in PLACES)
+        for each in sides
+    ]
+    twos += [((own[a], own[b]), [], False) for a, b in _NEUTRAL if there(a, b)]
     two_sided = [
-        PairColumns(options, (own[times], own[other]), ties, subject)
-        for options, counted in twos
+        PairColumns(options, (own[times], own[other]), ties, subject, in_order)
+        for options, counted, in_order in twos
         for times, other in (*counted, *_WINS_LOSSES)
         if there(times, other) and not {own[times], own[other]} & set(options)
     ]
@@ -166,11 +172,33 @@ def the_columns(names: list[str]) -> PairColumns:
     return found[0]
 
 
-def lacking(names: list[str]) -> tuple[str, str] | None:
-    """The column that is missing beside one of a pair, in words, and its role; None if none is near."""
+def lacking(names: list[str]) -> tuple[str, str, int] | None:
+    """The column that is missing beside one of a pair, in words, its role, and how near the list is; None: not near."""
     own = by_plain_name(names)
+    if lone := _lone_count(names, own):
+        return lone, "", 4
     for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
         for role, (here, missing) in (("rejected", pair), ("chosen", pair[::-1])):
             if here in own and missing not in own and not (here == "chosen" or here == "preferred"):
-                return f"a column {missing!r} beside {own[here]!r}", role
+                return f"a column {missing!r} beside {own[here]!r}", role, 1
+    return None
+
+
+def _lone_count(names: list[str], own: dict[str, str]) -> str | None:
+    """What is missing beside two columns of options and one that counts, or shares out, the choices of one side."""
+    sides = side_columns(names)
+    twos = [(each.columns, each.side) for each in sides if plain(each.columns[0]) not in _counting(sides)]
+    twos += [((own[a], own[b]), (a, b)) for a, b in _NEUTRAL if a in own and b in own]
+    for (a, b), side in twos:
+        shares = [name for name in names if any(word in plain(name) for word in SHARES) and name not in (a, b)]
+        if shares:
+            return (
+                f"counts in place of {shares[0]!r}: how often {a!r} was chosen and how often {b!r} was, in two columns "
+                "such as 'wins' and 'losses'"
+            )
+        times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in TIMES] + [*_WINS_LOSSES]
+        for here, other in (*times, *(two[::-1] for two in times)):
+            if here in own and other not in own and own[here] not in (a, b):
+                behind = b if here in [first for first, _ in times] else a
+                return f"a column beside {own[here]!r} that counts how often {behind!r} was chosen"
     return None

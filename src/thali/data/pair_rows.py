@@ -104,18 +104,23 @@ class PairRows(PairShapes):
         frame = frame.loc[~uncounted(frame, columns)]
         a, b = columns.options
         first, second = column(frame, a), column(frame, b)
-        chosen, rejected, tied = _counted(frame, columns, weights)
+        try:
+            chosen, rejected, tied = _counted(frame, columns, weights)
+        except DataError as error:
+            said = None if weights or len(columns.times) < 2 else _shares(frame, columns)
+            raise DataError(error, f" {said}" if said else "") from None
 
         def where(row: int, is_first: bool) -> str:
             return f"in row {frame.index[row]}, column {a if is_first else b!r}"
 
         names, i, j, _ = encode(first, second, chosen + rejected + tied, labels, where)
         who = who_answered(frame, columns.subject, columns.used)
-        cells = i, j, chosen, tied
+        cells, in_order = (i, j, chosen, tied), None
         if len(columns.times) == 2:
             cells = np.append(i, j), np.append(j, i), np.append(chosen, rejected), np.append(tied, 0.0 * tied)
             who = None if who is None else who.of_rows(np.tile(np.arange(len(frame)), 2))
-        data = cls.__new__(cls)._fill(names, *cells, who)
+            in_order = np.repeat([True, False], len(frame)) if columns.in_order else None
+        data = cls.__new__(cls)._fill(names, *cells, who, in_order)
         shares = percentages(data.wins, data.losses, data.tied) if columns.times and who is None else None
         warn_of(
             alike_labels(data.labels),
@@ -191,8 +196,42 @@ class PairRows(PairShapes):
                 pair = self.answers.pair[begin:end]
                 each = self.answers.wins, self.answers.losses, self.answers.tied
                 sums = [array[begin:end].copy() for array in each]
-                found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None)
+                found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None, None)
         return found
+
+    def by_order(self) -> tuple[Self, Self]:
+        """The comparisons in which the option that stands earlier among the labels was first, and the others.
+
+        First is what was shown first, on the left, or played at home.
+
+        Returns
+        -------
+        forward, backward : PairedComparisons
+            With all options; one of them may be without a comparison.
+
+        Raises
+        ------
+        DataError
+            If the data do not say which option was first.
+
+        Example
+        -------
+        >>> import pandas as pd, thali as th
+        >>> rows = {"home": ["Hull", "Hull", "Stoke"], "away": ["Stoke", "Stoke", "Hull"], "result": ["H", "H", "A"]}
+        >>> forward, backward = th.PairedComparisons.from_results(pd.DataFrame(rows)).by_order()
+        >>> forward.counts.tolist(), backward.counts.tolist()
+        ([[0, 2], [0, 0]], [[0, 1], [0, 0]])
+        """
+        if self.forward is None:
+            raise DataError(
+                "These comparisons do not say which option was shown first, or played at home; read them from trials "
+                "(from_trials) or from results of games (from_results)."
+            )
+        found = []
+        for each in (self.forward, np.array([self.wins, self.losses, self.tied]) - self.forward):
+            there = each.sum(axis=0) > 0.0
+            found.append(self._made_of(self.labels, self.first[there], self.second[there], *each[:, there], None, None))
+        return found[0], found[1]
 
     def by_group(self, column: str) -> dict[str, Self]:
         """The comparisons of each group of people, with all options, as `paired.group_test` takes them.
@@ -228,7 +267,7 @@ class PairRows(PairShapes):
         """Comparisons whose pairs, first before second, may occur several times."""
         pairs, row = np.unique(pair, axis=0, return_inverse=True)
         added = [np.bincount(row.ravel(), side, len(pairs)) for side in sums]
-        return self._made_of(self.labels, pairs[:, 0], pairs[:, 1], *added, None)
+        return self._made_of(self.labels, pairs[:, 0], pairs[:, 1], *added, None, None)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.
@@ -292,6 +331,14 @@ class PairRows(PairShapes):
             "proportion": self.wins / total,
         }
         return pd.DataFrame(table | {"ties": self.tied / total} if self.tied.any() else table)
+
+
+def _shares(frame: "pd.DataFrame", columns: PairColumns) -> str | None:
+    """What is said of numbers that are no counts, if they are percentages or proportions."""
+    try:
+        return percentages(*_counted(frame, columns, weights=True))
+    except DataError:
+        return None
 
 
 def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tuple[np.ndarray, ...]:

@@ -30,6 +30,7 @@ class PairShapes(Frozen):
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
+    forward: np.ndarray | None
     answers: Answers | None
     _whole: bool
 
@@ -51,7 +52,6 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
-        order: str | None = None,
     ) -> Self:
         """Comparisons from trials: a row names the two options and says which was chosen, as experiment software does.
 
@@ -76,13 +76,11 @@ class PairShapes(Frozen):
             What the values of `chosen` mean: {value: "first", "second" or "tie"}.
         labels, weights
             As in `from_frame`.
-        order : {None, "forward", "backward"}
-            "forward": only the trials whose first option stands earlier among the labels; "backward": only the others;
-            `paired.order_effect` takes the two. None: all.
 
         Returns
         -------
         PairedComparisons
+            With how often which option was first (`forward`, `by_order`).
 
         Raises
         ------
@@ -99,13 +97,13 @@ class PairShapes(Frozen):
         """
         given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
         if covariates is None:
-            return cls._of_trials(frame, given, False, coding, labels, weights, order)[0]
+            return cls._of_trials(frame, given, False, coding, labels, weights)[0]
         frame = as_frame(frame)
         for name in covariates:
             column(frame, name)
         used = trial_columns(frame, given, False).used
         kept = [name for name in frame.columns if name in used or name in covariates]
-        data = cls._of_trials(frame.loc[:, kept], given, False, coding, labels, weights, order)[0]
+        data = cls._of_trials(frame.loc[:, kept], given, False, coding, labels, weights)[0]
         if data.answers is None:
             raise DataError("Covariates describe people, but no column says who answered; name it by `subject`.")
         described = [] if data.answers.people is None else list(data.answers.people.columns)
@@ -126,7 +124,6 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
-        order: str | None = None,
     ) -> Self:
         """Comparisons from the results of games: a row names the two sides and says who won.
 
@@ -140,13 +137,13 @@ class PairShapes(Frozen):
         result : str, optional
             Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
             name (result, FTR, outcome), else the goals or scores of either side in two columns.
-        subject, count, coding, labels, weights, order
-            As in `from_trials`; the home side is the first.
+        subject, count, coding, labels, weights
+            As in `from_trials`.
 
         Returns
         -------
         PairedComparisons
-            With a tie for every draw; who played at home is not kept.
+            With a tie for every draw, and how often which side played at home (`forward`, `by_order`).
 
         Raises
         ------
@@ -162,7 +159,7 @@ class PairShapes(Frozen):
         (array([1.]), array([0.]), array([1.]))
         """
         given = {"first": home, "second": away, "chosen": result, "subject": subject, "count": count}
-        return cls._of_trials(frame, given, True, coding, labels, weights, order)[0]
+        return cls._of_trials(frame, given, True, coding, labels, weights)[0]
 
     @classmethod
     def _of_trials(
@@ -173,12 +170,10 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
-        order: str | None = None,
     ) -> tuple[Self, str]:
         """The comparisons in trials or games, and how they were read."""
         frame = as_frame(frame)
-        found = outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights, order)
-        return cls._of_outcomes(found)
+        return cls._of_outcomes(outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights))
 
     @classmethod
     def from_wide(
@@ -252,6 +247,7 @@ class PairShapes(Frozen):
 
     @classmethod
     def _of_outcomes(cls, found: Outcomes) -> tuple[Self, str]:
-        data = cls.__new__(cls)._fill(found.labels, found.winner, found.loser, found.counts, found.tied, found.who)
+        cells = found.winner, found.loser, found.counts, found.tied
+        data = cls.__new__(cls)._fill(found.labels, *cells, found.who, found.in_order)
         warn_of(alike_labels(data.labels), totals_for_options(data.labels))
         return data, found.how

@@ -58,6 +58,9 @@ class PairedComparisons(PairRows):
         Times the first of a pair was chosen over the second, and the reverse.
     tied : float64 array, shape (pairs,)
         Times neither was. A pair with ties alone is a compared pair.
+    forward : float64 array, shape (3, pairs), or None
+        Of `wins`, `losses` and `tied` the comparisons in which the first of the pair was shown first, or played at
+        home; in the others the second was. None: the data do not say.
     answers : Answers or None
         The same counts by person, if the data say who answered.
 
@@ -80,7 +83,7 @@ class PairedComparisons(PairRows):
     array([7., 9., 6.])
     """
 
-    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "answers")
+    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers")
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -88,6 +91,7 @@ class PairedComparisons(PairRows):
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
+    forward: np.ndarray | None
     answers: Answers | None
 
     def __init__(
@@ -111,8 +115,12 @@ class PairedComparisons(PairRows):
         counts: np.ndarray,
         tied: np.ndarray | None = None,
         who: Who | None = None,
+        in_order: np.ndarray | None = None,
     ) -> "PairedComparisons":
-        """Add up rows of counts and ties, check that something was compared, and freeze."""
+        """Add up rows of counts and ties, check that something was compared, and freeze.
+
+        `in_order`: whether the winner of each row, or the first of its tie, was shown first.
+        """
         n = len(labels)
         if n < 2:
             raise DataError(f"At least two options are needed to compare; got {shorten(labels) or 'none'}.")
@@ -120,13 +128,21 @@ class PairedComparisons(PairRows):
         found = added_up(n, winner, loser, counts, tied)
         if not len(found[0]):
             raise DataError(f"There is not a single comparison among the {n:,} options; every count is 0.")
-        answers = None
+        if who is None and in_order is None:
+            return self._freeze(labels, *found, None, None)
+        there = counts + tied > 0
+        winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
+        pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
+        won, forward, answers = winner < loser, None, None
+        if in_order is not None:
+            is_forward = in_order[there] == won
+            of_pairs = [
+                np.bincount(pair, each * is_forward, len(found[0])) for each in (counts * won, counts * ~won, tied)
+            ]
+            forward = np.array(of_pairs)
         if who is not None:
-            there = counts + tied > 0
-            winner, loser = winner[there], loser[there]
-            pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
-            answers = Answers.of_rows(who.of_rows(there), pair, winner < loser, counts[there], tied[there])
-        return self._freeze(labels, *found, answers)
+            answers = Answers.of_rows(who.of_rows(there), pair, won, counts, tied)
+        return self._freeze(labels, *found, forward, answers)
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -142,7 +158,8 @@ class PairedComparisons(PairRows):
 
     def _details(self) -> Facts:
         people = column_facts(self.people)
-        return ("options", self.labels), ("components", str(len(self.components()))), *people
+        order = () if self.forward is None else (("order", "which option was first is known"),)
+        return ("options", self.labels), ("components", str(len(self.components()))), *order, *people
 
     @property
     def n_options(self) -> int:
@@ -268,21 +285,25 @@ class PairedComparisons(PairRows):
         counts = np.concatenate([self.wins[kept], self.losses[kept]])
         tied = np.concatenate([self.tied[kept], 0.0 * self.tied[kept]])
         found = PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts, tied)
-        if self.answers is None:
-            return found
         a, b = place[self.first], place[self.second]
         key = np.minimum(a, b) * len(names) + np.maximum(a, b)
-        new = np.searchsorted(found.first * len(names) + found.second, key)
-        return found._with_answers(self.answers.of_pairs(kept, new, a > b))
+        new, turned = np.searchsorted(found.first * len(names) + found.second, key), a > b
+        forward = None
+        if self.forward is not None:
+            backward = np.array([self.losses, self.wins, self.tied]) - self.forward[[1, 0, 2]]
+            forward = np.empty((3, found.n_pairs))
+            forward[:, new[kept]] = np.where(turned, backward, self.forward)[:, kept]
+        answers = None if self.answers is None else self.answers.of_pairs(kept, new, turned)
+        return found._with(forward, answers)
 
-    def _with_answers(self, answers: Answers | None) -> "PairedComparisons":
-        """The same counts with who gave them."""
-        return self._made_of(*(getattr(self, name) for name in self._FIELDS[:-1]), answers)
+    def _with(self, forward: np.ndarray | None, answers: Answers | None) -> "PairedComparisons":
+        """The same counts with how many of them are in which order, and who gave them."""
+        return self._made_of(*(getattr(self, name) for name in self._FIELDS[:-2]), forward, answers)
 
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None) -> "PairedComparisons":
-        """The same options and pairs in the same order with other counts, and nobody told apart; None: no tie."""
+        """The same options and pairs with other counts, of which neither persons nor orders are known; None: no tie."""
         tied = np.zeros(self.n_pairs) if tied is None else tied
-        return self._made_of(self.labels, self.first, self.second, wins, losses, tied, None)
+        return self._made_of(self.labels, self.first, self.second, wins, losses, tied, None, None)
 
     def without_ties(self, how: str) -> "PairedComparisons":
         """The same comparisons for whatever knows choices alone.
@@ -314,7 +335,11 @@ class PairedComparisons(PairRows):
         """
         share = 0.5 if one_of("how", how, ("half", "drop")) == "half" else 0.0
         found = self.with_counts(self.wins + share * self.tied, self.losses + share * self.tied)
-        found = found._with_answers(None if self.answers is None else self.answers.without_ties(share))
+        forward = None
+        if self.forward is not None:
+            wins, losses, tied = self.forward
+            forward = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
+        found = found._with(forward, None if self.answers is None else self.answers.without_ties(share))
         left = found.wins + found.losses > 0
         if not left.any():
             raise DataError(f"All {plural(self.n_ties, 'comparison')} are ties; without them nothing would be left.")
@@ -324,8 +349,9 @@ class PairedComparisons(PairRows):
         """The same options with some of the pairs."""
         arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses, self.tied))
         place = np.cumsum(kept) - 1
+        forward = None if self.forward is None else self.forward[:, kept]
         answers = None if self.answers is None else self.answers.of_pairs(kept, place, np.zeros(len(kept), bool))
-        return self._made_of(self.labels, *arrays, answers)
+        return self._made_of(self.labels, *arrays, forward, answers)
 
     def refuse_ties(self) -> None:
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""

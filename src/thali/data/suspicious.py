@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, shorten
+from thali._labels import as_label, plural, short_number, shorten
 from thali.errors import DataError, DataWarning, InPython, Message
 from thali.inference.warn import warn
 
@@ -42,7 +42,8 @@ def refuse_ties(labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, co
         if is_tie(label):
             won, lost = counts[winner == k].sum(), counts[loser == k].sum()
             if bool(won) != bool(lost):
-                raise DataError(f"{tie_sentence(label)} It is chosen {won:g} times and rejected {lost:g} times.")
+                won, lost = (plural(short_number(float(times)), "time") for times in (won, lost))
+                raise DataError(f"{tie_sentence(label)} It is chosen {won} and rejected {lost}.")
 
 
 def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of
 from thali._labels import plural, short_number, shorten
 from thali.errors import Argument, DataError
 
@@ -77,6 +76,7 @@ class Outcomes(NamedTuple):
     counts: np.ndarray
     tied: np.ndarray
     who: Who | None
+    in_order: np.ndarray | None  # whether the winner, or the first of a tie, was shown first; None: not known
     how: str  # they were read, in words
 
 
@@ -252,10 +252,8 @@ def outcomes_of_trials(
     coding: Mapping[Any, str] | None,
     labels: Any,
     weights: bool,
-    order: str | None = None,
 ) -> Outcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
-    one_of("order", order, (None, "forward", "backward"))
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
     kept = ~np.isnan(verdicts.outcome)
     if not kept.any():
@@ -268,20 +266,12 @@ def outcomes_of_trials(
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
     names, first, second, _ = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
-    if order is not None:
-        shown = (first < second) if order == "forward" else (first > second)
-        if not shown.any():
-            earlier = "earlier" if order == "forward" else "later"
-            raise DataError(
-                f"No row has first the option that stands {earlier} among the labels, so that orders are not compared."
-            )
-        rows, outcome, times, first, second = rows[shown], outcome[shown], times[shown], first[shown], second[shown]
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
     how = _in_words(columns, verdicts, _how_many(frame.loc[~kept], columns.count))
     who = who_answered(rows, columns.subject, columns.used)
-    return Outcomes(names, winner, loser, times - tied, tied, who, how)
+    return Outcomes(names, winner, loser, times - tied, tied, who, won, how)
 
 
 def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None) -> Verdicts:

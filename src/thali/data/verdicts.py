@@ -194,5 +194,5 @@ def _unreadable(
         f"Column {chosen!r} holds {text!r} in row {frame.index[row]}{further}, which is none of "
         f"its two options ({shorten(options)}), {words} or a word for a tie; mend it, or say what it means by ",
         Argument("coding"),
-        f".{suggest(text, [*options, *sides, *TIE_WORDS])}",
+        f".{suggest(text, [*options, *sides, *filter(str.isalpha, TIE_WORDS)])}",
     )

@@ -52,7 +52,7 @@ def outcomes_of_wide(
         who = _who(frame, columns)
     tied = np.where(given == TIE, times[row], 0.0)
     cells = np.where(won, first, second), np.where(won, second, first), times[row] - tied, tied
-    return Outcomes(names, *cells, None if who is None else who.of_rows(row), _words(columns, coded))
+    return Outcomes(names, *cells, None if who is None else who.of_rows(row), None, _words(columns, coded))
 
 
 def _who(frame: "pd.DataFrame", columns: WideColumns) -> Who:

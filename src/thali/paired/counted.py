@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from thali._labels import as_label, plural, shorten
+from thali._labels import plural, shorten
 from thali.data.choices import Choices
 from thali.data.frames import as_frame
 from thali.data.pairs import PairedComparisons
-from thali.data.trials import trial_columns
 from thali.errors import DataError
 
 
@@ -38,33 +37,27 @@ def as_pairs(data: Any, ties: bool = False) -> PairedComparisons:
     )
 
 
-def by_order(data: Any) -> list[tuple[PairedComparisons, float]]:
-    """The comparisons in which the earlier of two labels was first, or at home (1), and those in which the later one
-    was (-1).
+def of_frame(frame: Any, **columns: Any) -> PairedComparisons:
+    """The comparisons in a data frame of any shape that `thali fit` reads; some of its columns named perhaps."""
+    from thali.data.kinds import PAIRS
+    from thali.reading.recognise import recognise
+    from thali.reading.table import Table
 
-    `data` are these two, or a data frame of results that says who was at home.
+    frame = as_frame(frame)
+    if set(map(str, frame.index)) == set(map(str, frame.columns)):
+        return PairedComparisons(frame)
+    table = Table(frame.set_axis(range(len(frame)), axis=0), "the data frame")
+    return recognise(table, PAIRS, **columns).build()[0]
+
+
+def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
+    """The comparisons in which the earlier of two labels was first, or at home, and those in which the later one was.
+
+    `data` know that, are a data frame that does, or are these two. `ties`: those with ties are welcome.
     """
     if isinstance(data, tuple | list) and len(data) == 2:
-        forward, backward = as_groups(data, "two orders of presentation", ties=True)
-        return [(forward, 1.0), (backward, -1.0)]
-    if not hasattr(data, "columns"):
-        raise DataError(
-            f"Say which was first: two data sets (forward, backward), or a data frame of results; got "
-            f"{type(data).__name__}."
-        )
-    frame = as_frame(data)
-    labels = PairedComparisons.from_results(frame).labels
-    columns = trial_columns(frame, {}, True)
-    place = {label: k for k, label in enumerate(labels)}
-    home, away = ([place.get(as_label(value), -1) for value in frame[name]] for name in (columns.first, columns.second))
-    result = columns.verdict[0] if len(columns.verdict) == 1 else None
-    found = []
-    for is_here, sign in ((np.less(home, away), 1.0), (np.greater(home, away), -1.0)):
-        if is_here.any():
-            names = columns.first, columns.second, result
-            rows = PairedComparisons.from_results(frame.loc[is_here], *names, count=columns.count, labels=labels)
-            found.append((rows, sign))
-    return found
+        return as_groups(data, "two orders of presentation", ties)
+    return list(as_pairs(of_frame(data) if hasattr(data, "columns") else data, ties).by_order())
 
 
 def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparisons]:

@@ -10,7 +10,6 @@ from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.data.choices import Choices
-from thali.data.frames import as_frame
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError, Setting
 from thali.inference.files import atomic_write
@@ -20,7 +19,7 @@ from thali.inference.quiet import is_quiet
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
-from .counted import as_pairs
+from .counted import as_pairs, of_frame
 from .indistinguishable import CERTAIN, groups, numbered, orders
 
 if TYPE_CHECKING:
@@ -173,17 +172,7 @@ def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> Pai
         from thali.reading.counting import read_counts
 
         return read_counts(source, progressbar, **columns)[0]
-    from thali.data.kinds import PAIRS
-    from thali.reading.recognise import recognise
-    from thali.reading.table import Table
-
-    if isinstance(source, np.ndarray | list | tuple):
-        return PairedComparisons(source)
-    frame = as_frame(source)
-    if set(map(str, frame.index)) == set(map(str, frame.columns)):
-        return PairedComparisons(frame)
-    table = Table(frame.set_axis(range(len(frame)), axis=0), "the data frame")
-    return recognise(table, PAIRS, **columns).build()[0]
+    return PairedComparisons(source) if isinstance(source, np.ndarray | list | tuple) else of_frame(source, **columns)
 
 
 class _Drawn(NamedTuple):
@@ -214,7 +203,7 @@ def _drawn(data: PairedComparisons, method: str, random_seed: Any, progressbar: 
     found = []
     with Progress(progressbar, "drawing", DRAWS, "draws") as progress:
         for begin in range(0, DRAWS, _BLOCK):
-            found.append(normal.draws(rng, _BLOCK)[0])
+            found.append(normal.mode + normal.deviations(rng, _BLOCK) if estimates else normal.draws(rng, _BLOCK)[0])
             progress.update(begin + _BLOCK)
     points = np.concatenate(found)
     return _Drawn(points[:, :n], np.exp(points[:, n:]).ravel(), normal.mode[:n] if estimates else None)

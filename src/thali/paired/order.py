@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._printed import Printed
-from thali.errors import DataError
+from thali.data.ties import ties_unknown
+from thali.errors import DataError, InPython, Message
 from thali.inference.warn import warn
 from thali.model.elimination_ml.estimates import Estimates
 from thali.model.elimination_ml.fit import STARTS, checked_aspects, estimate, vanishing
@@ -16,7 +17,7 @@ from thali.model.elimination_ml.maximum import maximise, starting_points
 from thali.model.elimination_ml.problem import Problem, patterns
 from thali.model.latent_features.answers.binomial import log_binomial
 
-from .counted import as_groups, pooled
+from .counted import by_order, pooled
 from .tests_of_models import log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
@@ -25,35 +26,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OrderEffect(Printed):
-    """The order effect `order` with its standard error; `.table` has the tests model, order, effect, imbalance."""
+    """The order effect `order` with its standard error; `.table` has the tests model, order, effect, imbalance.
+
+    `advantage`, 1 / order, is the factor of the odds of the option shown first, or at home.
+    """
 
     order: float
     std_error: float
+    advantage: float
+    advantage_std_error: float
     p_value: float
     log_likelihood: float
     weights: "pandas.DataFrame"
 
 
-def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: bool = True) -> OrderEffect:
-    r"""Estimate the factor by which being shown second multiplies the odds of an option.
+INFINITE = 15.0  # a logarithm of an advantage beyond this one stands for infinity
+
+
+def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", unique: bool = True) -> OrderEffect:
+    r"""Estimate the factor by which being shown second, or playing away, multiplies the odds of an option.
 
     .. math:: P(i \text{ over } j \mid i \text{ first}) = \frac{A_{ij}}{A_{ij} + \vartheta A_{ji}}
 
-    so that an effect below 1 favours the option shown first, one above 1 the option shown second. With unique aspects
-    only this is Davidson and Beaver's model.
+    so that an effect below 1 favours the option shown first, or at home, one above 1 the other. With unique aspects
+    only this is Davidson and Beaver's model, and its advantage :math:`\gamma = 1 / \vartheta` that of playing at home.
 
     Parameters
     ----------
-    forward, backward : PairedComparisons, or square tables of counts
-        Row chosen over column. `forward`: those in which the option that stands earlier among the labels was shown
-        first; `backward`: those in which the later one was.
+    data : PairedComparisons or data frame
+        Trials, or results of games, which say which option was first (`PairedComparisons.from_trials`, `from_results`).
+        With `backward`: those comparisons in which the option that stands earlier among the labels was first.
+    backward : PairedComparisons, or square table of counts (row chosen over column), optional
+        Those in which the later option was first; then `data` may be a table of counts, too.
     aspects, unique
         As those of `EliminationByAspects`; known aspects only.
 
     Returns
     -------
     OrderEffect
-        order (theta), std_error, p_value (likelihood-ratio test of theta = 1), log_likelihood; `table` with the tests
+        order (theta) and advantage (gamma) with std_error and advantage_std_error, p_value (likelihood-ratio test of
+        theta = 1), log_likelihood; `table` with the tests
         of the model against the saturated one, of the order effect, of the effect of the options (all weights equal,
         order effect free), and of the balance of the numbers of comparisons; `weights` with standard errors. The column
         `test` says where a p-value comes from, as `EliminationByAspects.fit_test` does: with one game in each cell the
@@ -62,7 +74,8 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
     Raises
     ------
     DataError
-        If the two have different options, or the choices do not determine the weights or the order effect.
+        If the data do not say which option was first, there are ties, the two have different options, or the choices
+        do not determine the weights or the order effect.
 
     References
     ----------
@@ -75,10 +88,21 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
     >>> effect = order_effect(forward, backward)
     >>> effect.order < 1
     True
+    >>> import pandas as pd
+    >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
+    >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
+    >>> round(order_effect(games).advantage, 3)
+    1.155
     """
     import pandas as pd
 
-    forward, backward = as_groups([forward, backward], "two orders of presentation")
+    forward, backward = by_order(data if backward is None else [data, backward], ties=True)
+    if ties := forward.n_ties + backward.n_ties:
+        raise DataError(
+            ties_unknown(ties, forward.n_comparisons + backward.n_comparisons),
+            " With ties as a third outcome the advantage of the first is that of ",
+            Message(InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."),
+        )
     both = pooled([forward, backward])
     known = checked_aspects(both, aspects, unique, 0.0)
     check_identified(known, both)
@@ -98,15 +122,16 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
     for warning in vanishing(found):
         warn(warning)
     without = estimate(both, aspects, unique)
-    order = float(np.exp(found.maximum.beta[0]))
-    error = order * float(np.sqrt(found.joint_covariance[-1, -1]))
+    log_order, log_error = found.maximum.beta[0], checked_error(found, -1)
+    order, advantage = float(np.exp(log_order)), float(np.exp(-log_order))
+    error = order * log_error
     null = for_second / for_first
-    by_order = np.where(shown_first, 1 / (1 + null), null / (1 + null))
+    alike = np.where(shown_first, 1 / (1 + null), null / (1 + null))
     n, weights = wins + losses, len(known.names) - 1
     rows = {
         "model": (weights + 1, len(n), found.log_likelihood, found.saturated),
         "order": (weights, weights + 1, without.maximum.value + found.coefficient, found.log_likelihood),
-        "effect": (1, weights + 1, float(log_binomial(wins, losses, by_order).sum()), found.log_likelihood),
+        "effect": (1, weights + 1, float(log_binomial(wins, losses, alike).sum()), found.log_likelihood),
         "imbalance": (1, len(n), log_poisson(n, float(n.mean())), log_poisson(n, n)),
     }
     test = found.usual_test
@@ -117,11 +142,25 @@ def order_effect(forward: Any, backward: Any, aspects: Any = "unique", unique: b
         title="Effect of the order within pairs",
         table=table,
         note=f"Order effect {order:.6g} (standard error {error:.4g}, p = {p_value:.4g}): what is shown {favoured} is "
-        f"favoured; {null:.6g} if all options are alike. "
-        + notes(test, float(n.sum()), weights + 1, "order and effect"),
+        f"favoured; {null:.6g} if all options are alike. Being first, or at home, multiplies the odds by "
+        f"{advantage:.6g} (standard error {advantage * log_error:.4g}), which adds {-log_order:.4g} to log odds "
+        f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,
+        advantage=advantage,
+        advantage_std_error=advantage * log_error,
         p_value=p_value,
         log_likelihood=found.log_likelihood,
         weights=pd.DataFrame(found.table()),
     )
+
+
+def checked_error(found: Estimates, place: int) -> float:
+    """The standard error of the log of the advantage, a coefficient whose place among all parameters is given."""
+    variance = float(found.joint_covariance[place, place])
+    if not (np.isfinite(variance) and abs(found.maximum.beta[0]) < INFINITE):
+        raise DataError(
+            "The advantage of the first of two has no finite estimate: it was always, or never, chosen, or nothing was "
+            "both first and second."
+        )
+    return float(np.sqrt(variance))

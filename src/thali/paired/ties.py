@@ -17,11 +17,10 @@ from thali.model.elimination_ml.maximum import maximise, starting_points
 from thali.model.elimination_ml.problem import Problem, patterns
 
 from .counted import as_pairs, by_order
+from .order import checked_error
 
 if TYPE_CHECKING:
     import pandas
-
-INFINITE = 15.0  # a logarithm of an advantage beyond this one stands for infinity
 
 
 def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
@@ -83,9 +82,9 @@ def davidson(
     Parameters
     ----------
     data : PairedComparisons, or square table of counts
-        With `order`: a data frame of results (`PairedComparisons.from_results`), or two data sets of the same options,
-        the comparisons in which the option that stands earlier among the labels was shown first, or was at home, and
-        those in which the later one was.
+        With `order` they say which option was first, or at home (`PairedComparisons.from_results`, `from_trials`); or a
+        data frame of such; or two data sets of the same options, the comparisons in which the option that stands
+        earlier among the labels was first, and those in which the later one was.
     ties : array or data frame, shape (options, options), optional
         Number of ties of each pair, in one triangle or the same in both. None: those of the data.
     samples, random_seed
@@ -124,10 +123,9 @@ def davidson(
     if order:
         if ties is not None:
             raise ArgumentError("With order=True ties stand in the data; leave `ties` out.")
-        signed = by_order(data)
+        each = by_order(data, ties=True)
     else:
-        signed = [(_with_ties(data, ties), 1.0)]
-    each = [one for one, _ in signed]
+        each = [_with_ties(data, ties)]
     first, second, wins, losses, tied = (
         np.concatenate([getattr(one, name) for one in each]) for name in ("first", "second", "wins", "losses", "tied")
     )
@@ -144,7 +142,7 @@ def davidson(
     if not (wins.any() or losses.any()):
         raise DataError("There is no finite estimate: all comparisons are ties.")
     known = known_aspects("unique", True, labels)
-    column = np.repeat([sign for _, sign in signed], [one.n_pairs for one in each])[:, None]
+    column = np.repeat([1.0, -1.0][: len(each)], [one.n_pairs for one in each])[:, None]
     column = column if order else column[:, :0]
     pose = Problem(wins, losses, *patterns(known.owners, first, second), column, 0.0, tied)
     found = Estimates(each[0], known, 0.0, pose, maximise(pose, starting_points(pose, 1, np.random.default_rng(0))))
@@ -177,18 +175,13 @@ def _advantage(found: Estimates) -> dict[str, float]:
     """gamma with its standard error, and the likelihood-ratio test of gamma = 1."""
     pose, beta = found.pose, found.maximum.beta
     assert isinstance(pose, Problem)
-    variance = found.joint_covariance[-2, -2]
-    if not (np.isfinite(variance) and abs(beta[0]) < INFINITE):
-        raise DataError(
-            "The advantage of the first of two has no finite estimate: it was always, or never, chosen, or nothing was "
-            "both first and second."
-        )
+    log_error = checked_error(found, -2)
     without = pose._replace(extra=pose.extra[:, :0])
     gain = found.maximum.value - maximise(without, [np.zeros(pose.n_aspects)]).value
     order = float(np.exp(beta[0]))
     return {
         "order": order,
-        "order_std_error": order * float(np.sqrt(variance)),
+        "order_std_error": order * log_error,
         "order_p_value": chi_square_tail(2.0 * gain, 1),
     }
 

@@ -14,7 +14,7 @@ from .table import Table, in_file, load
 
 # Options that name a column: only layouts that know all of those given are tried.
 COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
-COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative", "order")
+COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative")
 
 
 class RecognitionError(DataError):
@@ -109,7 +109,7 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
     triangles = {layout.name for layout in tried if layout.triangle}
     with in_file(table.file):
         for name in (*COLUMNS, "respondent", "task"):
-            if name not in ("unranked", "order") and options.get(name) is not None:
+            if name != "unranked" and options.get(name) is not None:
                 column(table.frame, options[name])
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)

@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from thali._digits import by_itself
+
 
 def cell(column: str, value: Any) -> str:
-    """A cell of the column of that name: three decimals or three digits, whichever is longer."""
+    """A cell of the column of that name."""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
@@ -19,8 +21,4 @@ def cell(column: str, value: Any) -> str:
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    if column.startswith("ess") or abs(value) >= 10_000:
-        return f"{value:,.0f}"
-    if value != 0.0 and abs(value) < 5e-4:
-        return f"{value:.1e}"
-    return f"{value:.{3 if abs(value) < 100 else 1}f}"
+    return by_itself(column, value)

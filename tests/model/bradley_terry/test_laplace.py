@@ -12,6 +12,7 @@ from thali.model.bradley_terry.density import density_of, local, log_densities
 from thali.model.bradley_terry.laplace import NormalWorths
 from thali.testing import naive
 
+pytestmark = pytest.mark.fit  # the sum over pairs is compiled
 DATA = with_ties(random_comparisons(5, 3, most=8), 1)
 
 
@@ -36,6 +37,16 @@ def test_the_density_is_that_of_the_model(lapse, ties):
         assert found[row] == pytest.approx(expected + prior, rel=1e-12)
 
 
+def test_many_pairs_with_as_few_comparisons():
+    data = with_ties(random_comparisons(12, 5, most=2), 2)
+    points = np.random.default_rng(4).normal(size=(3, 13))
+    _, found = log_densities(density(data), points)
+    none = np.zeros((12, 0))
+    for value, point in zip(found, points, strict=True):
+        known = none, np.zeros(0), np.exp(point[:12]), 0.0, np.exp(point[12])
+        assert value == pytest.approx(naive.log_likelihood(data, *known), rel=1e-12)
+
+
 @pytest.mark.parametrize("lapse", [0.0, 0.07])
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("prior", [False, True])
@@ -48,7 +59,8 @@ def test_slopes_and_curvature(lapse, ties, prior):
     bends = [(b.gradient - a.gradient) / 2e-5 for a, b in zip(up, down, strict=True)]
     np.testing.assert_allclose(found.gradient, slopes, atol=1e-7)
     np.testing.assert_allclose(found.curvature, bends, atol=1e-7)
-    assert found.value == pytest.approx(log_densities(one, point[None])[0][0], rel=1e-12)
+    value, likelihood = log_densities(one, point[None])
+    assert found.value == pytest.approx((value if prior else likelihood)[0], rel=1e-12)
 
 
 # Choices of either, and what the approximation may lack, in standard deviations: most where one was never beaten, and
@@ -119,7 +131,6 @@ def test_draws_do_not_depend_on_where_the_run_is_sliced():
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_a_longer_fit_equals_one_that_went_on():
     settings = {"chains": 2, "random_seed": 1, "progressbar": False}

@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from scipy.stats import multinomial
 
 import thali as th
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.model.elimination_ml.aspects import known_aspects
 from thali.model.elimination_ml.problem import problem
 
@@ -121,3 +121,11 @@ def test_what_cannot_be_is_refused():
         maximised(ties="half").predict_outcomes([("0", "1")])
     with pytest.raises(ArgumentError, match="parametric_bootstrap is for choices between two options.*fitted to ties"):
         th.paired.parametric_bootstrap(maximised())
+
+
+def test_ties_without_a_finite_estimate_are_warned_of():
+    """With w = e and nu = 1 / sqrt(e) for the one who never won, e to 0, the two outcomes that occurred keep theirs."""
+    data = th.PairedComparisons([[0, 3], [0, 0]], ties=[[0, 2], [2, 0]])
+    with pytest.warns(EstimateWarning, match="rises for ever while the parameter of ties grows"):
+        found = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    assert found.predict_outcomes([("0", "1")])["p_tie"][0] == pytest.approx(0.4, abs=1e-3)

@@ -93,6 +93,20 @@ def test_the_posterior_of_three_options_is_that_of_quadrature():
     assert np.abs(off).max() < 4.5 and summary["mcse_mean"].max() < 0.01
 
 
+def test_probabilities_of_many_draws_with_weights_of_zero():
+    random = np.random.default_rng(2)
+    data, weights = ranked(6, 40, 3), random.gamma(1.0, 1.0, (1000, 6))
+    weights[:500, random.permutation(6)[:4]] = 0.0
+    weights[7] = 0.0
+    assert weights.size < set_draws.AT_HAND < 1000 * len(data.members)  # several blocks
+    found = set_draws.luce_probabilities(weights, data.start, data.members, 0.03)
+    for draw in (0, 7, 499, 500, 999):
+        for begin, end in zip(data.start[:-1], data.start[1:], strict=True):
+            own = weights[draw, data.members[begin:end]]
+            share = own / own.sum() if own.any() else np.full(len(own), 1.0 / len(own))
+            np.testing.assert_allclose(found[draw, begin:end], 0.97 * share + 0.03 / len(own), rtol=1e-14)
+
+
 def test_larger_sets_than_the_recursion_has_room_for():
     """Seventy options, where masks of 64 bits hold 63."""
     weights = np.arange(1.0, 71.0)

@@ -117,3 +117,8 @@ def test_what_is_no_column_of_pairs():
     assert data.counts.tolist() == [[0, 1, 0], [0, 0, 0], [1, 0, 0]]
     with pytest.raises(ValueError, match="`labels` must name the 3 options of the columns; got 2 labels"):
         th.PairedComparisons.from_wide(pd.DataFrame({"V12": [1], "V13": [2], "V23": [1]}), labels=["a", "b"])
+
+
+def test_as_many_people_as_pairs_are_no_square():
+    data, how = recognise(table("x:y,x:z,y:z\n1,1,2\n1,2,1\n2,2,2\n")).build()
+    assert data.counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]] and "one subject a row" in how

@@ -326,11 +326,11 @@ def _aligned(table: "pandas.DataFrame", headings: dict[str, str]) -> str:
 
 
 def _cell(column: str, value: float) -> str:
-    from ..text import number
+    from thali._digits import in_a_column
 
     if column in ("information", "squared_error") and value == value:
         return f"{value:.4f}"
-    return number("mcse" if column.endswith("mcse") else column, value)
+    return in_a_column("mcse" if column.endswith("mcse") else column, value)
 
 
 def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from ..aspects import parse_aspects
 from ..boundary import Terminal, notify
 from ..classical import TESTS
 from ..files import check_folder, table_files, write_all
-from ..loading import find_data, reading_of
+from ..loading import find_data
 from ..loading import load as load_data
 from ..messages import OptionWords
 from ..models import model_for, options_of
@@ -176,24 +176,13 @@ def _stem(name: str) -> str:
 def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     if len(files) > 2:
         raise ArgumentError(f"The effect of the order needs one file of trials, or two of counts; got {len(files)}.")
-    if len(files) == 2:
-        both = [_read(name, wanted) for name in files]
-    else:
-        both = _in_both_orders(files[0], wanted)
-    return load(spec.cls)(*both, **_aspects(aspects, both[0]), **fit)
-
-
-def _in_both_orders(name: str, wanted: dict[str, Any]) -> list[Any]:
-    """The trials of a table whose first option stands earlier among the labels, and the others."""
-    found = find_data(name)
-    rows = None if found.bundled else reading_of(found, (PAIRS,), wanted).layout
-    if rows not in ("table of trials", "table of results"):
+    each = [_read(name, wanted) for name in files]
+    if len(each) == 1 and each[0].forward is None:
         raise ArgumentError(
-            f"{name} does not say which option was shown first: give a table with a trial (or a game) a row, or two "
-            "files of counts: those shown in the order of the labels, and those shown in the opposite order."
+            f"{files[0]} does not say which option was shown first: give a table with a trial (or a game) a row, or "
+            "two files of counts: those shown in the order of the labels, and those shown in the opposite order."
         )
-    _read(name, wanted)
-    return [load_data(found, model_for(PAIRS), wanted | {"order": order})[0] for order in ("forward", "backward")]
+    return load(spec.cls)(*each, **_aspects(aspects, each[0]), **fit)
 
 
 def _bootstrap(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import in_a_column
 from thali.errors import ConvergenceWarning
 from thali.model.classifiers.importance import importance
 
@@ -12,7 +13,7 @@ from ..boundary import notify
 from ..cross_validation import STOPPED, check_folds, cross_validate
 from ..files import Answer
 from ..judgement import judgement
-from ..text import align, number
+from ..text import align
 from . import Fitted
 from .shared import MAX_FEATURES, estimate_of, interval_name
 
@@ -123,7 +124,7 @@ def cross_validation(name: str, scores: "Scores | None") -> str:
 def _mean(costs: np.ndarray) -> tuple[str, str]:
     mean = float(costs.mean())
     error = float(costs.std(ddof=1)) / np.sqrt(len(costs)) if np.isfinite(mean) and len(costs) > 1 else np.nan
-    return number("", mean), number("", float(error))
+    return in_a_column("", mean), in_a_column("", float(error))
 
 
 def _comparison(name: str, scores: "Scores") -> str:
@@ -217,7 +218,7 @@ def _diagnostics(summary: "pandas.DataFrame") -> str:
     chosen = summary.loc[[name for name in summary.index if name in _SCALARS]]
     rows = [("", *chosen.columns)]
     for name, values in zip(chosen.index, chosen.to_numpy(), strict=True):
-        rows.append((name, *map(number, chosen.columns, values)))
+        rows.append((name, *map(in_a_column, chosen.columns, values)))
     more = len(summary) - len(chosen)
     messages = f"\n... and {more:,} more in summary.csv (--out)" if more else ""
     return "Monte Carlo error, and how well the chains agree\n" + align(rows, left={0}) + messages

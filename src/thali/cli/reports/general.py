@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from thali._digits import in_a_column
+
 from ..files import Answer, drawn
 from ..judgement import judgement
-from ..text import align, number
+from ..text import align
 from . import Fitted
 from .shared import every_quantity
 
@@ -31,5 +33,5 @@ def _estimates(table: "pandas.DataFrame") -> str:
     """Estimates without draws."""
     rows = [(str(table.index.name or ""), *map(str, table.columns))]
     for name, values in zip(table.index, table.to_numpy(float), strict=True):
-        rows.append((str(name), *(number("", value) for value in values)))
+        rows.append((str(name), *(in_a_column("", value) for value in values)))
     return "Estimates\n" + align(rows, left={0})

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from thali._digits import in_a_column
+
 from ..files import Answer
-from ..text import align, number
+from ..text import align
 from . import Fitted
 from .shared import MAX_FEATURES
 
@@ -93,4 +95,4 @@ def _aligned(table, index: bool = True) -> str:
 def _messages(value: Any) -> str:
     if isinstance(value, str | int):
         return str(value)
-    return f"{value:.2g}" if 0.0 < abs(value) < 5e-4 else number("", value)
+    return f"{value:.2g}" if 0.0 < abs(value) < 5e-4 else in_a_column("", value)

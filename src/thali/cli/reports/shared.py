@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..text import align, number
+from thali._digits import in_a_column
+
+from ..text import align
 
 if TYPE_CHECKING:
     import pandas
@@ -86,7 +88,7 @@ def every_quantity(summary: "pandas.DataFrame") -> str:
     """The whole summary."""
     rows = [("", *summary.columns)]
     for name, values in zip(summary.index, summary.to_numpy(), strict=True):
-        rows.append((name, *map(number, summary.columns, values)))
+        rows.append((name, *map(in_a_column, summary.columns, values)))
     return "Every quantity, its Monte Carlo error, and how well the chains agree on it\n" + align(rows, left={0})
 
 

@@ -1,13 +1,10 @@
 """The posterior density of log worths and of the parameter of ties, with its first and second derivatives."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from thali.data.pairs import PairedComparisons
-
-BLOCK = 2**16  # numbers held at once
 
 
 class Density(NamedTuple):
@@ -50,58 +47,41 @@ class Local(NamedTuple):
 
 
 def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> Density:
-    """The density that comparisons leave; ties count only if `has_ties`."""
-    counts = data.wins, data.losses, data.tied if has_ties else np.zeros(data.n_pairs)
-    return Density(data.first, data.second, *counts, data.n_options, float(lapse), has_ties, has_prior)
+    """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`."""
+    tied = data.tied if has_ties else np.zeros(data.n_pairs)
+    order = np.argsort(data.wins + data.losses + tied, kind="stable")
+    first, second, wins, losses, tied = (
+        each[order] for each in (data.first, data.second, data.wins, data.losses, tied)
+    )
+    return Density(first, second, wins, losses, tied, data.n_options, float(lapse), has_ties, has_prior)
 
 
 def log_densities(density: Density, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The log density at each row, and the log-likelihood in it, without coefficients."""
-    from scipy.special import logsumexp
-
+    """The log of the density with its prior at each row, and the log-likelihood in it, without coefficients."""
     u, log_nu = points[:, : density.n_options], points[:, density.n_options :]
     found = log_likelihoods(density, points)
-    if not density.has_prior:
-        return found, found
-    of_worths = u.sum(axis=1) - density.n_options * logsumexp(u, axis=1)
+    top = u.max(axis=1)
+    whole = top + np.log(np.exp(u - top[:, None]).sum(axis=1))
+    of_worths = u.sum(axis=1) - density.n_options * whole
     return found + of_worths + (log_nu - np.exp(log_nu)).sum(axis=1), found
 
 
 def log_likelihoods(density: Density, points: np.ndarray) -> np.ndarray:
-    r"""The log-likelihood at each row, without coefficients.
+    """The log-likelihood at each row, without coefficients."""
+    from .sums import add_pairs
 
-    Without a lapse a pair has :math:`(w_i + t/2) u_i + (w_j + t/2) u_j + t \tau
-    - n \ln(e^{u_i} + e^{u_j} + e^{\tau + (u_i + u_j) / 2})`.
-    """
     u = np.ascontiguousarray(points[:, : density.n_options].T)
     log_nu = points[:, density.n_options :].T
-    total = density.wins + density.losses + density.tied
-    if density.lapse == 0.0:
-        half = density.tied / 2.0
+    half, lapse = density.tied / 2.0, density.lapse
+    found = log_nu.sum(axis=0) * density.tied.sum()
+    if lapse == 0.0:
         own = _along(density.wins + half, density.first, density.second, density.n_options, 0.0)
         own += np.bincount(density.second, density.losses + half, density.n_options)
-        found = own @ u + log_nu.sum(axis=0) * density.tied.sum()
-        root, nu = np.exp(u / 2.0), np.exp(log_nu) if density.has_ties else None
-        for pairs in _blocks(len(total), u.shape[1]):
-            a, b = root[density.first[pairs]], root[density.second[pairs]]
-            whole = a * a + b * b if nu is None else a * (a + nu * b) + b * b
-            found -= total[pairs] @ np.log(whole, out=whole)
-        return found
-    found = np.zeros(u.shape[1])
-    for pairs in _blocks(len(total), u.shape[1]):
-        part = density._replace(
-            **{name: getattr(density, name)[pairs] for name in ("first", "second", "wins", "losses", "tied")}
-        )
-        q, rest = _shares(u[part.first] - u[part.second])
-        found += _terms(part, q.T, rest.T, points[:, density.n_options :]).sum(axis=1)
+        found = found + own @ u
+    nu = np.exp(log_nu[0]) if density.has_ties else np.zeros(u.shape[1])
+    sides = density.first, density.second, density.wins + half, density.losses + half
+    add_pairs(*sides, lapse, np.exp(u / 2.0), nu, np.empty_like(nu), found)
     return found
-
-
-def _blocks(pairs: int, points: int) -> Iterator[slice]:
-    """Pairs in blocks that a processor has at hand."""
-    step = max(1, BLOCK // max(points, 1))
-    for begin in range(0, pairs, step):
-        yield slice(begin, begin + step)
 
 
 def local(density: Density, point: np.ndarray) -> Local:

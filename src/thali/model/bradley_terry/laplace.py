@@ -26,7 +26,8 @@ class NormalWorths:
 
     .. math:: h' = \sqrt{1 - \beta^2} h + \beta \xi, \qquad \xi \sim \mathrm{Normal}(0, H^{-1}), \qquad \beta = .7
 
-    Without a prior the density is a likelihood, and draws are those of the estimate in large samples, Normal(m, H⁻¹).
+    Without a prior the density is a likelihood, and only `mode` and `deviations` mean something: the estimate and its
+    errors in large samples, Normal(0, H⁻¹).
 
     References
     ----------
@@ -41,7 +42,7 @@ class NormalWorths:
         self.mode, found = highest(density)
         self._root = cholesky(fixed_scale(found.curvature, density.n_options))  # upper: H = R'R
         if density.has_prior:
-            away = self._deviations(np.random.default_rng(0), _PILOT)
+            away = self.deviations(np.random.default_rng(0), _PILOT)
             odds = log_densities(density, self.mode + away)[0] - log_densities(density, self.mode - away)[0]
             asymmetry = float(np.sqrt(np.mean(odds**2)))
             wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
@@ -49,23 +50,21 @@ class NormalWorths:
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients."""
-        here = self._deviations(rng, count)
+        here = self.deviations(rng, count)
         value, likelihood = log_densities(self.density, self.mode + here)
-        if not self.density.has_prior:
-            return self.mode + here, likelihood
         there, mirrored = log_densities(self.density, self.mode - here)
         turned = rng.random(count) * (1.0 + np.exp(there - value)) > 1.0
         here[turned], value[turned], likelihood[turned] = -here[turned], there[turned], mirrored[turned]
         value += self._distance(here)
         for _ in range(self.steps):
-            new = np.sqrt(1.0 - LENGTH**2) * here + LENGTH * self._deviations(rng, count)
+            new = np.sqrt(1.0 - LENGTH**2) * here + LENGTH * self.deviations(rng, count)
             there, of_new = log_densities(self.density, self.mode + new)
             there += self._distance(new)
             taken = -rng.standard_exponential(count) < there - value
             here[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
         return self.mode + here, likelihood
 
-    def _deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
+    def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Normal deviations from the mode (draws, coordinates)."""
         from scipy.linalg import solve_triangular
 

@@ -20,6 +20,7 @@ from .maximum import maximise, starting_points
 from .problem import problem
 
 STARTS = 10
+LARGEST_TIE = 1e3  # above it two equal options would end in a tie 998 times of 1,000
 
 
 def estimate(
@@ -121,8 +122,17 @@ def at_maximum(
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:
-    """A warning of weights that are reported as zero because the likelihood rises for ever while they shrink."""
+    """A warning of weights that are reported as zero, or of ties, because the likelihood rises for ever."""
     gone = found.maximum.vanishing
+    if not gone.any() and found.tie is not None and found.tie > LARGEST_TIE:
+        return [
+            EstimateWarning(
+                f"The likelihood has no maximum: it rises for ever while the parameter of ties grows, which is "
+                f"{found.tie:.3g} here, and weights shrink. The estimates are of a point on the way; ",
+                Setting("method", "mcmc"),
+                " has a prior that keeps them finite.",
+            )
+        ]
     if not gone.any():
         return []
     names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]

@@ -88,6 +88,13 @@ class MaximumLikelihoodElimination(Model):
         self.ties = ties
         self.best_worst = best_worst
 
+    def __repr__(self) -> str:
+        """The call that makes it, that of `EliminationByAspects`, whose default aspects are others."""
+        given, usual = self.get_params(), self._signature()
+        names = [name for name in given if name == "aspects" or repr(given[name]) != repr(usual[name].default)]
+        shown = {name: given[name] for name in names} | {"method": "maximum-likelihood"}
+        return f"EliminationByAspects({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
     def fit(self, data: Any, random_seed: Any = None) -> Any:
         """Find the maximum of the likelihood.
 

@@ -41,7 +41,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     Returns
     -------
     LikelihoodRatio
-        With statistic, df, p_value, and `.table`; `print` shows it.
+        With statistic, df, p_value, and `.table`: weights, log_likelihood, deviance, df, aic and bic (with the number
+        of compared pairs, or of sets, for n) of both; `print` shows it.
 
     Raises
     ------
@@ -67,9 +68,9 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     >>> print(th.likelihood_ratio(btl, tree))
     Likelihood-ratio test
     <BLANKLINE>
-             weights  log_likelihood  deviance  df
-    smaller        9        -143.039   78.2172  28
-    larger        12        -119.014   30.1663  25
+             weights  log_likelihood  deviance  df     aic     bic
+    smaller        9        -143.039   78.2172  28 302.079 314.747
+    larger        12        -119.014   30.1663  25 260.028 277.447
     <BLANKLINE>
     Chi-square 48.0510 on 3 df, p = 2.077e-10
     """
@@ -87,8 +88,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     comparisons = float(large.pose.totals.sum())
     import pandas as pd
 
-    rows = [(len(f.weights), f.log_likelihood, f.deviance, f.df) for f in (small, large)]
-    columns = ["weights", "log_likelihood", "deviance", "df"]
+    rows = [(len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)]
+    columns = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
     return LikelihoodRatio(
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),

@@ -11,11 +11,9 @@ from .trials import GAMES_BY, RESULTS, lacks_of, matched
 NAME = "table of results"
 
 
-def match(
-    table: Table, coding: Any = None, weights: bool = False, order: str | None = None, **columns: str | None
-) -> Reading | None:
+def match(table: Table, coding: Any = None, weights: bool = False, **columns: str | None) -> Reading | None:
     """A table with two columns of sides and their result, some of them named perhaps."""
-    return matched(NAME, True, table, columns, coding, weights, order)
+    return matched(NAME, True, table, columns, coding, weights)
 
 
 LAYOUT = Layout(
@@ -25,7 +23,7 @@ LAYOUT = Layout(
     expected=(
         "a game a row, with the columns 'home', 'away' and 'result' (H, D, A; 1, X, 2; 1, 0, -1) or the goals of either"
     ),
-    options=(*RESULTS, "coding", "weights", "order"),
+    options=(*RESULTS, "coding", "weights"),
     named_by=GAMES_BY,
     lacks=lambda table: lacks_of(table, True),
 )

@@ -15,11 +15,9 @@ NAME = "table of trials"
 OPTIONS = ("first", "second", "chosen", "respondent", "count")
 
 
-def match(
-    table: Table, coding: Any = None, weights: bool = False, order: str | None = None, **columns: str | None
-) -> Reading | None:
+def match(table: Table, coding: Any = None, weights: bool = False, **columns: str | None) -> Reading | None:
     """A table with two columns of options and one that says which was chosen, some of them named perhaps."""
-    return matched(NAME, False, table, columns, coding, weights, order)
+    return matched(NAME, False, table, columns, coding, weights)
 
 
 def matched(
@@ -29,7 +27,6 @@ def matched(
     columns: dict[str, str | None],
     coding: Any,
     weights: bool,
-    order: str | None,
 ) -> Reading | None:
     """A table of trials or of games; sure if its cells say so, too."""
     given = {role: columns.get(each) for role, each in zip(ROLES, OPTIONS if not game else RESULTS, strict=True)}
@@ -39,21 +36,21 @@ def matched(
     except DataError:
         if not named or not table.named:
             return None
-        return Reading(PAIRS, name, name, table, partial(_converted, table, given, game, coding, weights, order))
+        return Reading(PAIRS, name, name, table, partial(_converted, table, given, game, coding, weights))
     if found.game != game or (table.square is not None and not named):
         return None
     how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
     sure = named or not described_sides(table.frame, found)
     counts = () if found.count is None else (found.count,)
     counted = (found.first, found.second, *found.verdict, *counts), counts
-    convert = partial(_converted, table, given, game, coding, weights, order)
+    convert = partial(_converted, table, given, game, coding, weights)
     return Reading(PAIRS, name, how, table, convert, sure, counted=counted)
 
 
 def _converted(
-    table: Table, given: dict[str, str | None], game: bool, coding: Any, weights: bool, order: str | None
+    table: Table, given: dict[str, str | None], game: bool, coding: Any, weights: bool
 ) -> tuple[PairedComparisons, str]:
-    data, how = PairedComparisons._of_trials(table.frame, given, game, coding, weights=weights, order=order)
+    data, how = PairedComparisons._of_trials(table.frame, given, game, coding, weights=weights)
     return data, f"{GAMES if game else TRIALS}, {how}: {data}"
 
 
@@ -85,7 +82,7 @@ LAYOUT = Layout(
         "a trial a row, with the columns 'left', 'right' (a, b; option1, option2; model_a, model_b) and 'chosen' "
         "(winner, response), which holds an option, its side or 'tie'"
     ),
-    options=(*OPTIONS, "coding", "weights", "order"),
+    options=(*OPTIONS, "coding", "weights"),
     named_by=TRIALS_BY,
     lacks=lacks,
 )

@@ -19,7 +19,10 @@ def match(
     table: Table, respondent: str | None = None, count: str | None = None, coding: Any = None, weights: bool = False
 ) -> Reading | None:
     """A table whose columns are called like pairs, or hold answers to pairs; sure if it is their names."""
-    if not table.named or table.square is not None:
+    if not table.named:
+        return None
+    # as many people as pairs look like a square, but not with answers on the diagonal
+    if table.square is not None and not (table.square.bare and table.square.has_diagonal):
         return None
     given = {"subject": respondent, "count": count}
     for name in filter(None, given.values()):

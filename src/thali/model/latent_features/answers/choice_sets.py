@@ -42,7 +42,10 @@ def sets_part(
             "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
             "alternative": ("place_number", alternative),
         }
-        terms = np.add.reduceat(_log_terms(data.counts, probability), data.start[:-1], axis=1) + coefficients
+        chosen = np.flatnonzero(data.counts)  # at least one of each set, set after set
+        with np.errstate(divide="ignore"):  # a probability of 0
+            terms = data.counts[chosen] * np.log(probability[:, chosen])
+        terms = np.add.reduceat(terms, np.searchsorted(chosen, data.start[:-1]), axis=1) + coefficients
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
         kind=CHOICES,
@@ -72,9 +75,3 @@ def log_coefficients(data: "Choices") -> np.ndarray:
 
     first = data.start[:-1]
     return gammaln(np.add.reduceat(data.counts, first) + 1.0) - np.add.reduceat(gammaln(data.counts + 1.0), first)
-
-
-def _log_terms(counts: np.ndarray, probability: np.ndarray) -> np.ndarray:
-    from scipy.special import xlogy
-
-    return xlogy(counts, probability)

@@ -13,6 +13,7 @@ from .best_worst import RANKING, answer_probabilities, ordered_pairs
 from .sets import LARGEST, empty_cache, lay_out, set_shares
 
 BLOCK = 2**21  # numbers held at once: 16 MiB
+AT_HAND = 2**15  # numbers that a processor has at hand
 
 
 def set_probability_draws(
@@ -47,11 +48,22 @@ def set_probability_draws(
 
 def luce_probabilities(weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float) -> np.ndarray:
     """The same where every option has a weight alone, (draws, options), and shares nothing: in proportion to it."""
-    own, sizes = weights[:, members], np.diff(start)
-    total = np.repeat(np.add.reduceat(own, start[:-1], axis=1), sizes, axis=1)
-    guess = np.repeat(1.0 / sizes, sizes)
-    shares = np.divide(own, total, out=np.broadcast_to(guess, own.shape).copy(), where=total > 0.0)
-    return (1.0 - lapse) * shares + lapse * guess
+    sizes = np.diff(start)
+    guess, set_of = np.repeat(1.0 / sizes, sizes), np.repeat(np.arange(len(sizes)), sizes)
+    shares = np.empty((len(weights), len(members)))
+    step = max(1, AT_HAND // max(1, len(members)))
+    for first in range(0, len(weights), step):
+        share = shares[first : first + step]
+        np.take(weights[first : first + step], members, axis=1, out=share)
+        total = np.add.reduceat(share, start[:-1], axis=1)
+        if not total.all():  # no option of a set has any weight: each is as likely
+            empty = (total == 0.0)[:, set_of]
+            share[empty] = np.broadcast_to(guess, share.shape)[empty]
+            total[total == 0.0] = 1.0
+        share /= total[:, set_of]
+        share *= 1.0 - lapse
+        share += lapse * guess
+    return shares
 
 
 def answer_probability_draws(

@@ -1,0 +1,97 @@
+"""Which of two options was first, or at home: kept by paired comparisons through all that is done with them."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.data.pairs import PairedComparisons
+from thali.errors import DataError
+from thali.model.saved import packed, unpacked
+
+LABELS = ["tea", "milk", "rum", "ale"]
+
+
+@pytest.fixture
+def frame():
+    random = np.random.default_rng(3)
+    rows = [random.permutation(pair) for pair in itertools.combinations(LABELS, 2) for _ in range(9)]
+    table = pd.DataFrame(rows, columns=["left", "right"])
+    return table.assign(choice=random.choice(["left", "right", "tie"], len(rows)), subject=np.arange(len(rows)) % 5)
+
+
+def by_hand(frame, labels):
+    """Wins, losses and ties of all pairs whose first label was on the left, by a loop over the rows."""
+    found = dict.fromkeys(itertools.combinations(labels, 2))
+    for pair in found:
+        found[pair] = [0, 0, 0]
+    for row in frame.itertuples():
+        if (row.left, row.right) in found:
+            found[row.left, row.right][["left", "right", "tie"].index(row.choice)] += 1
+    return np.array(list(found.values()), float).T
+
+
+def test_trials_keep_which_was_first(frame):
+    data = PairedComparisons.from_trials(frame, labels=LABELS)
+    np.testing.assert_array_equal(data.forward, by_hand(frame, LABELS))
+    forward, backward = data.by_order()
+    for name in ("counts", "ties"):
+        np.testing.assert_array_equal(getattr(forward, name) + getattr(backward, name), getattr(data, name))
+    counted = frame.groupby(["left", "right", "choice"]).size().reset_index(name="n")
+    again = PairedComparisons.from_trials(counted, labels=LABELS)
+    np.testing.assert_array_equal(again.forward, data.forward)
+    assert "which option was first is known" in data._repr_html_()
+
+
+@pytest.mark.parametrize("labels", [LABELS[::-1], ["rum", "tea"], ["milk", "ale", "tea"]])
+def test_a_subset_keeps_it_in_any_order(frame, labels):
+    data = PairedComparisons.from_trials(frame, labels=LABELS).subset(labels)
+    np.testing.assert_array_equal(data.forward, by_hand(frame, labels))
+
+
+def test_it_stays_without_a_pair_or_without_ties(frame):
+    data = PairedComparisons.from_trials(frame, labels=LABELS)
+    kept = [pair != ("tea", "rum") for pair in itertools.combinations(LABELS, 2)]
+    np.testing.assert_array_equal(data.without_pair("rum", "tea").forward, data.forward[:, kept])
+    np.testing.assert_array_equal(data.without_ties("drop").forward, data.forward * [[1], [1], [0]])
+    wins, losses, ties = data.forward
+    halves = data.without_ties("half").forward
+    np.testing.assert_array_equal(halves, [wins + ties / 2, losses + ties / 2, 0 * ties])
+
+
+def test_it_is_stored_and_belongs_to_equality(frame):
+    data = PairedComparisons.from_trials(frame)
+    for again in (unpacked(packed(data)), pickle.loads(pickle.dumps(data))):
+        assert again == data
+        np.testing.assert_array_equal(again.forward, data.forward)
+    turned = frame.rename(columns={"left": "right", "right": "left"})
+    turned["choice"] = frame["choice"].map({"left": "right", "right": "left", "tie": "tie"})
+    other = PairedComparisons.from_trials(turned, labels=data.labels)
+    np.testing.assert_array_equal(other.counts, data.counts)
+    assert other != data
+
+
+def test_counts_of_home_and_away_keep_it_and_those_of_a_and_b_do_not():
+    games = pd.DataFrame({"home.team": ["x", "y"], "away.team": ["y", "x"], "home.wins": [4, 3], "away.wins": [2, 1]})
+    data = PairedComparisons.from_frame(games)
+    np.testing.assert_array_equal(data.forward, [[4], [2], [0]])
+    assert data.counts.tolist() == [[0, 5], [5, 0]]
+    named = games.set_axis(["a", "b", "a_over_b", "b_over_a"], axis=1)
+    assert PairedComparisons.from_frame(named).forward is None
+    with pytest.raises(DataError, match="do not say which option was shown first"):
+        PairedComparisons.from_frame(named).by_order()
+
+
+def test_the_advantage_of_all_at_home_first():
+    # Every pair in one order only: what the labels say and the order of the rows are told apart by three options.
+    rows = [("a", "b", "H")] * 6 + [("a", "b", "A")] * 4 + [("b", "c", "H")] * 5 + [("b", "c", "A")] * 3
+    rows += [("a", "c", "H")] * 4 + [("a", "c", "A")] * 5
+    data = PairedComparisons.from_results(pd.DataFrame(rows, columns=["home", "away", "result"]))
+    assert data.by_order()[1].n_comparisons == 0
+    found = th.paired.order_effect(data)
+    # As many parameters as pairs: logits of the proportions, log(6/4) + log(5/3) - log(4/5) = log gamma.
+    assert found.advantage == pytest.approx(1.5 * (5 / 3) / 0.8)
+    assert found.log_likelihood == pytest.approx(float(found.table.loc["model", "larger_log_likelihood"]))
