@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from thali.inference.chains import Run
     from thali.posterior.verdict import Advice, Verdict
 
+    from .market_draws.market import MarketDraws
     from .sampling import Continuation, Sampling
 
 
@@ -148,6 +149,10 @@ class Model(Parameters, Described):
         """
         self._require_fitted()
         return {}
+
+    def _market_draws(self) -> "MarketDraws | None":
+        """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
+        return None
 
     def report(self, path: Any) -> None:
         """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from ...market_draws.market import MarketDraws
     from ..design import Design
     from ..particles import Particles
 
@@ -298,3 +299,8 @@ class Reports:
         new = one_of("people", people, (None, "new")) == "new"
         settings = {"each_draw": each_draw, "new": new, "cores": cores, "random_seed": random_seed}
         return market_shares(*self._fitted_parts(), products, change, **settings)
+
+    def _market_draws(self) -> "MarketDraws":
+        from .market import market_draws
+
+        return market_draws(*self._fitted_parts())
