@@ -6,6 +6,7 @@ from thali.errors import Words
 from thali.model.classifiers.classifier import Classifier
 from thali.model.registry import spec_of
 
+from . import simulator
 from .answers import content_of
 from .answers.shared import interval_name, picture
 from .content import Content
@@ -37,6 +38,7 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
         Section(TRUST, (verdict.render(words),), good=verdict.agrees),
         found.answer,
+        *_simulator(model),
         _certainty(model),
         *([] if found.misses is None else [found.misses._replace(title=MISSES)]),
         Section(DATA, (f"The model was fitted to {model.fitted_to_}.",)),
@@ -49,6 +51,12 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         sections=tuple(sections),
         made=made_by(_date(model)),
     )
+
+
+def _simulator(model: "Model") -> list[Section]:
+    """The market simulator of a model that knows the choices in any market."""
+    draws = model._market_draws()
+    return [] if draws is None else [simulator.section_of(draws)]
 
 
 def _subtitle(found: Content) -> str:
