@@ -150,6 +150,10 @@ class Model(Parameters, Described):
         self._require_fitted()
         return {}
 
+    def _data_of_fit(self) -> Any:
+        """The data that the model was fitted to, or what is kept of them; None where nothing is."""
+        return None
+
     def _market_draws(self) -> "MarketDraws | None":
         """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
         return None
@@ -324,6 +328,9 @@ class RunByChains(Sampled):
             return {}
         run = self._state_.run
         return {"draws": self._state_.draws, "tune": run.tune, "chains": run.chains} | seed_setting(run.random_seed)
+
+    def _data_of_fit(self) -> Any:
+        return self._state_.source if "_state_" in vars(self) else None
 
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         """What a fit to these data runs, after every check."""

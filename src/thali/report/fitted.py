@@ -6,7 +6,7 @@ from thali.errors import Words
 from thali.model.classifiers.classifier import Classifier
 from thali.model.registry import spec_of
 
-from . import simulator
+from . import data, simulator
 from .answers import content_of
 from .answers.shared import interval_name, picture
 from .content import Content
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from thali.model.base import Model
 
 # What each section is called; the order is that of a talk.
-QUESTION, TRUST, SURE, MISSES, DATA, SETTINGS, METHODS, REFERENCES = (
+QUESTION, TRUST, SURE, MISSES, SETTINGS, METHODS, REFERENCES = (
     "What was asked",
     "Can it be trusted",
     "How sure",
     "What the model misses",
-    "The data",
     "Settings and versions",
     "Methods, for a paper",
     "References",
@@ -41,7 +40,7 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         *_simulator(model),
         _certainty(model),
         *([] if found.misses is None else [found.misses._replace(title=MISSES)]),
-        Section(DATA, (f"The model was fitted to {model.fitted_to_}.",)),
+        data.section_of(model),
         _settings(model, command),
         *_methods(model, found),
     ]
