@@ -280,7 +280,7 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
     def check(self, random_seed: Any = None) -> "pd.DataFrame":
         """Posterior predictive check: which choices would the model seldom make?
 
-        All choices are made once more at evenly spaced draws (100 at most), and numbers that describe them are compared.
+        All choices are made once more at evenly spaced draws (100 at most), and compared by numbers that describe them.
 
         Parameters
         ----------
