@@ -186,6 +186,7 @@ def test_demand_is_the_share_at_each_number(opened):
     page = opened(draws)
     products = [(1, 2, 0, 1, 0), (1, 0, 1, 0, 2), (1, 3, 2, 1, 1)]
     choose(page, draws, products)
+    page.locator("#market-demand[aria-busy=false]").wait_for()
     page.select_option("#market-demand-product", label="Product B")
     cells = page.locator("#market-demand-table tbody tr")
     for price in range(4):
@@ -234,6 +235,7 @@ def test_numbers_outside_the_tested_ones_are_not_asked_about(opened):
         price.fill(typed)
         price.blur()
         assert price.input_value() == taken
+    page.locator("#market-demand[aria-busy=false]").wait_for()
     assert page.locator("#market-demand-picture circle").count() == 9
 
 

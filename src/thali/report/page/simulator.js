@@ -4,6 +4,7 @@
   const at = (name) => document.getElementById(`market-${name}`);
   const data = JSON.parse(at("data").textContent), shares = sharesOf(data), MOST = 8, LONGEST = 80;
   const state = {products: [], none: data.none !== null, before: null, next: 0};
+  let later = 0;
 
   function made(tag, properties = {}, children = []) {
     const node = Object.assign(document.createElement(tag), properties);
@@ -148,7 +149,9 @@
     at("forget").hidden = at("key").hidden = !compares;
     at("status").textContent = `Shares: ${all.filter((one) => one.now).map((one) =>
       `${shortened(one.name)} ${percent(one.now.mean)} %`).join(", ")}.`;
-    demand();
+    at("demand").ariaBusy = "true";
+    clearTimeout(later);
+    later = setTimeout(demand); // several markets: the shares are shown first
   }
 
   // ---- the table as text
@@ -204,6 +207,7 @@
   }
 
   function demand() {
+    at("demand").ariaBusy = "false";
     if (!numeric.length) return;
     const select = at("demand-product"), kept = select.value;
     select.replaceChildren(...state.products.map((one) => new Option(shortened(named(one.name)), String(one.number))));
