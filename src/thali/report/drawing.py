@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .document import Picture
 
 MAX_SVG = 150_000  # bytes; larger ones become PNG
-_DOTS, _COLOURS = 110, 32  # per inch, of a PNG
+_DOTS, _COLOURS = 110, 64  # per inch, of a PNG
 # Text stays text; the fonts of the reader have the widths of those that matplotlib reckons with.
 _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
 _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
@@ -56,7 +56,11 @@ def _few_colours(png: bytes) -> bytes:
     from PIL import Image  # matplotlib requires it
 
     content = io.BytesIO()
-    picture = Image.open(io.BytesIO(png)).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    picture = (
+        Image.open(io.BytesIO(png))
+        .convert("RGB")
+        .quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    )
     picture.save(content, format="png", optimize=True)
     return content.getvalue()
 
