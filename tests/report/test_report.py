@@ -2,13 +2,17 @@
 
 import base64
 import hashlib
+import io
 import json
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from PIL import Image
 from product_class_fits import experiment
 from product_class_fits import fitted as holding
 from tiny_models import TINY
@@ -16,9 +20,11 @@ from tiny_models import TINY
 import thali as th
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.report import report
+from thali.report.answers import general
 from thali.report.answers.shared import most_probable
 from thali.report.content import listed, number, probability
 from thali.report.document import Document
+from thali.report.drawing import _few_colours
 from thali.report.numbers import cell
 from thali.report.page import MAX_ROWS, rendered
 from thali.report.references import REFERENCES, cited_in
@@ -222,3 +228,22 @@ def test_no_level_becomes_markup_in_the_simulator():
 
 def test_only_models_of_choice_experiments_have_a_simulator():
     assert th.MultinomialLogit()._market_draws() is None and th.EliminationByAspects()._market_draws() is None
+
+
+def test_the_kind_of_data_decides_about_the_check():
+    own = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": "your own data"})})
+    assert "a likelihood of your own" in general._misses(SimpleNamespace(posterior_=own)).sentences[0]
+    assert "observed proportion" in general._misses(fitted("latent-feature-model")).sentences[0]
+    explained = general._share_explained(fitted("additive-clustering").posterior_)
+    assert explained == pytest.approx(fitted("additive-clustering").estimate().variance_accounted_for(), abs=0.02)
+
+
+def test_pictures_of_many_points_keep_their_colours():
+    rng, colours = np.random.default_rng(1), np.array([[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167]])
+    pixels = np.full((400, 800, 3), 255, np.uint8)
+    pixels[rng.integers(400, size=40_000), rng.integers(800, size=40_000)] = colours[rng.integers(4, size=40_000)]
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, format="png")
+    small = _few_colours(content.getvalue())
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(small)).convert("RGB")), pixels)
+    assert len(small) < len(content.getvalue())

@@ -20,13 +20,13 @@ def section_of(draws: "MarketDraws") -> Section:
     from thali.posterior.interval import TAILS
 
     names = [f"Product {chr(ord('A') + number)}" for number in range(len(draws.first_task))]
-    market = [*draws.first_task, *([] if draws.none is None else [draws.none])]
-    found = draws.shares([market])[0]
+    none = [] if draws.none is None else [draws.none]
+    found = draws.shares([[*draws.first_task, *none]])[0]
     low, high = np.quantile(found, TAILS, axis=0)
     shares = tuple(
         Share(name, *(f"{100 * value:.1f}" for value in values))
-        for name, *values in zip(
-            [*names, *([] if draws.none is None else [NONE])], found.mean(axis=0), low, high, high - low, strict=True
+        for name, values in zip(
+            [*names, *[NONE] * len(none)], np.transpose([found.mean(axis=0), low, high, high - low]), strict=True
         )
     )
     first = shares[int(found.mean(axis=0).argmax())]

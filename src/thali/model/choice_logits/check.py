@@ -41,7 +41,7 @@ def choice_check(design: Any, replicates: np.ndarray) -> "pandas.DataFrame":
 
 def check_sentence(table: "pandas.DataFrame") -> str:
     """How many of the numbers the model misses, and the worst of them."""
-    missed = table[table["missed"]]
+    missed = table.loc[table["missed"]]
     expected = (1.0 - table.attrs["interval"]) * len(table)
     sentence = (
         f"{len(missed) or 'None'} of {len(table):,} numbers that describe the choices lie outside the"

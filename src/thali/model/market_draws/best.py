@@ -39,7 +39,8 @@ class BestOfClasses(NamedTuple):
             values = self._values(d, int(ends[d]), int(ends[d + 1]))
             owned = self.owned[ends[d] : ends[d + 1]]
             for cells, shares in zip(codes, found, strict=True):
-                shares[d] = self._winners(member[:, cells].all(axis=2), owned, values, self.counts[d])
+                inside = np.logical_and.reduce(member[:, cells], axis=2)
+                shares[d] = self._winners(inside, owned, values, self.counts[d])
         return found
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
@@ -57,7 +58,7 @@ class BestOfClasses(NamedTuple):
 
     def _winners(self, inside: np.ndarray, owned: np.ndarray, values: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """How often each product is the best, among people and occasions."""
-        differs = inside.any(axis=1) & ~inside.all(axis=1)
+        differs = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
         kept = differs[owned >> 1]
         signed = np.where(owned & 1, -1.0, 1.0)[kept, None] * values[kept]
         inside = inside[owned[kept] >> 1]

@@ -83,7 +83,7 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
     counts = draws.first_owned[places + 1] - draws.first_owned[places]
     owned = np.repeat(draws.first_owned[places] - np.concatenate([[0], np.cumsum(counts)])[:-1], counts)
     owned += np.arange(len(owned))
-    classes = [np.arange(draws.first_class[d], draws.first_class[d + 1]) for d in kept]
+    classes = [np.arange(*draws.first_class[[d, d + 1]].tolist()) for d in kept]
     chosen = np.concatenate(classes)
     sizes = np.diff(draws.offset)
     cells = np.insert(draws.member[chosen], draws.offset[1:], ~draws.active[chosen], axis=1)
