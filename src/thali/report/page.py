@@ -43,7 +43,7 @@ def rendered(document: Document) -> str:
             subtitle=document.subtitle,
             sections=sections,
             made=document.made,
-            style=_file("style.css"),
+            style=_markup(_file("style.css")),
             script=_markup("".join(scripts)),
             policy=policy(scripts),
         )

@@ -32,7 +32,7 @@ def section_of(draws: "MarketDraws") -> Section:
     first = shares[int(found.mean(axis=0).argmax())]
     sentences = (
         "Which share of the respondents would choose each product of a market? At first it is that of the first task."
-        f" The largest share is that of {first.name}: {first.mean} % ({interval_name()} {first.low} to {first.high}).",
+        f" The largest share there: {first.name}, {first.mean} % ({interval_name()} {first.low} to {first.high}).",
         f"Computed from {draws.size}.",
     )
     products = [(name, _levels(draws.attributes, p)) for name, p in zip(names, draws.first_task, strict=True)]
