@@ -27,14 +27,16 @@ def market_draws(draws: "Particles", design: "Design") -> MarketDraws:
     kept = thinned(draws.group, int(np.clip(wanted, MIN_DRAWS, MAX_DRAWS)))
     most = int(MAX_OWNED / max(each, 1e-9) / len(kept))
     people = min(draws.n_respondents, max(1, most))
-    some = "each respondent" if people == draws.n_respondents else f"{people:,} of {draws.n_respondents:,} respondents"
+    some = "each respondent in each"
+    if people < draws.n_respondents:
+        some = f"{people:,} of {draws.n_respondents:,} respondents in each, so that intervals are somewhat too wide"
     return MarketDraws(
         attributes_of(design),
         _rule(draws, kept, people),
         float(draws.lapse),
         none_of(design),
         first_task_of(design),
-        f"{len(kept):,} draws of the posterior, with {some} in each",
+        f"{len(kept):,} draws of the posterior, with {some}",
     )
 
 
