@@ -1,24 +1,38 @@
 """Reports: of every model, of comparisons and tests; safe, whole, and the same each time."""
 
+import base64
+import hashlib
+import io
+import json
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from PIL import Image
+from product_class_fits import experiment
+from product_class_fits import fitted as holding
 from tiny_models import TINY
 
 import thali as th
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.report import report
+from thali.report.answers import general
 from thali.report.answers.shared import most_probable
 from thali.report.content import listed, number, probability
+from thali.report.document import Document
+from thali.report.drawing import _few_colours
 from thali.report.numbers import cell
-from thali.report.page import MAX_ROWS
+from thali.report.page import MAX_ROWS, rendered
 from thali.report.references import REFERENCES, cited_in
+from thali.report.simulator import section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline';{} base-uri 'none'; form-action 'none'"
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}", "x" * 5000)
 
 
@@ -28,6 +42,7 @@ class Page(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.elements, self.ids, self.links, self.texts, self.policy = [], [], [], [], ""
+        self.scripts, self.inside = {"text/javascript": [], "application/json": []}, None
         self.feed(text)
         self.close()
 
@@ -36,22 +51,31 @@ class Page(HTMLParser):
         found = dict(attrs)
         self.ids += [found["id"]] if "id" in found else []
         self.links += [found[name] for name in ("src", "href", "xlink:href", "srcset", "action") if name in found]
-        self.handlers = [name for name in found if name.startswith("on")]
-        assert not self.handlers
+        assert not [name for name in found if name.startswith("on")]
+        self.inside = found.get("type", "text/javascript") if tag == "script" else None
         if found.get("http-equiv") == "Content-Security-Policy":
             self.policy = found["content"]
 
     def handle_data(self, data):
-        self.texts.append(data)
+        (self.texts if self.inside is None else self.scripts[self.inside]).append(data)
+
+    def handle_endtag(self, tag):
+        self.inside = None
 
 
 def page_of(what, folder):
     file = folder / "report.html"
     report(what, file)
-    text = file.read_text("utf-8")
-    assert len(text) < 1_000_000
+    return looked_at(file.read_text("utf-8"))
+
+
+def looked_at(text):
+    assert len(text) < 1_000_000 and '"Segoe UI"' in text  # the style as it was written
     page = Page(text)
-    assert page.policy == POLICY and "script" not in page.elements
+    ours = page.scripts["text/javascript"]
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in ours]
+    assert page.policy == POLICY.format("".join(f" script-src 'sha256-{digest}';" for digest in digests))
+    assert page.elements.count("script") == 2 * len(digests)
     assert all(link.startswith(("#", "data:")) for link in page.links)
     assert len(set(page.ids)) == len(page.ids)
     inside = {link.removeprefix("#") for link in page.links if link.startswith("#")}
@@ -167,3 +191,59 @@ def test_references_are_those_that_are_cited():
 def test_features_of_one_are_not_called_shared():
     alone = pd.DataFrame({"members": [("a",)], "probability": [0.9], "weight": [1.0]})
     assert most_probable(alone, "aspect") == "No aspect that several share is present often enough to be named."
+
+
+def simulator_of(model):
+    """The page of the simulator alone, and what its script reads."""
+    page, text = looked_at(rendered(Document("Simulator", "", (section_of(model._market_draws()),), "")))
+    (data,) = page.scripts["application/json"]
+    assert not set("<>&") & set(data)
+    return page, text, json.loads(data)
+
+
+@pytest.mark.parametrize("none", [False, True])
+def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
+    model = holding(experiment(none=none), alpha=3.0, draws=20)
+    page, text, found = simulator_of(model)
+    market = model._market_draws()
+    assert found["first_task"] == [list(product) for product in market.first_task] and "noscript" in page.elements
+    assert found["lapse"] == 0.02 and (found["none"] is not None) == none
+    shares = market.shares([[*market.first_task, *([market.none] if none else [])]])[0].mean(axis=0)
+    shown = re.findall(r'<th scope="row" class="text">(.*?)</th><td>([\d.]+)</td>', text)
+    names = ["Product A", "Product B", "Product C", "Product D"][: len(market.first_task)]
+    assert [name for name, _ in shown] == [*names, *(["none of them"] if none else [])]
+    np.testing.assert_allclose([float(share) for _, share in shown], 100 * shares, rtol=0, atol=0.0501)
+    assert text == simulator_of(model)[1]
+
+
+def test_no_level_becomes_markup_in_the_simulator():
+    frame = experiment().to_frame()
+    levels = dict(zip(frame["brand"].cat.categories, ATTACKS, strict=False))
+    frame["brand"] = [levels[level] for level in frame["brand"]]
+    data = th.ChoiceExperiment.from_frame(frame.rename(columns={"zoom": ATTACKS[0]}))
+    _, _, found = simulator_of(holding(data, {}))
+    attributes = {attribute["name"]: attribute["levels"] for attribute in found["attributes"]}
+    assert sorted(attributes["brand"]) == sorted(ATTACKS[:3]) and ATTACKS[0] in attributes
+
+
+def test_only_models_of_choice_experiments_have_a_simulator():
+    assert th.MultinomialLogit()._market_draws() is None and th.EliminationByAspects()._market_draws() is None
+
+
+def test_the_kind_of_data_decides_about_the_check():
+    own = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": "your own data"})})
+    assert "a likelihood of your own" in general._misses(SimpleNamespace(posterior_=own)).sentences[0]
+    assert "observed proportion" in general._misses(fitted("latent-feature-model")).sentences[0]
+    explained = general._share_explained(fitted("additive-clustering").posterior_)
+    assert explained == pytest.approx(fitted("additive-clustering").estimate().variance_accounted_for(), abs=0.02)
+
+
+def test_pictures_of_many_points_keep_their_colours():
+    rng, colours = np.random.default_rng(1), np.array([[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167]])
+    pixels = np.full((400, 800, 3), 255, np.uint8)
+    pixels[rng.integers(400, size=40_000), rng.integers(800, size=40_000)] = colours[rng.integers(4, size=40_000)]
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, format="png")
+    small = _few_colours(content.getvalue())
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(small)).convert("RGB")), pixels)
+    assert len(small) < len(content.getvalue())

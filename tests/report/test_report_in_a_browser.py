@@ -1,13 +1,23 @@
 """Reports in Chromium: nothing is loaded, nothing runs, everybody can read them, on a phone as on a desk."""
 
+import csv
+import io
 import shutil
 from functools import cache
 
+import numpy as np
 import pytest
+from product_class_fits import experiment, fitted
 from tiny_models import TINY
 
 import thali as th
+from thali.model.market_draws.logit import Columns, logit_tastes
+from thali.model.market_draws.market import MarketAttribute, MarketDraws
+from thali.posterior.interval import TAILS
 from thali.report import report
+from thali.report.document import Document
+from thali.report.page import rendered
+from thali.report.simulator import section_of
 
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -59,3 +69,199 @@ def test_everybody_can_read_it(browser, tmp_path, name, width):
         assert wide[0] <= wide[1]
         assert [fault["id"] for fault in axe.run(page)["violations"]] == []
         page.close()
+
+
+# the market simulator ---------------------------------------------------------------------------------------
+
+
+def logits():
+    """A market of people with random tastes for a brand and a price, which may be any number."""
+    levels = (("A", "B", "C"), ("1", "2.5", "4"))
+    columns = [Columns(np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), False), Columns(np.zeros((4, 1)), True)]
+    tastes = np.random.default_rng(2).normal([0.5, 1.0, -1.0], [0.5, 0.5, 0.2], (30, 9, 3))
+    attributes = (
+        MarketAttribute("brand", levels[0], None, may_lack=True),
+        MarketAttribute("price", levels[1], (1.0, 2.5, 4.0), takes_any=True),
+    )
+    return MarketDraws(attributes, logit_tastes(columns, tastes), 0.0, (None, None), ((0, 1.0), (2, 4.0)), "30 draws")
+
+
+def classes(none, labels=None):
+    """A market of product classes, with draws from the prior."""
+    data = experiment(none=none)
+    if labels:
+        frame = data.to_frame().rename(columns={"zoom": labels[0]})
+        named = dict(zip(frame["brand"].cat.categories, labels[1:], strict=False))
+        data = th.ChoiceExperiment.from_frame(frame.assign(brand=[named[level] for level in frame["brand"]]))
+        return fitted(data, {}, alpha=3.0, draws=20)._market_draws()
+    return fitted(data, alpha=3.0, draws=20)._market_draws()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """A function that opens the simulator of some draws of a market; no page may say a word, or ask for anything."""
+    said, pages = [], []
+
+    def open_it(draws, **settings):
+        file = tmp_path / "simulator.html"
+        file.write_text(rendered(Document("Simulator", "", (section_of(draws),), "")), "utf-8")
+        context = browser.new_context(**settings)
+        page = context.new_page()
+        pages.append(context)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message) or dialog.dismiss())
+        page.on("request", lambda request: said.append(request.url) if "data:" not in request.url else None)
+        page.goto(file.as_uri())
+        assert said == [file.as_uri()]
+        said.clear()
+        return page
+
+    yield open_it
+    assert said == []
+    for context in pages:
+        context.close()
+
+
+def rows_of(page):
+    return list(csv.DictReader(io.StringIO(page.input_value("#market-csv"))))
+
+
+def choose(page, draws, market):
+    """Make the products of the page, the first ones, those of a market."""
+    while page.locator("fieldset.product").count() < len(market):
+        page.click("#market-add")
+    while page.locator("fieldset.product").count() > len(market):
+        page.locator("fieldset.product button").last.click()
+    for place, product in enumerate(market):
+        card = page.locator("fieldset.product").nth(place)
+        for i, (attribute, level) in enumerate(zip(draws.attributes, product, strict=True)):
+            control = card.locator(f"[id$='-{i}'][id^=market-level]")
+            if attribute.takes_any:
+                control.fill(str(level))
+                control.blur()
+            elif attribute.fixed is None:
+                control.select_option("" if level is None else str(level))
+
+
+def interval(values):
+    return [values.mean(axis=0), *np.quantile(values, TAILS, axis=0)]
+
+
+@pytest.mark.parametrize("kind", ["classes", "classes with none", "logits"])
+def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
+    draws = logits() if kind == "logits" else classes("none" in kind)
+    page = opened(draws)
+    if kind == "logits":
+        markets = [[(1, 1.75), (2, 3.2)], [(1, 2.25), (2, 3.2), (None, 1.0), (0, 4.0)]]
+    else:
+        inside = (1,) if draws.none else ()
+        products = [(0, 0, 0, 2), (3, 2, 1, 0), (1, 1, 1, 1), (2, 0, 0, 1), (0, 0, 0, 2), (3, 1, 0, 0), (0, 2, 1, 2)]
+        products = [(*inside, *product) for product in products]
+        markets = [products[:2], products, products[3:6], products[1:2] * 2]
+    before = None
+    for market in markets:
+        choose(page, draws, market)
+        for none in [True, False] if draws.none else [False]:
+            if draws.none:
+                page.set_checked("#market-none", none)
+            asked = [*market, *([draws.none] if none else [])]
+            values = draws.shares([asked])[0]
+            rows = [row for row in rows_of(page) if row["share"]]
+            found = [[float(row[name]) for row in rows] for name in ("share", "share_lb", "share_ub")]
+            np.testing.assert_allclose(found, interval(values), rtol=0, atol=1e-6)
+            if before is not None:
+                both = min(len(market), before.shape[1])
+                found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_lb", "change_ub")]
+                np.testing.assert_allclose(found, interval(values[:, :both] - before[:, :both]), rtol=0, atol=1e-6)
+        if before is None:
+            page.click("#market-pin")
+            before = values[:, : len(market)]
+    page.click("#market-forget")
+    assert "change" not in rows_of(page)[0]
+
+
+def test_demand_is_the_share_at_each_number(opened):
+    draws = classes(True)
+    page = opened(draws)
+    products = [(1, 2, 0, 1, 0), (1, 0, 1, 0, 2), (1, 3, 2, 1, 1)]
+    choose(page, draws, products)
+    page.locator("#market-demand[aria-busy=false]").wait_for()
+    page.select_option("#market-demand-product", label="Product B")
+    cells = page.locator("#market-demand-table tbody tr")
+    for price in range(4):
+        market = [products[0], (1, price, 1, 0, 2), products[2], draws.none]
+        mean, low, high = (100 * value[1] for value in interval(draws.shares([market])[0]))
+        shown = cells.nth(price).inner_text().split()
+        assert shown == [str(100 + 50 * price), f"{mean:.1f}", f"{low:.1f}", "to", f"{high:.1f}"]
+    finding = page.locator("#market-demand-picture title").text_content()
+    assert finding.startswith("Share of Product B by price, all else as above: ") and "at 250" in finding
+    assert page.locator("#market-demand-picture circle").count() == 4
+
+
+def test_the_simulator_is_used_with_the_keyboard_and_says_what_it_does(opened):
+    draws = classes(True)
+    page = opened(draws)
+    page.locator("fieldset.product select").first.focus()
+    said = set()
+    for key, price in (("End", "250"), ("Home", "100")):
+        page.keyboard.press(key)
+        assert rows_of(page)[0]["price"] == price
+        said.add(page.locator("#market-status").text_content())
+    assert len(said) == 2
+    page.focus("#market-add")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("<b>Ours</b>")
+    page.keyboard.press("Tab")
+    assert [row["product"] for row in rows_of(page)][-2:] == ["<b>Ours</b>", "none of them"]
+    page.focus("#market-pin")
+    page.keyboard.press("Enter")
+    assert {row["change"] for row in rows_of(page)} == {"0.000000"}
+    page.locator("fieldset.product button").last.focus()
+    page.keyboard.press("Space")
+    gone = rows_of(page)[-1]
+    assert (gone["product"], gone["share"]) == ("<b>Ours</b>", "") and float(gone["change"]) == -float(gone["before"])
+    assert page.evaluate("document.activeElement.id") == "market-add"
+    for _ in range(9):
+        page.locator("#market-add").click(force=True)
+    assert page.locator("fieldset.product").count() == 8 and page.is_disabled("#market-add")
+
+
+def test_numbers_outside_the_tested_ones_are_not_asked_about(opened):
+    page = opened(logits())
+    price = page.locator("input[type=number]").first
+    for typed, taken in (("9", "4"), ("-3", "1"), ("", "1"), ("2.2", "2.2")):
+        price.fill(typed)
+        price.blur()
+        assert price.input_value() == taken
+    page.locator("#market-demand[aria-busy=false]").wait_for()
+    assert page.locator("#market-demand-picture circle").count() == 9
+
+
+def test_the_table_is_copied(opened):
+    page = opened(classes(False), permissions=["clipboard-read", "clipboard-write"])
+    page.click("#market-copy-button")
+    page.wait_for_function("document.getElementById('market-status').textContent.includes('copied')")
+    assert page.evaluate("navigator.clipboard.readText()") == page.input_value("#market-csv")
+
+
+def test_without_a_script_the_first_market_is_shown(opened):
+    page = opened(classes(True), java_script_enabled=False)
+    text = page.inner_text("#market")
+    assert "may run" in text and "Product A" in text and "Add a product" not in text and "Demand" not in text
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("labels", [None, ATTACKS, ATTACKS[::-1]])
+def test_everybody_can_use_the_simulator(opened, width, scheme, labels):
+    axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
+    page = opened(classes(False, labels), viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.click("#market-pin")
+    page.click("#market-add")
+    assert [fault["id"] for fault in axe.run(page)["violations"]] == []
+    wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert wide[0] <= wide[1]
+    page.emulate_media(media="print")
+    assert page.locator("#market-add").is_hidden() and page.locator("fieldset.product").first.is_visible()

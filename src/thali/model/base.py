@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from thali.inference.chains import Run
     from thali.posterior.verdict import Advice, Verdict
 
+    from .market_draws.market import MarketDraws
     from .sampling import Continuation, Sampling
 
 
@@ -148,6 +149,14 @@ class Model(Parameters, Described):
         """
         self._require_fitted()
         return {}
+
+    def _data_of_fit(self) -> Any:
+        """The data that the model was fitted to, or what is kept of them; None where nothing is."""
+        return None
+
+    def _market_draws(self) -> "MarketDraws | None":
+        """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
+        return None
 
     def report(self, path: Any) -> None:
         """Write a report of the fit: one HTML file that needs nothing from anywhere, to mail, to print, to read.
@@ -319,6 +328,9 @@ class RunByChains(Sampled):
             return {}
         run = self._state_.run
         return {"draws": self._state_.draws, "tune": run.tune, "chains": run.chains} | seed_setting(run.random_seed)
+
+    def _data_of_fit(self) -> Any:
+        return self._state_.source if "_state_" in vars(self) else None
 
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         """What a fit to these data runs, after every check."""

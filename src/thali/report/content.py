@@ -16,7 +16,7 @@ class Content(NamedTuple):
 
 def number(value: float) -> str:
     """A number in a sentence."""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def probability(value: float) -> str:

@@ -21,6 +21,25 @@ class Table(NamedTuple):
     frame: "pandas.DataFrame"  # its index is shown if it has a name
 
 
+class Share(NamedTuple):
+    """The share of a product in percent, as it is printed: the mean, and the ends and the width of the interval."""
+
+    name: str
+    mean: str
+    low: str
+    high: str
+    width: str
+
+
+class Simulator(NamedTuple):
+    """A market that the reader may change where a script may run."""
+
+    data: str  # JSON, for the script
+    products: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # of the first market: name, (attribute, level)
+    shares: tuple[Share, ...]  # of the first market
+    interval: str  # what the interval is called
+
+
 class Section(NamedTuple):
     """A part of a report under a heading of its own; what is empty is not shown."""
 
@@ -28,6 +47,7 @@ class Section(NamedTuple):
     sentences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Table, ...] = ()
+    simulator: Simulator | None = None
     facts: tuple[tuple[str, str], ...] = ()  # names and values
     code: str = ""
     entries: tuple[str, ...] = ()  # a list, such as of references

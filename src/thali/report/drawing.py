@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .document import Picture
 
 MAX_SVG = 150_000  # bytes; larger ones become PNG
-_DOTS = 110  # per inch, of a PNG
+_DOTS, _COLOURS = 110, 64  # per inch, of a PNG
 # Text stays text; the fonts of the reader have the widths of those that matplotlib reckons with.
 _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
 _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
@@ -38,7 +38,7 @@ def drawn(picture: Picture, number: int) -> Drawn:
             if len(svg) <= MAX_SVG:
                 content = _inline(svg, picture.finding, f"p{number}-")
             else:
-                png = base64.b64encode(_saved(figure, "png", dpi=_DOTS)).decode()
+                png = base64.b64encode(_few_colours(_saved(figure, "png", dpi=_DOTS))).decode()
                 content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.finding)}">'
         finally:
             pyplot.close(figure)
@@ -48,6 +48,20 @@ def drawn(picture: Picture, number: int) -> Drawn:
 def _saved(figure: Any, kind: str, **more: Any) -> bytes:
     content = io.BytesIO()
     figure.savefig(content, format=kind, bbox_inches="tight", pad_inches=0.05, **more)
+    return content.getvalue()
+
+
+def _few_colours(png: bytes) -> bytes:
+    """The same picture with a palette, a third of the size or less."""
+    from PIL import Image  # matplotlib requires it
+
+    content = io.BytesIO()
+    picture = (
+        Image.open(io.BytesIO(png))
+        .convert("RGB")
+        .quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    )
+    picture.save(content, format="png", optimize=True)
     return content.getvalue()
 
 

@@ -6,6 +6,7 @@ from thali.errors import Words
 from thali.model.classifiers.classifier import Classifier
 from thali.model.registry import spec_of
 
+from . import data, simulator
 from .answers import content_of
 from .answers.shared import interval_name, picture
 from .content import Content
@@ -17,12 +18,11 @@ if TYPE_CHECKING:
     from thali.model.base import Model
 
 # What each section is called; the order is that of a talk.
-QUESTION, TRUST, SURE, MISSES, DATA, SETTINGS, METHODS, REFERENCES = (
+QUESTION, TRUST, SURE, MISSES, SETTINGS, METHODS, REFERENCES = (
     "What was asked",
     "Can it be trusted",
     "How sure",
     "What the model misses",
-    "The data",
     "Settings and versions",
     "Methods, for a paper",
     "References",
@@ -37,9 +37,10 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
         Section(TRUST, (verdict.render(words),), good=verdict.agrees),
         found.answer,
+        *_simulator(model),
         _certainty(model),
         *([] if found.misses is None else [found.misses._replace(title=MISSES)]),
-        Section(DATA, (f"The model was fitted to {model.fitted_to_}.",)),
+        data.section_of(model),
         _settings(model, command),
         *_methods(model, found),
     ]
@@ -49,6 +50,12 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         sections=tuple(sections),
         made=made_by(_date(model)),
     )
+
+
+def _simulator(model: "Model") -> list[Section]:
+    """The market simulator of a model that knows the choices in any market."""
+    draws = model._market_draws()
+    return [] if draws is None else [simulator.section_of(draws)]
 
 
 def _subtitle(found: Content) -> str:

@@ -1,5 +1,7 @@
 """A report as one HTML file that needs nothing from anywhere."""
 
+import base64
+import hashlib
 import itertools
 import re
 from importlib.resources import files
@@ -33,6 +35,7 @@ class _Rows(NamedTuple):
 def rendered(document: Document) -> str:
     """The page; the same document gives the same text."""
     pictures = itertools.count(1)
+    scripts = [_script()] if any(section.simulator for section in document.sections) else []
     sections = [_section(section, pictures) for section in document.sections]
     return printable(
         _template().render(
@@ -40,9 +43,23 @@ def rendered(document: Document) -> str:
             subtitle=document.subtitle,
             sections=sections,
             made=document.made,
-            style=_file("style.css"),
+            style=_markup(_file("style.css")),
+            script=_markup("".join(scripts)),
+            policy=policy(scripts),
         )
     )
+
+
+def policy(scripts: "list[str]") -> str:
+    """What the page allows: pictures and styles of its own, and these scripts to the letter; nothing from elsewhere."""
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = "".join(f" script-src 'sha256-{digest}';" for digest in digests)
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline';{allowed} base-uri 'none'; form-action 'none'"
+
+
+def _script() -> str:
+    """The script of the simulator."""
+    return _file("market.js") + _file("simulator.js")
 
 
 def _section(section: Section, numbers: Any) -> dict[str, Any]:
@@ -51,6 +68,8 @@ def _section(section: Section, numbers: Any) -> dict[str, Any]:
     shown["anchor"] = re.sub(r"\W+", "-", section.title.lower()).strip("-")
     shown["pictures"] = [_with_markup(drawn(picture, next(numbers))) for picture in section.pictures]
     shown["tables"] = [_rows(table) for table in section.tables]
+    if section.simulator is not None:
+        shown["simulator"] = section.simulator._replace(data=_markup(section.simulator.data))
     return shown
 
 
@@ -92,6 +111,6 @@ def _file(name: str) -> str:
 def _template() -> "jinja2.Template":
     import jinja2
 
-    loader = jinja2.DictLoader({"report.html": _file("report.html")})
+    loader = jinja2.DictLoader({name: _file(name) for name in ("report.html", "simulator.html")})
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     return environment.get_template("report.html")

@@ -308,6 +308,9 @@ class MaximumLikelihoodElimination(Model):
         one_of("kind", kind, ("deviance", "pearson"))
         return residual_table(self._maximum(), kind)
 
+    def _data_of_fit(self) -> Any:
+        return self.estimates_.data
+
     def _answers(self) -> Facts:
         tie = self.tie_
         return (

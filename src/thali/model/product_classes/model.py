@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali._arguments import positive, whole
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, Setting, ThaliWarning
 from thali.inference.chains import FIRST_DRAWS
@@ -339,8 +341,9 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
     def _replicates(self, rng: Any, data: Any) -> dict[str, Any]:
         from .reports.predict import drawn_choices
 
-        groups = self.posterior_["posterior"].sizes["chain"]
-        return {"chosen": drawn_choices(self._draws_, self._design_, rng).reshape(groups, -1, len(data.chosen))}
+        groups, every = self.posterior_["posterior"].sizes["chain"], np.arange(self._draws_.n_draws)
+        drawn = drawn_choices(self._draws_, self._design_, rng, every)
+        return {"chosen": drawn.reshape(groups, -1, len(data.chosen))}
 
     def _checked(self, data: Any, run: Run) -> "tuple[Settings, dict[str, str]]":
         """The settings and the directions, once every argument has been looked at."""

@@ -6,6 +6,7 @@ from thali.model.choice_logits.hierarchical import HierarchicalLogit
 
 from ..content import Content, listed, number
 from ..document import Section, Table
+from .shared import missed_choices
 
 if TYPE_CHECKING:
     import pandas
@@ -17,6 +18,7 @@ def content(model: Any) -> Content:
     return Content(
         question=(f"How much do the levels of each attribute add to the utility{people} of a product?",),
         answer=_answer(model),
+        misses=_misses(model),
         methods=_methods(model),
     )
 
@@ -33,6 +35,14 @@ def _answer(model: Any) -> Section:
         Table("Posterior mean tastes of each respondent", model.individual_.rename_axis("respondent")),
     )
     return Section("The answer", (f"The mean tastes furthest from 0: {named}.",), tables=tables)
+
+
+def _misses(model: Any) -> Section:
+    """Replicates of the choices, where the fit has left draws and the data."""
+    if isinstance(model, HierarchicalLogit) and model._data_of_fit() is not None:
+        return missed_choices(model.check(0))
+    said = "The choices themselves are not kept with this fit, so that it cannot be held against them here."
+    return Section("", (said, "How well it predicts tasks that were left out is what thali compare says."))
 
 
 def _indexed(table: "pandas.DataFrame") -> "pandas.DataFrame":

@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import numpy as np
+
 from thali.model.classifiers.importance import importance
 
-from ..content import Content, listed, number
+from ..content import Content, listed, number, probability
 from ..document import Section, Table
 
-_NAMED = 3
+_NAMED, _WORST = 3, 10
 
 
 def content(model: Any) -> Content:
@@ -15,6 +17,7 @@ def content(model: Any) -> Content:
     return Content(
         question=("Which covariates tell the classes apart, and how sure is that?",),
         answer=_answer(model),
+        misses=_misses(model),
         methods=_methods(model),
     )
 
@@ -31,6 +34,27 @@ def _answer(model: Any) -> Section:
         (f"The {words} that matter most: {named}.",) if len(found) else (f"All {words} are zero.",),
         tables=(Table(f"{words.capitalize()}, the largest first", found),),
     )
+
+
+def _misses(model: Any) -> Section | None:
+    """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
+    import pandas as pd
+
+    tree = getattr(model, "posterior_", None)
+    if tree is None or "log_likelihood" not in tree.children:
+        return Section("", ("The likelihood of each row is not stored with this fit; model.score(X, y) checks it.",))
+    logs, codes = tree["log_likelihood"]["label"], tree["observed_data"]["label"].to_numpy()
+    p = np.exp(logs).mean(["chain", "draw"]).to_numpy()
+    order = np.argsort(p, kind="stable")
+    worst = pd.DataFrame(
+        {"row": logs["row"].to_numpy()[order], "class": model.classes_[codes[order]], "probability of it": p[order]}
+    ).head(_WORST)
+    sentence = (
+        f"Of the {len(p):,} rows {int((p >= 0.5).sum()):,} belong to a class that the model gives a probability of .5"
+        f" or more; the mean probability of the right class is {probability(float(p.mean()))}. The model has seen these"
+        " rows; of new ones it knows less."
+    )
+    return Section("", (sentence,), tables=(Table("Rows whose class is the least expected; rows from 0", worst),))
 
 
 def _methods(model: Any) -> tuple[str, ...]:

@@ -3,13 +3,19 @@
 from typing import Any
 
 from thali.data.kinds import BEST_WORST
-from thali.errors import DataError
 from thali.model.latent_features.answers.kind import kind_of
 from thali.trees.tree import Tree
 
 from ..content import Content, listed, probability
 from ..document import Picture, Section, Table
-from .shared import best_worst_sentence, members_as_text, most_probable, number_of_features, picture
+from .shared import (
+    best_worst_sentence,
+    members_as_text,
+    missed_proportions,
+    most_probable,
+    number_of_features,
+    picture,
+)
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
 _NAMED = 3
@@ -21,7 +27,7 @@ def content(model: Any) -> Content:
     return Content(
         question=(_question(model),),
         answer=_answer(model, ranks, features),
-        misses=_misses(model),
+        misses=missed_proportions(model),
         methods=tuple(_methods(model)),
     )
 
@@ -79,19 +85,6 @@ def _best(ranks: Any) -> str:
         return f"{likely.index[0]} is the option most preferred (probability {probability(likely.iloc[0])})."
     named = listed([f"{name} ({probability(p)})" for name, p in likely.head(_NAMED).items()])
     return f"Which option is most preferred is not settled; the likeliest are {named}."
-
-
-def _misses(model: Any) -> Section | None:
-    from thali.model.latent_features.answers.check import check_sentence
-
-    try:
-        check = model.check(0)
-    except DataError as error:  # fractional counts
-        return Section("", (str(error),))
-    sentence = check_sentence(check)
-    drawn = (picture(f"Observed proportions against what the model predicts. {sentence}", "check", check),)
-    worst = Table("Each observed proportion and its predictive interval, the worst first", check)
-    return Section("", (sentence,), drawn, (worst,))
 
 
 def _methods(model: Any) -> list[str]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
-from .shared import picture
+from .shared import missed_choices, picture
 
 if TYPE_CHECKING:
     import pandas
@@ -18,6 +18,7 @@ def content(model: Any) -> Content:
             " would each product of a market have?",
         ),
         answer=_answer(model),
+        misses=missed_choices(model.check(0)),
         methods=tuple(_methods(model)),
     )
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from thali.errors import DataError
 from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
 
 from ..content import listed, number, probability
-from ..document import Picture
+from ..document import Picture, Section, Table
 
 
 def interval_name() -> str:
@@ -42,6 +43,28 @@ def best_worst_sentence(rule: str) -> str:
         REVERSED: "the two options that differ most (maximum difference; Marley & Louviere, 2005)",
     }
     return f"The best and the worst of a set were modelled as {how[rule]}."
+
+
+def missed_choices(check: Any) -> Section:
+    """What the check of a choice experiment says."""
+    from thali.model.choice_logits.check import check_sentence
+
+    title = "Numbers that describe the choices, and the interval of their replicates; the worst first"
+    return Section("", (check_sentence(check),), tables=(Table(title, check),))
+
+
+def missed_proportions(model: Any) -> Section:
+    """What the check of choices among options says."""
+    from thali.model.latent_features.answers.check import check_sentence
+
+    try:
+        check = model.check(0)
+    except DataError as error:  # fractional counts
+        return Section("", (str(error),))
+    sentence = check_sentence(check)
+    drawn = (picture(f"Observed proportions against what the model predicts. {sentence}", "check", check),)
+    worst = Table("Each observed proportion and its predictive interval, the worst first", check)
+    return Section("", (sentence,), drawn, (worst,))
 
 
 def number_of_features(draws: np.ndarray, word: str) -> str:

@@ -91,11 +91,11 @@ def add_new(
                 add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
 
 
-def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator) -> np.ndarray:
-    """A choice of the people of the data in each of their tasks at every draw, shape (draws, tasks)."""
+def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator, kept: np.ndarray) -> np.ndarray:
+    """A choice of the people of the data in each of their tasks at the draws of those numbers, shape (draws, tasks)."""
     room, people = room_for_known(draws), draws.n_respondents
-    chosen = np.empty((draws.n_draws, len(design.chosen)), np.int64)
-    for d in range(draws.n_draws):
+    chosen = np.empty((len(kept), len(design.chosen)), np.int64)
+    for place, d in enumerate(kept.tolist()):
         one = slice(d, d + 1)
         draw = draws._replace(
             group=draws.group[one],
@@ -115,7 +115,7 @@ def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator
         alternatives = np.diff(design.first_row)
         p = (1.0 - draws.lapse) * shares + draws.lapse / np.repeat(alternatives, alternatives)
         noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
-        chosen[d] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
+        chosen[place] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
     return chosen
 
 

@@ -1,0 +1,48 @@
+"""Markets: products by their levels, and the shares that the draws of a model give them."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+# Of each attribute the number of its level, the value itself where any number may be asked, or None: it is missing.
+Product = tuple[float | None, ...]
+
+
+class MarketAttribute(NamedTuple):
+    """What may be asked of an attribute."""
+
+    name: str
+    levels: tuple[str, ...]
+    numbers: tuple[float, ...] | None  # of the levels, where all are numbers
+    takes_any: bool = False  # whether any number between the least and the largest may be asked
+    may_lack: bool = False  # whether a product may lack the attribute
+    fixed: int | None = None  # the level of every product, where there is nothing to ask
+
+
+class Rule(Protocol):
+    """How people choose, draw by draw."""
+
+    def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
+        ...
+
+    def packed(self) -> dict[str, Any]:
+        """The rule in terms of JSON; `name` says which rule it is."""
+        ...
+
+
+class MarketDraws(NamedTuple):
+    """The choices of people in any market, draw by draw."""
+
+    attributes: tuple[MarketAttribute, ...]
+    rule: Rule
+    lapse: float  # the probability of a choice at random
+    none: Product | None  # the no-choice option
+    first_task: tuple[Product, ...]  # products that a respondent saw together
+    size: str  # draws and people in words
+
+    def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
+        """Share of each product in each draw, shape (draws, products), of every market."""
+        found = self.rule.shares(markets)
+        return [(1.0 - self.lapse) * each + self.lapse / each.shape[1] for each in found]

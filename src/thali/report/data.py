@@ -1,0 +1,167 @@
+"""The data of a fit, as a reader of a paper asks about them: how many, of whom, how evenly."""
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._labels import plural
+from thali.data.choices import Choices
+from thali.data.experiment import ChoiceExperiment
+from thali.data.experiment_scheme import INSIDE
+from thali.data.pairs import PairedComparisons
+from thali.data.similarities import Similarities
+from thali.model.classifiers.training_data import TrainingData
+from thali.model.product_classes.design import Design
+
+from .content import listed, number
+from .document import Section, Table
+
+if TYPE_CHECKING:
+    from thali.model.base import Model
+
+TITLE = "The data"
+_Facts = tuple[tuple[str, str], ...]
+_NAMED = 12  # options that are named
+
+
+def section_of(model: "Model") -> Section:
+    """What the model was fitted to."""
+    data = model._data_of_fit()
+    if isinstance(data, TrainingData):
+        data = _Labelled(data, model)
+    tables = (_levels(data),) if isinstance(data, ChoiceExperiment | Design) else ()
+    return Section(TITLE, (f"The model was fitted to {model.fitted_to_}.",), facts=facts_of(data), tables=tables)
+
+
+class _Labelled:
+    """Training data of a classifier with the names of its classes and columns."""
+
+    def __init__(self, data: TrainingData, model: Any) -> None:
+        self.rows, self.classes, self.columns = len(data.codes), list(model.classes_), model._column_names()
+        self.counts = np.bincount(data.codes, minlength=len(self.classes))
+
+
+@singledispatch
+def facts_of(data: Any) -> _Facts:
+    """Names and values that describe data of any type; nothing where they are not known."""
+    return ()
+
+
+@facts_of.register
+def _(data: PairedComparisons) -> _Facts:
+    n, counts = data.n_options, data.wins + data.losses + data.tied
+    possible = n * (n - 1) // 2
+    of_option = np.bincount(np.concatenate([data.first, data.second]), np.tile(counts, 2), minlength=n)
+    return (
+        ("Options", f"{n:,}: {listed(data.labels, _NAMED)}"),
+        ("Compared pairs", f"{data.n_pairs:,} of {possible:,} ({100 * data.n_pairs / possible:.3g} %)"),
+        ("Comparisons", f"{data.n_comparisons:,}{_ties(data.n_ties, data.n_comparisons)}"),
+        ("Comparisons of a compared pair", _range(counts)),
+        ("Comparisons of an option", _range(of_option)),
+        *_parts(data.components()),
+        *_people(data.subjects, data.people),
+    )
+
+
+@facts_of.register
+def _(data: Choices) -> _Facts:
+    sizes = np.diff(data.start)
+    return (
+        ("Options", f"{data.n_options:,}: {listed(data.labels, _NAMED)}"),
+        ("Sets offered", f"{data.n_sets:,}, of {_range(sizes)} options"),
+        ("Choices", f"{data.n_choices:,}"),
+        *_parts(data.components()),
+        *_people(data.respondents, data.people),
+    )
+
+
+@facts_of.register
+def _(data: Similarities) -> _Facts:
+    n = data.n_options
+    possible = n * (n - 1) // 2
+    known = () if data.sigma is None else (("Standard deviation given with the data", number(data.sigma)),)
+    return (
+        ("Objects", f"{n:,}: {listed(data.labels, _NAMED)}"),
+        ("Measured pairs", f"{data.n_pairs:,} of {possible:,} ({100 * data.n_pairs / possible:.3g} %)"),
+        ("Similarities", f"{_range(data.values)}; mean {number(float(data.values.mean()))}"),
+        ("Judgements of a measured pair", _range(data.judgements)),
+        *known,
+    )
+
+
+@facts_of.register(ChoiceExperiment)
+@facts_of.register(Design)
+def _(data: Any) -> _Facts:
+    offered = np.diff(data.first_row)
+    chosen = data.row_product[data.first_row[:-1] + data.chosen]
+    none: _Facts = ()
+    if data.scheme.none:
+        share = _is_none(data)[chosen].mean()
+        none = (("No-choice option", f"chosen in {100 * share:.1f} % of the tasks"),)
+    return (
+        ("Respondents", f"{len(data.respondents):,}"),
+        ("Tasks of a respondent", f"{_range(np.diff(data.first_task))}, {len(data.chosen):,} in all"),
+        ("Alternatives of a task", _range(offered)),
+        ("Different products", f"{len(data.products) - int(_is_none(data).sum()):,}"),
+        *none,
+    )
+
+
+@facts_of.register
+def _(data: _Labelled) -> _Facts:
+    counts = [f"{label}: {count:,}" for label, count in zip(data.classes, data.counts.tolist(), strict=True)]
+    return (
+        ("Rows", f"{data.rows:,}"),
+        ("Covariates", f"{len(data.columns):,}: {listed(data.columns, _NAMED)}"),
+        ("Rows of a class", listed(counts, _NAMED)),
+    )
+
+
+def _range(values: np.ndarray) -> str:
+    """The least, the median and the most; one number where they are the same."""
+    least, middle, most = (float(value) for value in (values.min(), np.median(values), values.max()))
+    return number(least) if least == most else f"{number(least)} to {number(most)} (median {number(middle)})"
+
+
+def _ties(ties: float, comparisons: float) -> str:
+    return f", {ties:,} of them ties ({100 * ties / comparisons:.3g} %)" if ties else ""
+
+
+def _parts(components: list[Any]) -> _Facts:
+    """Groups of options that nothing links."""
+    if len(components) == 1:
+        return ()
+    return (("Linked groups of options", f"{len(components):,}: no comparison links one with another"),)
+
+
+def _people(subjects: Any, people: Any) -> _Facts:
+    """Who answered, where that is known."""
+    known = (("Columns of the respondents", listed(people.columns)),) if people is not None else ()
+    return (("Who answered", plural(len(subjects), "respondent")), *known) if subjects else ()
+
+
+def _is_none(data: Any) -> np.ndarray:
+    """Which of the products is the no-choice option."""
+    if not data.scheme.none:
+        return np.zeros(len(data.products), bool)
+    return data.products[:, 0] == 0 if data.scheme.has_inside else (data.products < 0).all(axis=1)
+
+
+def _levels(data: Any) -> Table:
+    """How often each level was shown, and chosen where it was shown."""
+    import pandas as pd
+
+    count = len(data.products)
+    shown = np.bincount(data.row_product, minlength=count)
+    chosen = np.bincount(data.row_product[data.first_row[:-1] + data.chosen], minlength=count)
+    rows = []
+    for place, (name, levels) in enumerate(data.scheme.levels.items()):
+        if name == INSIDE and data.scheme.has_inside:
+            continue
+        for code, level in enumerate(levels):
+            own = data.products[:, place] == code
+            times = int(shown[own].sum())
+            rows.append((name, level, times, chosen[own].sum() / times if times else np.nan))
+    frame = pd.DataFrame(rows, columns=["attribute", "level", "times shown", "chosen where shown"])
+    return Table("Levels: how often shown, and which part of that chosen", frame)

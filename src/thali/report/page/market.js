@@ -1,0 +1,136 @@
+"use strict";
+// Shares of products in markets, draw by draw; thali.model.market_draws computes the same in Python.
+
+function decoded(part) {
+  const text = atob(part.data), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const types = {u1: Uint8Array, u2: Uint16Array, i2: Int16Array, f4: Float32Array};
+  return new types[part.type](bytes.buffer);
+}
+
+function ends(counts) {
+  const found = new Int32Array(counts.length + 1);
+  for (let i = 0; i < counts.length; i++) found[i + 1] = found[i] + counts[i];
+  return found;
+}
+
+// The finaliser of MurmurHash3.
+function spread(number) {
+  number = Math.imul(number ^ (number >>> 16), 0x85ebca6b);
+  number = Math.imul(number ^ (number >>> 13), 0xc2b2ae35);
+  return (number ^ (number >>> 16)) >>> 0;
+}
+
+// Product classes: everybody takes the product whose classes have the greatest sum of values.
+function bestOfClasses(rule) {
+  const classes = ends(decoded(rule.classes)), member = decoded(rule.member), owned = decoded(rule.owned);
+  const counts = decoded(rule.counts), lasting = decoded(rule.lasting), passing = decoded(rule.passing);
+  const values = decoded(rule.values), owners = ends(counts), draws = classes.length - 1;
+  const cells = ends(rule.sizes.map((size) => size + 1)), bytes = Math.ceil(cells[rule.sizes.length] / 8);
+  const fresh = passing.length / draws, shift = 32 - Math.log2(fresh), cases = rule.people * rule.occasions;
+
+  function holds(c, product) {
+    return product.every((level, i) => {
+      const cell = cells[i] + (level === null ? rule.sizes[i] : level);
+      return (member[c * bytes + (cell >> 3)] >> (cell & 7)) & 1;
+    });
+  }
+
+  return function (markets) {
+    const first = ends(markets.map((market) => market.length)), products = markets.flat(), rows = products.length;
+    const total = new Float64Array(draws * rows), utility = new Float64Array(rows);
+    for (let d = 0; d < draws; d++) {
+      const inside = [], differs = [];
+      for (let c = classes[d]; c < classes[d + 1]; c++) {
+        const held = products.map((product) => holds(c, product));
+        inside.push(held);
+        const apart = markets.map((_, m) => held.slice(first[m], first[m + 1]).some((one) => one != held[first[m]]));
+        differs.push(apart.some(Boolean) ? apart : null);
+      }
+      for (let person = d * rule.people; person < (d + 1) * rule.people; person++) {
+        for (let occasion = 0; occasion < rule.occasions; occasion++) {
+          utility.fill(0);
+          for (let o = owners[person]; o < owners[person + 1]; o++) {
+            const apart = differs[owned[o] >> 1];
+            if (apart === null) continue;
+            const place = spread(o * rule.occasions + occasion) >>> shift;
+            const value = values[lasting[o]] + values[passing[d * fresh + place]], held = inside[owned[o] >> 1];
+            for (let m = 0; m < markets.length; m++) {
+              if (!apart[m]) continue;
+              for (let row = first[m]; row < first[m + 1]; row++) {
+                if (held[row]) utility[row] += owned[o] & 1 ? -value : value;
+              }
+            }
+          }
+          for (let m = 0; m < markets.length; m++) addBest(utility, first[m], first[m + 1], total, d * rows);
+        }
+      }
+    }
+    return split(total.map((sum) => sum / cases), draws, first);
+  };
+}
+
+function addBest(utility, begin, end, total, at) {
+  let best = -Infinity, ties = 0;
+  for (let row = begin; row < end; row++) {
+    if (utility[row] > best) [best, ties] = [utility[row], 1];
+    else if (utility[row] === best) ties++;
+  }
+  for (let row = begin; row < end; row++) if (utility[row] === best) total[at + row] += 1 / ties;
+}
+
+// Logits: a product is chosen with probability proportional to exp(utility).
+function logitTastes(rule) {
+  const codes = decoded(rule.codes), p = rule.steps.length, draws = codes.length / p / rule.people;
+
+  function columns(product) {
+    return product.flatMap((level, i) => {
+      const {table, is_number} = rule.columns[i];
+      if (level === null) return table[table.length - 1];
+      return is_number ? [level, ...table[0].slice(1).fill(0)] : table[level];
+    }).map((value, k) => value * rule.steps[k]);
+  }
+
+  return function (markets) {
+    const first = ends(markets.map((market) => market.length)), matrix = markets.flat().map(columns);
+    const rows = matrix.length, total = new Float64Array(draws * rows), utility = new Float64Array(rows);
+    for (let d = 0; d < draws; d++) {
+      for (let person = d * rule.people; person < (d + 1) * rule.people; person++) {
+        for (let row = 0; row < rows; row++) {
+          utility[row] = 0;
+          for (let k = 0; k < p; k++) utility[row] += codes[person * p + k] * matrix[row][k];
+        }
+        for (let m = 0; m < markets.length; m++) {
+          const own = utility.subarray(first[m], first[m + 1]), top = Math.max(...own);
+          const odds = own.map((value) => Math.exp(value - top)), sum = odds.reduce((a, b) => a + b);
+          odds.forEach((value, k) => (total[d * rows + first[m] + k] += value / sum / rule.people));
+        }
+      }
+    }
+    return split(total, draws, first);
+  };
+}
+
+// Of each market the draws of each product's share.
+function split(total, draws, first) {
+  const rows = total.length / draws;
+  return Array.from({length: first.length - 1}, (_, m) =>
+    Array.from({length: first[m + 1] - first[m]}, (_, k) =>
+      Float64Array.from({length: draws}, (_, d) => total[d * rows + first[m] + k])));
+}
+
+function sharesOf(data) {
+  const chosen = {best: bestOfClasses, logit: logitTastes}[data.rule.name](data.rule);
+  return (markets) => chosen(markets).map((market) =>
+    market.map((share) => share.map((value) => (1 - data.lapse) * value + data.lapse / market.length)));
+}
+
+// Mean and interval of draws; quantiles between two draws are linear.
+function described(draws, tails) {
+  const sorted = Float64Array.from(draws).sort(), mean = draws.reduce((a, b) => a + b, 0) / draws.length;
+  const [low, high] = tails.map((tail) => {
+    const place = tail * (sorted.length - 1), below = Math.floor(place), next = Math.min(below + 1, sorted.length - 1);
+    return sorted[below] + (place - below) * (sorted[next] - sorted[below]);
+  });
+  return {mean, low, high};
+}

@@ -1,0 +1,298 @@
+// The simulator: products and levels to choose, shares before and after, a demand curve.
+
+(function () {
+  const at = (name) => document.getElementById(`market-${name}`);
+  const data = JSON.parse(at("data").textContent), shares = sharesOf(data), MOST = 8, LONGEST = 80;
+  const state = {products: [], none: data.none !== null, before: null, next: 0};
+  let later = 0;
+
+  function made(tag, properties = {}, children = []) {
+    const node = Object.assign(document.createElement(tag), properties);
+    node.append(...children);
+    return node;
+  }
+  const shortened = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}\u2026` : text);
+  const percent = (share) => (100 * share).toFixed(1);
+  const points = (share) => {
+    const text = (100 * share).toFixed(1);
+    return Number(text) === 0 ? "0.0" : share > 0 ? `+${text}` : text.replace("-", "\u2212");
+  };
+  const named = (name) => [...name].every((letter) => letter === " ") ? "unnamed" : name;
+
+  function product(levels) {
+    const number = state.next++;
+    return {number, name: `Product ${String.fromCharCode(65 + (number % 26))}${number < 26 ? "" : number}`, levels};
+  }
+
+  function market() {
+    const rows = state.products.map((one) => ({number: one.number, name: named(one.name), levels: [...one.levels]}));
+    return state.none ? [...rows, {number: -1, name: data.none_name, levels: data.none}] : rows;
+  }
+
+  // ---- products
+  function control(one, attribute, i, id) {
+    if (attribute.takes_any) {
+      const [least, most] = [Math.min(...attribute.numbers), Math.max(...attribute.numbers)];
+      const input = made("input", {type: "number", id, min: least, max: most, step: "any", value: one.levels[i]});
+      input.addEventListener("change", () => {
+        const value = Math.min(most, Math.max(least, input.valueAsNumber));
+        if (!Number.isNaN(value)) one.levels[i] = value;
+        input.value = one.levels[i];
+        update();
+      });
+      return input;
+    }
+    const select = made("select", {id});
+    attribute.levels.forEach((level, k) => select.add(new Option(shortened(level), String(k))));
+    if (attribute.may_lack) select.add(new Option("(lacks it)", ""));
+    select.value = one.levels[i] === null ? "" : String(one.levels[i]);
+    select.addEventListener("change", () => {
+      one.levels[i] = select.value === "" ? null : Number(select.value);
+      update();
+    });
+    return select;
+  }
+
+  function card(one) {
+    const legend = made("legend", {textContent: shortened(named(one.name))});
+    const name = made("input", {type: "text", id: `market-name-${one.number}`, value: one.name, maxLength: 60});
+    name.addEventListener("input", () => {
+      one.name = name.value;
+      legend.textContent = shortened(named(one.name));
+    });
+    name.addEventListener("change", update);
+    const fields = [made("label", {htmlFor: name.id, textContent: "name"}), name];
+    data.attributes.forEach((attribute, i) => {
+      if (attribute.fixed !== null) return;
+      const id = `market-level-${one.number}-${i}`;
+      fields.push(made("label", {htmlFor: id, textContent: shortened(attribute.name)}), control(one, attribute, i, id));
+    });
+    const remove = made("button", {type: "button", textContent: "Remove", disabled: state.products.length <= 2});
+    remove.setAttribute("aria-label", `Remove ${named(one.name)}`);
+    remove.addEventListener("click", () => {
+      state.products.splice(state.products.indexOf(one), 1);
+      cards();
+      at("add").focus();
+    });
+    return made("fieldset", {className: "product"}, [legend, ...fields, remove]);
+  }
+
+  function cards() {
+    at("products").replaceChildren(...state.products.map(card));
+    at("add").disabled = state.products.length >= MOST;
+    update();
+  }
+
+  // ---- shares
+  function row(cells) {
+    return made("tr", {}, cells.map((text, k) =>
+      k ? made("td", {textContent: text}) : Object.assign(made("th", {className: "text", textContent: text}), {scope: "row"})));
+  }
+
+  function head(names) {
+    return made("thead", {}, [made("tr", {}, names.map((name, k) =>
+      Object.assign(made("th", {textContent: name, className: k ? "" : "text"}), {scope: "col"})))]);
+  }
+
+  function table(node, title, names, rows) {
+    node.replaceChildren(made("caption", {textContent: title}), head(names), made("tbody", {}, rows.map(row)));
+  }
+
+  function track(found, kind) {
+    const bar = made("span", {className: `bar ${kind}`}), range = made("span", {className: "range"});
+    bar.style.width = `${100 * found.mean}%`;
+    range.style.left = `${100 * found.low}%`;
+    range.style.width = `${100 * (found.high - found.low)}%`;
+    return made("span", {className: "track"}, [bar, range]);
+  }
+
+  // One line for each product of either market: its share now and before, and the change; null where it is not there.
+  function lines(now, found) {
+    const before = state.before === null ? [] : state.before.market;
+    const all = [...now, ...before.filter((old) => !now.some((one) => one.number === old.number))];
+    return all.map((one) => {
+      const k = now.findIndex((other) => other.number === one.number);
+      const j = before.findIndex((other) => other.number === one.number);
+      const draws = k < 0 ? null : found[k], old = j < 0 ? null : state.before.found[j];
+      const none = new Float64Array((draws ?? old).length);
+      const change = (draws ?? none).map((value, d) => value - (old ?? none)[d]);
+      const described_ = (values) => (values === null ? null : described(values, data.tails));
+      return {...one, now: described_(draws), before: described_(old), change: described_(change)};
+    });
+  }
+
+  const dash = "\u2013";
+  const interval = (found, shown) => (found === null ? dash : `${shown(found.low)} to ${shown(found.high)}`);
+  const middle = (found, shown) => (found === null ? dash : shown(found.mean));
+
+  function update() {
+    const now = market(), [found] = shares([now.map((one) => one.levels)]), all = lines(now, found);
+    const compares = state.before !== null;
+    at("bars").replaceChildren(...all.map((one) => made("li", {}, [
+      made("span", {className: "name", textContent: one.name}),
+      ...(compares && one.before ? [track(one.before, "before")] : []),
+      ...(one.now ? [track(one.now, "now")] : []),
+      made("span", {
+        className: "value",
+        textContent: `${one.now ? `${percent(one.now.mean)} %` : "not offered"}${
+          compares ? `, ${points(one.change.mean)} points` : ""}`,
+      }),
+    ])));
+    const names = ["product", "share", data.interval];
+    if (compares) names.push("before", data.interval, "change, points", data.interval);
+    table(at("table"), "Shares of the market, %", names, all.map((one) => [
+      one.name, middle(one.now, percent), interval(one.now, percent),
+      ...(compares ? [middle(one.before, percent), interval(one.before, percent),
+        middle(one.change, points), interval(one.change, points)] : []),
+    ]));
+    at("csv").value = asCsv(all, compares);
+    at("forget").hidden = at("key").hidden = !compares;
+    at("status").textContent = `Shares: ${all.filter((one) => one.now).map((one) =>
+      `${shortened(one.name)} ${percent(one.now.mean)} %`).join(", ")}.`;
+    at("demand").ariaBusy = "true";
+    clearTimeout(later);
+    later = setTimeout(demand); // several markets: the shares are shown first
+  }
+
+  // ---- the table as text
+  function asCsv(all, compares) {
+    const asked = data.attributes.map((_, i) => i).filter((i) => data.attributes[i].fixed === null);
+    const parts = ["now", ...(compares ? ["before", "change"] : [])];
+    const titles = {now: "share", before: "before", change: "change"};
+    const head = ["product", ...asked.map((i) => data.attributes[i].name),
+      ...parts.flatMap((part) => [titles[part], `${titles[part]}_lb`, `${titles[part]}_ub`])];
+    const rows = all.map((one) => [
+      one.name,
+      ...asked.map((i) => levelName(i, one.levels[i])),
+      ...parts.flatMap((part) => ["mean", "low", "high"].map((end) => (one[part] ? one[part][end].toFixed(6) : ""))),
+    ]);
+    return [head, ...rows].map((cells) => cells.map(cell).join(",")).join("\n");
+  }
+
+  function levelName(i, level) {
+    const attribute = data.attributes[i];
+    return level === null ? "" : attribute.takes_any ? String(level) : attribute.levels[level];
+  }
+
+  // A spreadsheet must not take a label for a formula.
+  function cell(text) {
+    const safe = /^[=+@\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  }
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(at("csv").value);
+      at("status").textContent = "The table was copied.";
+    } catch {
+      at("copy").querySelector("details").open = true;
+      at("csv").select();
+      at("status").textContent = "The table is selected: press Ctrl+C to copy it.";
+    }
+  }
+
+  // ---- demand
+  const numeric = data.attributes.map((_, i) => i).filter((i) => {
+    const {numbers, fixed} = data.attributes[i];
+    return numbers !== null && fixed === null && numbers.length > 1;
+  });
+
+  // Numbers to ask about, and what stands for them in a product.
+  function asked(i) {
+    const {numbers, takes_any} = data.attributes[i];
+    if (!takes_any) return numbers.map((number, level) => [number, level]).sort((a, b) => a[0] - b[0]);
+    const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+    const between = Array.from({length: 9}, (_, k) => least + (k * (most - least)) / 8);
+    return [...new Set([...numbers, ...between])].sort((a, b) => a - b).map((number) => [number, number]);
+  }
+
+  function demand() {
+    at("demand").ariaBusy = "false";
+    if (!numeric.length) return;
+    const select = at("demand-product"), kept = select.value;
+    select.replaceChildren(...state.products.map((one) => new Option(shortened(named(one.name)), String(one.number))));
+    if (state.products.some((one) => String(one.number) === kept)) select.value = kept;
+    const k = select.selectedIndex, i = Number(at("demand-attribute").value), places = asked(i), now = market();
+    const found = shares(places.map(([, level]) =>
+      now.map((one, j) => (j === k ? one.levels.map((own, n) => (n === i ? level : own)) : one.levels))));
+    const curve = found.map((each, n) => ({x: places[n][0], ...described(each[k], data.tails)}));
+    const attribute = shortened(data.attributes[i].name), name = shortened(now[k].name), last = curve[curve.length - 1];
+    const finding = `Share of ${name} by ${attribute}, all else as above: ${percent(curve[0].mean)} % at ${curve[0].x}, ` +
+      `${percent(last.mean)} % at ${last.x}.`;
+    at("demand-picture").replaceChildren(drawn(curve, attribute, finding));
+    at("demand-finding").textContent = `${finding} The band holds ${data.interval_words}.`;
+    table(at("demand-table"), `Share of ${name}, %`, [attribute, "share", data.interval],
+      curve.map((point) => [String(Number(point.x.toPrecision(6))), percent(point.mean), interval(point, percent)]));
+  }
+
+  function svg(tag, attributes, text = "") {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.textContent = text;
+    return node;
+  }
+
+  function drawn(curve, attribute, finding) {
+    const wide = Math.min(720, Math.max(300, at("demand-picture").clientWidth)), high = 280;
+    const [left, right, top, bottom] = [48, 16, 12, 46], xs = curve.map((point) => point.x);
+    const [least, most] = [xs[0], xs[xs.length - 1]];
+    const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((one) => 5 * one >= Math.max(...curve.map((point) => point.high))) ?? 0.2;
+    const ceiling = step * Math.max(1, Math.ceil(Math.max(...curve.map((point) => point.high)) / step - 1e-9));
+    const x = (value) => (left + ((value - least) / (most - least)) * (wide - left - right)).toFixed(1);
+    const y = (share) => (top + (1 - share / ceiling) * (high - top - bottom)).toFixed(1);
+    const node = svg("svg", {viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "img", class: "demand"});
+    node.append(svg("title", {}, finding));
+    for (let share = 0; share <= ceiling + 1e-9; share += step) {
+      node.append(svg("line", {class: "grid", x1: left, x2: wide - right, y1: y(share), y2: y(share)}));
+      node.append(svg("text", {x: left - 6, y: y(share), "text-anchor": "end", "dominant-baseline": "middle"},
+        `${Math.round(100 * share)} %`));
+    }
+    const up = curve.map((point) => `${x(point.x)},${y(point.high)}`);
+    const down = curve.map((point) => `${x(point.x)},${y(point.low)}`).reverse();
+    node.append(svg("polygon", {class: "band", points: [...up, ...down].join(" ")}));
+    node.append(svg("polyline", {class: "curve", points: curve.map((point) => `${x(point.x)},${y(point.mean)}`).join(" ")}));
+    let end = -Infinity;
+    for (const point of curve) {
+      node.append(svg("circle", {class: "point", cx: x(point.x), cy: y(point.mean), r: 4}));
+      const label = String(Number(point.x.toPrecision(6))), half = 4 * label.length;
+      if (Number(x(point.x)) - half < end + 6) continue;
+      end = Number(x(point.x)) + half;
+      node.append(svg("text", {x: x(point.x), y: high - bottom + 18, "text-anchor": "middle"}, label));
+    }
+    node.append(svg("text", {x: (left + wide - right) / 2, y: high - 8, "text-anchor": "middle"}, attribute));
+    return node;
+  }
+
+  // ---- start
+  state.products = data.first_task.map((levels) => product([...levels]));
+  numeric.forEach((i) => at("demand-attribute").add(new Option(shortened(data.attributes[i].name), String(i))));
+  const prices = numeric.filter((i) => /price|cost|fee|rate/i.test(data.attributes[i].name));
+  if (prices.length) at("demand-attribute").value = String(prices[0]);
+  at("none").checked = state.none;
+  at("none-label").hidden = data.none === null;
+  at("controls").hidden = at("copy").hidden = false;
+  at("demand").hidden = !numeric.length;
+  at("add").addEventListener("click", () => {
+    const one = product([...state.products[state.products.length - 1].levels]);
+    state.products.push(one);
+    cards();
+    at(`name-${one.number}`).focus();
+  });
+  at("none").addEventListener("change", () => {
+    state.none = at("none").checked;
+    update();
+  });
+  at("pin").addEventListener("click", () => {
+    const now = market();
+    state.before = {market: now, found: shares([now.map((one) => one.levels)])[0]};
+    update();
+  });
+  at("forget").addEventListener("click", () => {
+    state.before = null;
+    update();
+    at("pin").focus();
+  });
+  at("copy-button").addEventListener("click", copy);
+  for (const name of ["demand-product", "demand-attribute"]) at(name).addEventListener("change", demand);
+  cards();
+})();
