@@ -1,0 +1,89 @@
+"""What a table was read as, in words and with its first rows; in a child process."""
+
+from typing import Any
+
+from thali._described import Facts
+from thali._source import read_source
+from thali.cli.boundary import Terminal
+from thali.cli.loading import Found, find_data, kind_of_data, load, reading_of
+from thali.cli.models import model_for
+from thali.cli.values import value_of
+from thali.data.kinds import CLASSES
+from thali.errors import ThaliError
+from thali.model.spec import DATA
+
+from .fields import data_options
+from .studies import READ, Study
+
+_ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
+
+
+def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
+    """The kind of data, a sentence, facts and the first rows; or the problem, and whatever else is known."""
+    asked = study.read(READ)
+    terminal.know(data_options(asked.get("kind", "")))
+    shown: dict[str, Any] = {"kind": "", "sentence": "", "facts": [], "columns": [], "head": [], "problem": ""}
+    try:
+        found = _found(study)
+        if found.bundled is None:
+            shown |= _first_rows(found)
+        kind, data, shown["sentence"] = _read(found, asked)
+        shown["kind"] = kind
+        shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
+    except ThaliError as error:
+        shown["problem"] = error.render(terminal.words)
+    return shown
+
+
+def _found(study: Study) -> Found:
+    """The data under the name that they came with."""
+    about = study.read("study")
+    if "dataset" in about:
+        return find_data(about["dataset"])
+    return Found(about["title"], None, read_source(study.path / about["file"])._replace(name=about["title"]))
+
+
+def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, str]:
+    """The kind of data, the data and a sentence."""
+    kind, typed = asked.get("kind", ""), asked.get("typed", {})
+    known = {option.word: option for option in data_options(kind)}
+    wanted = {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
+    if not kind and "target" in wanted:
+        kind = CLASSES
+    spec = model_for(kind) if kind else kind_of_data(found, wanted=wanted)
+    own = {option.name for option in spec.options if option.to == DATA}
+    wanted = {name: value for name, value in wanted.items() if name in own}
+    if found.bundled is not None:
+        kind = found.bundled.kind
+    else:
+        kind = reading_of(found, (kind,) if kind else spec.data, wanted).kind
+    return kind, *load(found, spec, wanted)
+
+
+def _facts(kind: str, data: Any) -> Facts:
+    """What the data hold."""
+    if kind == CLASSES:
+        classes = tuple(map(str, dict.fromkeys(data.labels)))
+        return ("covariates", tuple(map(str, data.covariates.columns))), ("classes", classes)
+    return data._description().facts
+
+
+def _first_rows(found: Found) -> dict[str, Any]:
+    """The first rows of the table as text."""
+    table = found.table
+    head = table.frame.iloc[:_ROWS, :_COLUMNS]
+    rows = [[_cell(value) for value in row] for row in head.itertuples(index=False)]
+    return {"columns": table.names, "head": rows, "rows": len(table.frame)}
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None or value != value else str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def _fact(name: str, value: str | tuple[str, ...]) -> list[str]:
+    """A fact of the data as a name and a text."""
+    if isinstance(value, str):
+        return [name, value]
+    more = f" … {len(value)} in all" if len(value) > _ROWS else ""
+    return [name, ", ".join(_cell(each) for each in value[:_ROWS]) + more]

@@ -1,0 +1,385 @@
+"""The server: its addresses, and what happens at each."""
+
+import asyncio
+import contextlib
+import io
+import json
+import secrets
+import time
+import zipfile
+from collections.abc import AsyncIterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from thali.cli.models import model_named
+from thali.errors import ThaliError
+
+from . import runs
+from .fields import data_options, entered, kinds, models_for
+from .guard import LOCAL, REPORT_POLICY, Guard
+from .pages import Pages, progress_of
+from .runs import Runs
+from .studies import COMPARE, FIT, READ, Studies, Study, ending_of
+from .words import words_of
+
+_TICK = 0.4  # seconds between two looks at a run
+_VALID = 60.0  # seconds in which a ticket is used
+_SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
+_STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
+
+
+class Server:
+    """What the addresses do with the studies in a folder."""
+
+    def __init__(self, folder: Path, slots: int | None = None) -> None:
+        self.studies = Studies(folder)
+        self.runs = Runs(self.studies, slots)
+        self.pages = Pages(self.studies, self.runs)
+        self._tickets: dict[str, tuple[float, Response]] = {}
+
+    # pages ----------------------------------------------------------------------------------------------------
+
+    def shell(self, request: Request) -> Response:
+        """The page around all others; it shows nothing without the key."""
+        return HTMLResponse(self.pages.shell())
+
+    def static(self, request: Request) -> Response:
+        """Script, style and picture of the app."""
+        name = request.path_params["name"]
+        if name not in _STATIC:
+            raise HTTPException(404)
+        content = (files("thali.app") / "static" / name).read_bytes()
+        if name == "app.css":  # one look for the app and the reports
+            content = (files("thali.report") / "page" / "style.css").read_bytes() + content
+        return Response(content, media_type=_STATIC[name])
+
+    def home(self, request: Request) -> Response:
+        """The start."""
+        return HTMLResponse(self.pages.home())
+
+    def study(self, request: Request) -> Response:
+        """A study, in whatever state it is."""
+        return HTMLResponse(self.pages.study(self._study(request)))
+
+    # data -----------------------------------------------------------------------------------------------------
+
+    async def upload(self, request: Request) -> Response:
+        """A file as the body of the request; its name is only shown."""
+        title = unquote(request.headers.get("x-name", "data"))
+        study = self.studies.new(title, file=f"data{ending_of(title)}")
+        await self._received(request, study.path / study.data_name)
+        return await self._read(study, {})
+
+    async def dataset(self, request: Request) -> Response:
+        """A bundled data set."""
+        from thali.datasets import catalogue
+
+        name = (await _form(request)).get("name")
+        if name not in [record.name for record in catalogue()]:
+            raise HTTPException(404)
+        return await self._read(self.studies.new(name, dataset=name), {})
+
+    async def read(self, request: Request) -> Response:
+        """Read the table again, with what was said of its columns."""
+        study, form = self._study(request), await _form(request)
+        if study.read(FIT):
+            return _problem("This study is fitted already; begin another one with these data.", 409)
+        kind = form.get("kind", "")
+        if kind not in ("", *kinds()):
+            raise HTTPException(400)
+        typed = {}
+        for option in data_options(kind):
+            text = form.get(option.word, "").strip()
+            if text:
+                typed[option.word] = text.splitlines() if option.several else text
+        return await self._read(study, {"kind": kind, "typed": typed})
+
+    async def option_file(self, request: Request) -> Response:
+        """A file for an option, such as a tree."""
+        study, word = self._study(request), request.path_params["word"]
+        own = {option.word for spec in models_for(study.read("reading").get("kind", "")) for option in spec.options}
+        if word not in own:
+            raise HTTPException(404)
+        ending = ending_of(unquote(request.headers.get("x-name", "")))
+        study.remove(*(file.name for file in study.path.glob(f"for-{word}.*")))
+        await self._received(request, study.path / f"for-{word}{ending}")
+        return JSONResponse({})
+
+    async def _received(self, request: Request, file: Path) -> None:
+        """Write the body to a file; one that breaks off is removed."""
+        try:
+            with open(file, "xb") as out:
+                async for chunk in request.stream():
+                    out.write(chunk)
+        except BaseException:
+            file.unlink(missing_ok=True)
+            if file.stem == "data":
+                self.studies.delete(Study(file.parent))
+            raise
+
+    async def _read(self, study: Study, asked: dict[str, Any]) -> Response:
+        study.write(READ, asked)
+        await asyncio.to_thread(self.runs.read, study)
+        if not study.read("reading"):
+            message = runs.ended(study, READ)["message"] or "The table could not be read in time or in memory."
+            study.write("reading", {"problem": message, "kind": "", "sentence": "", "facts": [], "head": []})
+        return _go(study)
+
+    # runs -----------------------------------------------------------------------------------------------------
+
+    async def fit(self, request: Request) -> Response:
+        """Fit a model."""
+        study, form = self._study(request), await _form(request)
+        if study.read(FIT):
+            return _problem("This study is fitted already; begin another one with these data.", 409)
+        reading = study.read("reading")
+        specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
+        if form.get("model") not in specs:
+            return _problem("Choose a model that takes these data.")
+        spec = specs[form["model"]]
+        own = {option.word for option in spec.options}
+        said = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in own}
+        try:
+            typed = said | entered(spec, form, study.files())
+        except ThaliError as error:
+            return _problem(error.render(words_of(spec.options)))
+        method = typed.get("method", spec.methods[0] if spec.methods else "")
+        paths = [word for word, value in typed.items() if isinstance(value, Path)]
+        asked = {
+            "model": spec.name,
+            "typed": {word: str(value) if word in paths else value for word, value in typed.items()},
+            "paths": paths,
+            "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
+        }
+        study.write(FIT, asked)
+        self.runs.queue(study, FIT)
+        return _go(study)
+
+    async def more(self, request: Request) -> Response:
+        """Go on with a fit, to more draws of each chain."""
+        study, form = self._study(request), await _form(request)
+        asked = study.read(FIT)
+        draws = form.get("draws", "").strip()
+        if not asked or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
+            return _problem("There is no finished fit to go on with.", 409)
+        if draws:
+            if not draws.isdecimal() or not 0 < int(draws) < 10**9:
+                return _problem(f"“Draws of each chain” must be a whole number of 1 or more; got {draws!r}.")
+            spec, _ = model_named(asked["model"])
+            word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
+            study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
+        self.runs.queue(study, FIT)
+        return _go(study)
+
+    def go_on(self, request: Request) -> Response:
+        """Go on with a run that was stopped or killed."""
+        study = self._study(request)
+        self.runs.queue(study, self._run(request))
+        return _go(study)
+
+    def stop(self, request: Request) -> Response:
+        """Stop a run and keep what it has; the second time, end it at once."""
+        study = self._study(request)
+        self.runs.stop(study, self._run(request))
+        return _go(study)
+
+    async def compare(self, request: Request) -> Response:
+        """Compare models by what they predict of data left out."""
+        study = self._study(request)
+        known = set(study.read(READ).get("typed", {}))
+        from thali.cli.options import COMPARED
+
+        typed = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in COMPARED}
+        if known - set(typed):
+            return _problem("These data are read with columns that comparisons do not know yet.")
+        fitted = study.read(FIT).get("typed", {})
+        typed |= {word: fitted[word] for word in ("monotone", "ties") if word in fitted}
+        study.write(COMPARE, {"models": None, "typed": typed})
+        self.runs.queue(study, COMPARE)
+        return _go(study)
+
+    def again(self, request: Request) -> Response:
+        """Another study of the same data."""
+        study = self._study(request)
+        other = self.studies.again(study)
+        if fitted := study.read(FIT):
+            other.write("draft", fitted)
+        return _go(other)
+
+    def delete(self, request: Request) -> Response:
+        """Remove a study."""
+        study = self._study(request)
+        if runs.RUNNING in (self.runs.state(study, FIT), self.runs.state(study, COMPARE)):
+            return _problem("It is running; stop it first.", 409)
+        self.studies.delete(study)
+        return JSONResponse({"go": "/"})
+
+    async def events(self, request: Request) -> Response:
+        """How far a run is, whenever that changes, until it ends."""
+        study, name = self._study(request), self._run(request)
+
+        async def stream() -> AsyncIterator[str]:
+            last = None
+            while True:
+                found = await asyncio.to_thread(progress_of, self.runs, study, name)
+                if found != last:
+                    yield f"data: {json.dumps(found)}\n\n"
+                    last = found
+                if found["state"] not in (runs.RUNNING, runs.QUEUED):
+                    return
+                await asyncio.sleep(_TICK)
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+    # files ----------------------------------------------------------------------------------------------------
+
+    async def ticket(self, request: Request) -> Response:
+        """An address that gives a file once, within a minute: a frame and a download send no header."""
+        study, what = self._study(request), (await _form(request)).get("what", "")
+        response = self._file(study, what)
+        now = time.monotonic()
+        self._tickets = {key: each for key, each in self._tickets.items() if each[0] > now}
+        key = secrets.token_urlsafe(32)
+        self._tickets[key] = now + _VALID, response
+        return JSONResponse({"address": f"/ticket/{key}"})
+
+    def redeem(self, request: Request) -> Response:
+        """The file of a ticket."""
+        until, response = self._tickets.pop(request.path_params["ticket"], (0.0, Response()))
+        if time.monotonic() > until:
+            raise HTTPException(404)
+        return response
+
+    def _file(self, study: Study, what: str) -> Response:
+        """What can be shown or downloaded."""
+        name, _, kind = what.partition("/")
+        folder = study.path / name
+        if name not in (FIT, COMPARE) or not folder.is_dir():
+            raise HTTPException(404)
+        if kind in ("view", "report"):
+            found = folder / "report.html"
+            headers = {"Content-Security-Policy": REPORT_POLICY}
+            saved = {} if kind == "view" else {"filename": f"thali-{name}.html"}
+            return FileResponse(_there(found), media_type="text/html", headers=headers, **saved)
+        if kind == "posterior":
+            found = next((folder / each for each in ("posterior.nc", "model.nc") if (folder / each).exists()), folder)
+            return FileResponse(_there(found), media_type="application/x-netcdf", filename=found.name)
+        if kind in ("csv", "xlsx"):
+            return _zipped(sorted(folder.glob(f"*.{kind}")), f"thali-{name}-{kind}.zip")
+        raise HTTPException(404)
+
+    # what they share ------------------------------------------------------------------------------------------
+
+    def _study(self, request: Request) -> Study:
+        study = self.studies.named(request.path_params["study"])
+        if study is None:
+            raise HTTPException(404)
+        return study
+
+    def _run(self, request: Request) -> str:
+        name = request.path_params["run"]
+        if name not in (FIT, COMPARE):
+            raise HTTPException(404)
+        return name
+
+    @contextlib.asynccontextmanager
+    async def tending(self, app: Any) -> AsyncIterator[None]:
+        """While the server runs, what waits is begun."""
+
+        async def tend() -> None:
+            while True:
+                await asyncio.to_thread(self.runs.tend)
+                await asyncio.sleep(_TICK)
+
+        task = asyncio.create_task(tend())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> Guard:
+    """The app as ASGI; studies lie in the folder."""
+    server = Server(folder)
+    one = "/api/study/{study}"
+    routes = [
+        Route("/", server.shell),
+        Route("/study/{study}", server.shell),
+        Route("/static/{name}", server.static),
+        Route("/favicon.ico", lambda request: server.static(_as_icon(request))),
+        Route("/ticket/{ticket}", server.redeem),
+        Route("/api/home", server.home),
+        Route("/api/upload", server.upload, methods=["POST"]),
+        Route("/api/dataset", server.dataset, methods=["POST"]),
+        Route(one, server.study),
+        Route(one + "/read", server.read, methods=["POST"]),
+        Route(one + "/file/{word}", server.option_file, methods=["POST"]),
+        Route(one + "/fit", server.fit, methods=["POST"]),
+        Route(one + "/more", server.more, methods=["POST"]),
+        Route(one + "/compare", server.compare, methods=["POST"]),
+        Route(one + "/again", server.again, methods=["POST"]),
+        Route(one + "/delete", server.delete, methods=["POST"]),
+        Route(one + "/ticket", server.ticket, methods=["POST"]),
+        Route(one + "/{run}/go-on", server.go_on, methods=["POST"]),
+        Route(one + "/{run}/stop", server.stop, methods=["POST"]),
+        Route(one + "/{run}/events", server.events),
+    ]
+    handlers: Any = {
+        HTTPException: lambda request, error: _problem(_SAID.get(error.status_code, error.detail), error.status_code),
+        ThaliError: lambda request, error: _problem(error.render(words_of([]))),
+        500: lambda request, error: _problem("thali met an error; where thali app was started are its details.", 500),
+        ClientDisconnect: lambda request, error: _problem("The upload broke off."),
+    }
+    return Guard(
+        Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending), key, hosts, any_address
+    )
+
+
+def _as_icon(request: Request) -> Request:
+    request.scope["path_params"] = {"name": "favicon.svg"}
+    return request
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """What a form sent: names and texts, as JSON."""
+    try:
+        found = json.loads(await request.body() or b"{}")
+    except ValueError:
+        raise HTTPException(400) from None
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise HTTPException(400)
+    return found
+
+
+def _go(study: Study) -> Response:
+    return JSONResponse({"go": f"/study/{study.name}"})
+
+
+def _problem(sentence: str, status: int = 400) -> Response:
+    return JSONResponse({"problem": sentence}, status)
+
+
+def _there(file: Path) -> Path:
+    if not file.is_file():
+        raise HTTPException(404)
+    return file
+
+
+def _zipped(tables: list[Path], name: str) -> Response:
+    """Files in one archive; the same files give the same bytes."""
+    if not tables:
+        raise HTTPException(404)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in tables:
+            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content.getvalue(), media_type="application/zip", headers=headers)
