@@ -5,6 +5,7 @@ can, in the words of the app. SIGTERM is to it what Ctrl-C is at a terminal: wha
 """
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -17,11 +18,14 @@ from typing import Any
 import typer
 
 from thali.cli.boundary import Terminal
-from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning
+from thali.cli.commands.jobs import JOB, as_typed
+from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliError, ThaliWarning
+from thali.inference.files import atomic_write
+from thali.inference.jobs import read_index, sealed
 from thali.inference.locks import lock
 
 from .reading import what_was_read
-from .studies import COMPARE, FIT, READ, Study
+from .studies import COMPARE, FIT, LOOK, READ, TEST, Study
 from .words import words_of
 
 TABLES = ("csv", "xlsx")
@@ -40,10 +44,37 @@ def fit(study: Study, terminal: Terminal, cores: int) -> None:
     asked = study.read(FIT)
     out = Path(FIT)
     out.mkdir(exist_ok=True)
-    typed = _with_cores(asked["typed"], asked["has_cores"], cores)
-    for word in asked["paths"]:
-        typed[word] = Path(typed[word])
+    typed = _typed(asked) | ({"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {})
     run_fit(terminal, study.data_name, asked["model"], typed, out, False, _formats(), out / "report.html")
+
+
+def look(study: Study, terminal: Terminal, cores: int) -> None:
+    """Write the report of what a fit has drawn so far: that of a copy of its job, which is stopped at once."""
+    from thali.cli.commands.fit import run_fit
+
+    asked = study.read(FIT)
+    out = Path(LOOK)
+    _copy_job(Path(FIT) / JOB, out / JOB)
+    typed = _typed(asked) | {"max-time": 1e-3, "cores": 1}
+    run_fit(terminal, study.data_name, asked["model"], typed, out, False, (), out / "report.html")
+
+
+def _copy_job(job: Path, copy: Path) -> None:
+    """Copy a job that another process writes to; its index, which is replaced last, says which files count."""
+    for _ in range(50):
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.mkdir(parents=True)
+        try:
+            index = read_index(job)
+            if index is not None:
+                for entry in [*index["segments"], index["state"]]:
+                    shutil.copyfile(job / entry["file"], copy / entry["file"])
+                atomic_write(copy / "job.json", sealed(index))
+                return
+        except FileNotFoundError:  # the state was replaced meanwhile
+            pass
+        time.sleep(0.1)
+    raise DataError("Nothing was drawn yet; look again in a while.")
 
 
 def compare(study: Study, terminal: Terminal, cores: int) -> None:
@@ -54,12 +85,32 @@ def compare(study: Study, terminal: Terminal, cores: int) -> None:
     asked = study.read(COMPARE)
     out = Path(COMPARE)
     own = {"leave_out": None, "folds": None, "shard": None}
-    typed = _with_cores(asked["typed"], True, cores)
+    typed = {**_typed(asked), "cores": cores}
     run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
     run_report(terminal, out, None)
 
 
-_DO: dict[str, Callable[[Study, Terminal, int], None]] = {READ: read, FIT: fit, COMPARE: compare}
+def test(study: Study, terminal: Terminal, cores: int) -> None:
+    """Carry out the classical test that was asked for, and write the report."""
+    from thali.cli.commands.test import run_test
+    from thali.report.write import page_of
+
+    asked = study.read(TEST)
+    out = Path(TEST)
+    shutil.rmtree(out, ignore_errors=True)
+    result = run_test(terminal, asked["name"], [study.data_name], _typed(asked), out, _formats())
+    words = as_typed("test", {"data_name": study.data_name, "typed": asked["typed"]}).removeprefix("thali test ")
+    command = f"thali test {asked['name']} {words}"
+    atomic_write(out / "report.html", page_of(result, command, terminal.words))
+
+
+_DO: dict[str, Callable[[Study, Terminal, int], None]] = {
+    READ: read,
+    FIT: fit,
+    LOOK: look,
+    COMPARE: compare,
+    TEST: test,
+}
 
 
 def main(what: str, folder: str, cores: str) -> None:
@@ -124,8 +175,9 @@ def _formats() -> tuple[str, ...]:
     return TABLES if find_spec("openpyxl") else TABLES[:1]
 
 
-def _with_cores(typed: dict[str, Any], has_cores: bool, cores: int) -> dict[str, Any]:
-    return {"cores": cores, **typed} if has_cores else dict(typed)
+def _typed(asked: dict[str, Any]) -> dict[str, Any]:
+    """What was entered, as the command line has it."""
+    return {word: Path(value) if word in asked["paths"] else value for word, value in asked["typed"].items()}
 
 
 if __name__ == "__main__":

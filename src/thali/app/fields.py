@@ -4,15 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from thali.cli.classical import TESTS
 from thali.cli.models import TYPED
 from thali.cli.values import value_of
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import DATA, FEATURES, NAMES, ModelSpec, Option
 
-from .words import METHODS, in_words, label, value_label
+from .words import HELP, METHODS, in_words, label, value_label
 
 FIRST = ("method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
 YES, NO = "yes", "no"
+# Classical tests that need nothing but data.
+TESTS_OF_DATA = [spec for spec in TESTS if spec.name not in ("trinary", "likelihood-ratio", "wald", "group")]
 FILE = "file"  # a value: the file that was given for the option
 
 
@@ -69,13 +72,14 @@ def _field(
     option: Option, options: Sequence[Option], given: Any, columns: Sequence[str], methods: Sequence[str]
 ) -> Field:
     kind, choices, default = "text", [], in_words(option.default, options)
-    help = in_words(option.help, options)
+    help = HELP.get(option.name) or in_words(option.help, options)
     if option.name == "method":
         kind, help, default = "choice", "", ""
         choices = [(each, METHODS.get(each, each)) for each in methods]
     elif option.type is bool:
-        kind, choices = "choice", [("", "default"), (YES, "yes"), (NO, "no")]
-        default = NO if option.default.startswith("--no-") else YES
+        usual = NO if option.default.startswith("--no-") else YES
+        kind, default = "choice", ""
+        choices = [("", f"{usual} (default)"), (NO, NO) if usual == YES else (YES, YES)]
     elif option.metavar == "COLUMN":
         kind, choices = "column", [("", "recognised"), *((each, each) for each in columns)]
     elif option.type is NAMES and columns:
@@ -87,9 +91,12 @@ def _field(
     elif option.several:
         kind = "lines"
     elif option.words:
-        words = [(each, value_label(option, each)) for each in option.words]
-        others = "|" in option.metavar
-        kind, choices = ("words" if others else "choice"), [("", "default"), *words]
+        kind = "words" if "|" in option.metavar else "choice"
+        choices = [(each, value_label(option, each)) for each in option.words]
+        usual = dict(choices).get(option.default)
+        choices = [("", f"{usual} (default)" if usual else "default"), *choices]
+        choices = [each for each in choices if each[0] != option.default]
+        default = "" if usual or kind == "words" else default
     takes_file = option.type is Path or "FILE" in option.metavar.split("|")
     several = given if isinstance(given, list) else str(given or "").split(",") if kind == "columns" else []
     value = "\n".join(given) if isinstance(given, list) else _shown(given)

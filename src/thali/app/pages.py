@@ -6,13 +6,12 @@ from typing import Any
 import jinja2
 
 from thali._described import printable
-from thali.data.kinds import CLASSES
-from thali.errors import ThaliError
+from thali.data.kinds import PAIRS
 
 from . import runs
-from .fields import FILE, data_options, fields, kinds, model_options, models_for
+from .fields import FILE, TESTS_OF_DATA, data_options, fields, kinds, model_options, models_for
 from .runs import Runs, ended
-from .studies import COMPARE, FIT, READ, Studies, Study
+from .studies import COMPARE, FIT, LOOK, READ, TEST, Studies, Study
 from .words import in_words, title
 
 _STATES = {
@@ -22,7 +21,8 @@ _STATES = {
     runs.ENDED: "finished",
     runs.STOPPED: "stopped",
 }
-_RUNS = {FIT: "the fit", COMPARE: "the comparison"}
+_RUNS = {FIT: "the fit", COMPARE: "the comparison", TEST: "the test", LOOK: "the first look"}
+_SHORT = {TEST: "Computing …", LOOK: "Looking at what was drawn so far …"}
 
 
 class Pages:
@@ -93,7 +93,7 @@ class Pages:
             is_file="file" in study.read("study"),
             models=models,
             chosen=before.get("model") or (models[0]["name"] if models else ""),
-            needs_target=kind == "" and CLASSES or "",
+            **self._tests(study, kind),
         )
 
     def _run(self, study: Study, state: str) -> str:
@@ -106,30 +106,38 @@ class Pages:
             state=state,
             stopping=self._runs.is_stopping(study, FIT),
             end=end,
-            sentence=study.read("reading").get("sentence", ""),
+            size=study.read("reading").get("size", ""),
+            look=self._runs.state(study, LOOK),
+            look_end=ended(study, LOOK),
+            has_chains=study.read(FIT)["has_cores"],
             log=_log(study, FIT),
         )
 
     def _results(self, study: Study) -> str:
         state = self._runs.state(study, COMPARE)
         kind = study.read("reading").get("kind", "")
-        fit, index = study.read(FIT), self._runs.progress(study, FIT)
         return self._rendered(
             "results.html",
             study=study.name,
             title=study.title,
             model=self._model(study),
             end=ended(study, FIT),
-            can_continue=fit["has_cores"] and index is not None,
             has_draws=(study.path / FIT / "posterior.nc").exists(),
             has_excel=any((study.path / FIT).glob("*.xlsx")),
             comparison=state,
             compared=(study.path / COMPARE / "report.html").exists() and state == runs.ENDED,
             comparison_end=ended(study, COMPARE),
-            others=[title(spec) for spec in models_for(kind)],
-            sentence=study.read("reading").get("sentence", ""),
+            size=study.read("reading").get("size", ""),
+            draws=self._runs.draws(study, FIT),
+            **self._tests(study, kind),
             log=_log(study, FIT),
         )
+
+    def _tests(self, study: Study, kind: str) -> dict[str, Any]:
+        """What the card of classical tests shows; nothing but paired comparisons has one."""
+        tests = [(spec.name, spec.answers) for spec in TESTS_OF_DATA] if kind == PAIRS else []
+        state, end = self._runs.state(study, TEST), ended(study, TEST)
+        return {"tests": tests, "test": state, "test_end": end, "tested": study.read(TEST).get("name", "")}
 
     def _state(self, study: Study) -> str:
         state = self._runs.state(study, FIT)
@@ -152,8 +160,9 @@ def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
     if state == runs.QUEUED:
         found["text"] = "Waiting until another fit leaves a processor."
     if state == runs.RUNNING:
-        progress = children.progress(study, name)
-        found["text"] = "Preparing; the first fit of a model compiles it, which may take half a minute."
+        progress = None if name in _SHORT else children.progress(study, name)
+        preparing = "Preparing; the first fit of a model compiles it, which may take half a minute."
+        found["text"] = _SHORT.get(name, preparing)
         if children.is_stopping(study, name):
             found["text"] = "Stopping: what was drawn so far is being written down."
         elif progress is not None:
@@ -175,8 +184,3 @@ def _log(study: Study, name: str) -> str:
     """The end of what was said while it ran."""
     file = study.path / f"{name}.log"
     return file.read_bytes()[-20_000:].decode("utf-8", "replace") if file.exists() else ""
-
-
-def problem(error: ThaliError, words: Any) -> str:
-    """What is wrong with what was entered."""
-    return error.render(words)

@@ -5,7 +5,7 @@ from typing import Any
 from thali._described import Facts
 from thali._source import read_source
 from thali.cli.boundary import Terminal
-from thali.cli.loading import Found, find_data, kind_of_data, load, reading_of
+from thali.cli.loading import Found, find_data, kind_of_data, reading_of, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
 from thali.data.kinds import CLASSES
@@ -18,18 +18,25 @@ from .studies import READ, Study
 _ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
 
 
+def nothing_read(problem: str) -> dict[str, Any]:
+    """What is known of a table before it is read."""
+    empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
+    return empty | {"said": [], "facts": [], "columns": [], "head": [], "rows": 0}
+
+
 def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     """The kind of data, a sentence, facts and the first rows; or the problem, and whatever else is known."""
     asked = study.read(READ)
     terminal.know(data_options(asked.get("kind", "")))
-    shown: dict[str, Any] = {"kind": "", "sentence": "", "facts": [], "columns": [], "head": [], "problem": ""}
+    shown = nothing_read("")
     try:
         found = _found(study)
         if found.bundled is None:
             shown |= _first_rows(found)
-        kind, data, shown["sentence"] = _read(found, asked)
+        kind, data, shown["said"], shown["could_be"] = _read(found, asked)
         shown["kind"] = kind
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
+        shown["size"] = shown["facts"][0][1]
     except ThaliError as error:
         shown["problem"] = error.render(terminal.words)
     return shown
@@ -43,8 +50,8 @@ def _found(study: Study) -> Found:
     return Found(about["title"], None, read_source(study.path / about["file"])._replace(name=about["title"]))
 
 
-def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, str]:
-    """The kind of data, the data and a sentence."""
+def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, list[str], str]:
+    """The kind of data, the data, what is said of them, and another kind that they could be."""
     kind, typed = asked.get("kind", ""), asked.get("typed", {})
     known = {option.word: option for option in data_options(kind)}
     wanted = {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
@@ -57,15 +64,17 @@ def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, str]:
         kind = found.bundled.kind
     else:
         kind = reading_of(found, (kind,) if kind else spec.data, wanted).kind
-    return kind, *load(found, spec, wanted)
+    return kind, *recognised(found, spec, wanted)
 
 
 def _facts(kind: str, data: Any) -> Facts:
     """What the data hold."""
     if kind == CLASSES:
         classes = tuple(map(str, dict.fromkeys(data.labels)))
-        return ("covariates", tuple(map(str, data.covariates.columns))), ("classes", classes)
-    return data._description().facts
+        size = f"{len(data.covariates):,} rows of {data.covariates.shape[1]:,} covariates"
+        names = tuple(map(str, data.covariates.columns))
+        return ("data", size), ("covariates", names), ("classes", classes)
+    return data._description().facts or (("data", str(data)),)
 
 
 def _first_rows(found: Found) -> dict[str, Any]:

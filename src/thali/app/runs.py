@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from thali.inference.jobs import read_index
 from thali.inference.locks import lock
 
-from .studies import COMPARE, FIT, READ, Studies, Study
+from .studies import QUEUED_RUNS, READ, Studies, Study
 
 NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
 PATIENCE = 30.0  # seconds in which a child may write down what it has
@@ -75,7 +75,7 @@ class Runs:
                 del self._stopping[study_name, name]
             elif time.monotonic() > deadline:
                 self._signal(study, name, _KILL)
-        every = [(study, name) for study in self._studies.all() for name in (FIT, COMPARE)]
+        every = [(study, name) for study in self._studies.all() for name in QUEUED_RUNS]
         free = self.slots - sum(self.state(*each) == RUNNING for each in every)
         waiting = [each for each in every if self.state(*each) == QUEUED]
         for study, name in sorted(waiting, key=lambda each: _queued_at(*each))[: max(0, free)]:
@@ -94,6 +94,11 @@ class Runs:
     def is_stopping(self, study: Study, name: str) -> bool:
         """Whether the child was asked to end."""
         return (study.name, name) in self._stopping and self.state(study, name) == RUNNING
+
+    def begin(self, study: Study, name: str) -> None:
+        """Begin a run that is short, and waits for nothing."""
+        if self.state(study, name) != RUNNING:
+            self._begin(study, name)
 
     def read(self, study: Study) -> None:
         """Read the data, and wait for it."""
@@ -134,6 +139,11 @@ class Runs:
                 os.killpg(process, number)
         except ProcessLookupError:
             pass
+
+    def draws(self, study: Study, name: str) -> int | None:
+        """The draws of each chain in its job; None if there is no job of chains."""
+        index = read_index(study.path / name / "job")
+        return None if index is None or "recorded" not in index else max(index["recorded"], default=0)
 
     def progress(self, study: Study, name: str) -> Progress | None:
         """How far a run is, as its job says; None before its first snapshot."""

@@ -20,18 +20,21 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Route
 
 from thali.cli.models import model_named
+from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
 
 from . import runs
-from .fields import data_options, entered, kinds, models_for
+from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for
 from .guard import LOCAL, REPORT_POLICY, Guard
 from .pages import Pages, progress_of
+from .reading import nothing_read
 from .runs import Runs
-from .studies import COMPARE, FIT, READ, Studies, Study, ending_of
+from .studies import COMPARE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, Studies, Study, ending_of
 from .words import words_of
 
 _TICK = 0.4  # seconds between two looks at a run
 _VALID = 60.0  # seconds in which a ticket is used
+_OF_MODELS = ("monotone", "ties")  # what a comparison takes over from the fit
 _SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
 
@@ -130,7 +133,7 @@ class Server:
         await asyncio.to_thread(self.runs.read, study)
         if not study.read("reading"):
             message = runs.ended(study, READ)["message"] or "The table could not be read in time or in memory."
-            study.write("reading", {"problem": message, "kind": "", "sentence": "", "facts": [], "head": []})
+            study.write("reading", nothing_read(message))
         return _go(study)
 
     # runs -----------------------------------------------------------------------------------------------------
@@ -166,23 +169,24 @@ class Server:
     async def more(self, request: Request) -> Response:
         """Go on with a fit, to more draws of each chain."""
         study, form = self._study(request), await _form(request)
-        asked = study.read(FIT)
-        draws = form.get("draws", "").strip()
-        if not asked or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
+        asked, draws = study.read(FIT), form.get("draws", "").strip()
+        had = self.runs.draws(study, FIT)
+        if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
             return _problem("There is no finished fit to go on with.", 409)
-        if draws:
-            if not draws.isdecimal() or not 0 < int(draws) < 10**9:
-                return _problem(f"“Draws of each chain” must be a whole number of 1 or more; got {draws!r}.")
-            spec, _ = model_named(asked["model"])
-            word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
-            study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
+        if not draws.isdecimal() or not had < int(draws) < 10**9:
+            return _problem(f"There are {had:,} draws of each chain; give a larger whole number, not {draws!r}.")
+        spec, _ = model_named(asked["model"])
+        word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
+        study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
         return _go(study)
 
     def go_on(self, request: Request) -> Response:
         """Go on with a run that was stopped or killed."""
-        study = self._study(request)
-        self.runs.queue(study, self._run(request))
+        study, name = self._study(request), self._run(request)
+        if name not in QUEUED_RUNS or not study.read(name):
+            raise HTTPException(404)
+        self.runs.queue(study, name)
         return _go(study)
 
     def stop(self, request: Request) -> Response:
@@ -194,16 +198,29 @@ class Server:
     async def compare(self, request: Request) -> Response:
         """Compare models by what they predict of data left out."""
         study = self._study(request)
-        known = set(study.read(READ).get("typed", {}))
-        from thali.cli.options import COMPARED
-
-        typed = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in COMPARED}
-        if known - set(typed):
-            return _problem("These data are read with columns that comparisons do not know yet.")
-        fitted = study.read(FIT).get("typed", {})
-        typed |= {word: fitted[word] for word in ("monotone", "ties") if word in fitted}
-        study.write(COMPARE, {"models": None, "typed": typed})
+        said, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
+        typed = {word: value for word, value in (fitted | said).items() if word in said or word in _OF_MODELS}
+        study.write(COMPARE, {"models": None, "typed": typed, "paths": []})
         self.runs.queue(study, COMPARE)
+        return _go(study)
+
+    async def test(self, request: Request) -> Response:
+        """Carry out a classical test."""
+        study, name = self._study(request), (await _form(request)).get("test", "")
+        spec = next((spec for spec in TESTS_OF_DATA if spec.name == name), None)
+        if spec is None or study.read("reading").get("kind") != PAIRS:
+            raise HTTPException(404)
+        own = {option.word for option in spec.options}
+        typed = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in own}
+        study.write(TEST, {"name": name, "typed": typed, "paths": []})
+        self.runs.begin(study, TEST)
+        return _go(study)
+
+    def look(self, request: Request) -> Response:
+        """Show what a fit has drawn so far."""
+        study = self._study(request)
+        study.write(LOOK, {})
+        self.runs.begin(study, LOOK)
         return _go(study)
 
     def again(self, request: Request) -> Response:
@@ -217,7 +234,7 @@ class Server:
     def delete(self, request: Request) -> Response:
         """Remove a study."""
         study = self._study(request)
-        if runs.RUNNING in (self.runs.state(study, FIT), self.runs.state(study, COMPARE)):
+        if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
             return _problem("It is running; stop it first.", 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
@@ -262,7 +279,7 @@ class Server:
         """What can be shown or downloaded."""
         name, _, kind = what.partition("/")
         folder = study.path / name
-        if name not in (FIT, COMPARE) or not folder.is_dir():
+        if name not in RUNS or not folder.is_dir():
             raise HTTPException(404)
         if kind in ("view", "report"):
             found = folder / "report.html"
@@ -286,7 +303,7 @@ class Server:
 
     def _run(self, request: Request) -> str:
         name = request.path_params["run"]
-        if name not in (FIT, COMPARE):
+        if name not in RUNS:
             raise HTTPException(404)
         return name
 
@@ -325,6 +342,8 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route(one + "/fit", server.fit, methods=["POST"]),
         Route(one + "/more", server.more, methods=["POST"]),
         Route(one + "/compare", server.compare, methods=["POST"]),
+        Route(one + "/test", server.test, methods=["POST"]),
+        Route(one + "/look", server.look, methods=["POST"]),
         Route(one + "/again", server.again, methods=["POST"]),
         Route(one + "/delete", server.delete, methods=["POST"]),
         Route(one + "/ticket", server.ticket, methods=["POST"]),

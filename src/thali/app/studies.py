@@ -7,8 +7,10 @@
       data.csv          what was dropped, under a name of ours
       read.json         what was said of the table;     reading.json  what it was read as
       fit.json          model and options;              fit/          results and job, as `thali fit --out` has them
-      compare.json      which models;                   compare/      the same of `thali compare`
-      NAME.queued NAME.started.json NAME.end.json NAME.log NAME.lock   of each of read, fit and compare (see `runs`)
+      look.json                                         look/         results so far of a fit that runs
+      compare.json      which models;                   compare/      as `thali compare --out` has them
+      test.json         which classical test;           test/         its report and tables
+      NAME.queued NAME.started.json NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
 """
 
 import json
@@ -23,7 +25,9 @@ from typing import Any
 from thali.errors import DataError
 from thali.inference.files import atomic_write
 
-READ, FIT, COMPARE = "read", "fit", "compare"
+READ, FIT, LOOK, COMPARE, TEST = "read", "fit", "look", "compare", "test"
+QUEUED_RUNS = (FIT, COMPARE)
+RUNS = (*QUEUED_RUNS, LOOK, TEST)
 ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
 _LONGEST = 200  # characters of a title

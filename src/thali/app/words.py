@@ -54,6 +54,29 @@ _LABELS = {
     "unique": "An aspect of each option's own",
     "unranked": "Options without a rank",
 }
+# Help in place of that of the command line, which explains what is typed.
+HELP = {
+    "aspects": "What options have in common, and are eliminated by.",
+    "features": "What objects have in common, and are similar by.",
+    "tree": "Related options share aspects more readily: a table of two columns, option and group, or a Newick file. It"
+    " takes the place of the choice above.",
+    "ties": "What a tie counts.",
+    "unranked": "Of rankings: what the options are that somebody did not rank.",
+    "symmetrize": "The similarity of a to b beside that of b to a.",
+    "sampler": "How the posterior is sampled.",
+    "kind": "Which estimate stands in the tables.",
+    "linear": "Their levels are numbers, each step worth the same; other attributes have a coefficient for each level.",
+    "levels": "The levels of an attribute from worst to best, one attribute a line: size=small,medium,large",
+    "bins": "An attribute of many numbers in so many bins, or cut at numbers, one attribute a line: price=4",
+    "monotone": "One attribute a line, such as price=decreasing or zoom=increasing; all others are free.",
+    "coding": "What a value of the outcome means, one a line: VALUE=first, VALUE=second or VALUE=tie.",
+    "none": "Its label among the alternatives; or the column that holds 1 in its rows; or COLUMN=VALUE.",
+    "tempering": "Replicas at several temperatures, so that chains change between families of features.",
+    "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10; the default suits similarities"
+    " between about 0 and 1.",
+    "transform": "What the weights weigh.",
+    "market": "A table of products, one a row, whose market shares are predicted.",
+}
 METHODS = {
     "mcmc": "the whole posterior, by sampling",
     "laplace": "an approximation of the posterior, in seconds",
@@ -77,6 +100,10 @@ VALUES = {
     ("ties", "drop"): "left out",
     ("unranked", "absent"): "were not offered",
     ("unranked", "worse"): "were offered, and are worse than the others",
+    ("tempering", "auto"): "where they are needed",
+    ("transform", "exponential"): "exponentials of each covariate",
+    ("transform", "exponential-pairs"): "exponentials of each covariate and of sums of two",
+    ("transform", "none"): "covariates of 0 or more as they are",
 }
 
 

@@ -40,7 +40,7 @@ def rendered(document: Document) -> str:
             subtitle=document.subtitle,
             sections=sections,
             made=document.made,
-            style=_file("style.css"),
+            style=_markup(_file("style.css")),
         )
     )
 

@@ -4,7 +4,7 @@
 
 const main = document.querySelector("main");
 const live = document.getElementById("live");
-let following = null;  // the stream of the run that is shown
+let following = null;  // what ends the streams of the runs that are shown
 
 // the key ------------------------------------------------------------------------------------------------------
 
@@ -87,8 +87,8 @@ function prepare() {
   for (const frame of main.querySelectorAll("iframe[data-what]")) {
     address(frame.dataset.what).then((found) => { if (found) frame.src = found; });
   }
-  const run = main.querySelector("[data-follow]");
-  if (run) follow(run);
+  following = new AbortController();
+  for (const run of main.querySelectorAll("[data-follow]")) follow(run, following);
 }
 
 // what is sent -------------------------------------------------------------------------------------------------
@@ -181,9 +181,7 @@ async function download(button) {
 
 // runs ---------------------------------------------------------------------------------------------------------
 
-async function follow(place) {
-  following = new AbortController();
-  const mine = following;
+async function follow(place, mine) {
   const bar = place.querySelector("progress"), text = place.querySelector("[data-text]");
   let first = null, tenth = -1;
   try {
@@ -201,7 +199,7 @@ async function follow(place) {
         const found = JSON.parse(event.slice("data: ".length));
         first = first || found.state;
         text.textContent = found.text;
-        if (found.total) { bar.max = found.total; bar.value = found.done; }
+        if (bar && found.total) { bar.max = found.total; bar.value = found.done; }
         const now = found.total ? Math.floor(10 * found.done / found.total) : -1;
         if (now !== tenth) { tenth = now; say(found.text); }
         if (found.state !== first) { say(found.text); return show(); }
@@ -211,7 +209,7 @@ async function follow(place) {
   } catch (error) {
     if (error.name === "AbortError" || mine.signal.aborted) return;
     text.textContent = "The app does not answer; the fit itself goes on. Waiting for the app …";
-    setTimeout(() => { if (mine === following) follow(place); }, 2000);
+    setTimeout(() => { if (mine === following) follow(place, mine); }, 2000);
   }
 }
 
