@@ -123,7 +123,7 @@ def main(what: str, folder: str, cores: str) -> None:
         study.write(f"{what}.process", {"pid": os.getpid()})
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
-        study.write(f"{what}.end", _done(what, study, int(cores)))
+        study.write(f"{what}.end", carried_out(what, study, int(cores)))
 
 
 def _locked(descriptor: int) -> bool:
@@ -135,7 +135,7 @@ def _locked(descriptor: int) -> bool:
     return False
 
 
-def _done(what: str, study: Study, cores: int) -> dict[str, Any]:
+def carried_out(what: str, study: Study, cores: int) -> dict[str, Any]:
     """How it ended: a code as at the command line, and what should be known."""
     terminal = Terminal(words_of([]), words_of)
     said: list[str] = []

@@ -5,23 +5,25 @@ from typing import Any
 from thali._described import Facts
 from thali._source import read_source
 from thali.cli.boundary import Terminal
-from thali.cli.loading import Found, find_data, kind_of_data, reading_of, recognised
+from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
-from thali.data.kinds import CLASSES
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
 from thali.errors import ThaliError
 from thali.model.spec import DATA
+from thali.reading.recognise import RecognitionError, recognise
 
 from .fields import data_options
 from .studies import READ, Study
 
+_UNASKED = (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)  # kinds that need no column to be named
 _ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
 
 
 def nothing_read(problem: str) -> dict[str, Any]:
     """What is known of a table before it is read."""
     empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
-    return empty | {"said": [], "facts": [], "columns": [], "head": [], "rows": 0}
+    return empty | {"said": [], "found": [], "facts": [], "columns": [], "head": [], "rows": 0}
 
 
 def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
@@ -37,6 +39,8 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
         shown["kind"] = kind
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
         shown["size"] = shown["facts"][0][1]
+    except RecognitionError as error:
+        shown |= {"problem": error.render(terminal.words), "found": list(error.found)}
     except ThaliError as error:
         shown["problem"] = error.render(terminal.words)
     return shown
@@ -57,14 +61,13 @@ def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, list[str], str
     wanted = {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
     if not kind and "target" in wanted:
         kind = CLASSES
-    spec = model_for(kind) if kind else kind_of_data(found, wanted=wanted)
-    own = {option.name for option in spec.options if option.to == DATA}
-    wanted = {name: value for name, value in wanted.items() if name in own}
     if found.bundled is not None:
         kind = found.bundled.kind
     else:
-        kind = reading_of(found, (kind,) if kind else spec.data, wanted).kind
-    return kind, *recognised(found, spec, wanted)
+        kind = recognise(found.table, *([kind] if kind else _UNASKED), **wanted).kind
+    spec = model_for(kind)
+    own = {option.name for option in spec.options if option.to == DATA}
+    return kind, *recognised(found, spec, {name: value for name, value in wanted.items() if name in own})
 
 
 def _facts(kind: str, data: Any) -> Facts:
