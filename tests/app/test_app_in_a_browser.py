@@ -159,10 +159,13 @@ def test_the_whole_path(user, name, content, options):
     user.drop(f"{name}.csv", content)
     if name == "experiment":
         user.click("These are choice experiments")
+        user.page.get_by_label("price").locator("visible=true").select_option("less is better")
+        everywhere(user, "experiment-classes")
         user.page.get_by_label("Multinomial logit").check()
     everywhere(user, f"{name}-setup")
-    user.page.get_by_text("More options").locator("visible=true").click()
-    everywhere(user, f"{name}-options")
+    if name != "experiment":
+        user.page.get_by_text("More options").locator("visible=true").click()
+        everywhere(user, f"{name}-options")
     for label, value in options.items():
         user.page.get_by_label(label, exact=True).fill(value)
     if name != "experiment":

@@ -25,7 +25,7 @@ class Field(NamedTuple):
     word: str
     label: str
     help: str
-    kind: str  # choice, words, number, text, lines, column, columns or file
+    kind: str  # choice, words, number, text, lines, column, columns, directions or file
     choices: list[tuple[str, str]]  # (value, label)
     default: str
     takes_file: bool
@@ -84,6 +84,8 @@ def _field(
         kind, choices = "column", [("", "recognised"), *((each, each) for each in columns)]
     elif option.type is NAMES and columns:
         kind, choices, default = "columns", [(each, each) for each in columns], default
+    elif option.name == "monotone" and columns:
+        kind, choices, default = "directions", [(each, each) for each in columns], ""
     elif option.type in (int, float):
         kind = "number"
     elif option.type is Path:
@@ -98,7 +100,7 @@ def _field(
         choices = [each for each in choices if each[0] != option.default]
         default = "" if usual or kind == "words" else default
     takes_file = option.type is Path or "FILE" in option.metavar.split("|")
-    several = given if isinstance(given, list) else str(given or "").split(",") if kind == "columns" else []
+    several: list[str] = given if isinstance(given, list) else str(given or "").split(",") if kind == "columns" else []
     value = "\n".join(given) if isinstance(given, list) else _shown(given)
     return Field(
         option.word,

@@ -64,21 +64,20 @@ class Pages:
         reading, asked = study.read("reading"), study.read(READ)
         kind = reading.get("kind", "")
         before, given = study.read("draft"), study.files()
-        columns = reading.get("columns", [])
+        columns, attributes = reading.get("columns", []), reading.get("attributes", [])
         models = []
         for spec in models_for(kind):
             first, others = model_options(spec)
             typed = before.get("typed", {}) if before.get("model") == spec.name else {}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
-            offered = [each for each in columns if each not in asked.get("typed", {}).values()]
             models.append(
                 {
                     "name": spec.name,
                     "title": title(spec),
                     "answers": in_words(spec.answers, spec.options),
                     "methods": spec.methods,
-                    "first": fields(first, shown, offered, spec.methods),
-                    "others": fields(others, shown, offered, spec.methods),
+                    "first": fields(first, shown, attributes, spec.methods),
+                    "others": fields(others, shown, attributes, spec.methods),
                 }
             )
         options = data_options(asked.get("kind") or kind)

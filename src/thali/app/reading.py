@@ -23,7 +23,7 @@ _ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of
 def nothing_read(problem: str) -> dict[str, Any]:
     """What is known of a table before it is read."""
     empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
-    return empty | {"said": [], "found": [], "facts": [], "columns": [], "head": [], "rows": 0}
+    return empty | {"said": [], "found": [], "attributes": [], "facts": [], "columns": [], "head": [], "rows": 0}
 
 
 def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
@@ -39,6 +39,7 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
         shown["kind"] = kind
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
         shown["size"] = shown["facts"][0][1]
+        shown["attributes"] = list(data.attributes) if kind == EXPERIMENTS else []
     except RecognitionError as error:
         shown |= {"problem": error.render(terminal.words), "found": list(error.found)}
     except ThaliError as error:

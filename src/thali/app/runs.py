@@ -43,7 +43,7 @@ class Runs:
 
     def __init__(self, studies: Studies, slots: int | None = None) -> None:
         self._studies = studies
-        self._children: dict[tuple[str, str], subprocess.Popen[bytes]] = {}
+        self._children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
         self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
         self.slots = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
 
@@ -110,7 +110,7 @@ class Runs:
             self._signal(study, READ, _KILL)
             child.wait()
 
-    def _begin(self, study: Study, name: str) -> "subprocess.Popen[bytes]":
+    def _begin(self, study: Study, name: str) -> "subprocess.Popen[Any]":
         """Start the child."""
         study.remove(f"{name}.end.json")
         study.write(f"{name}.started", {"at": now(), "done": _done(study, name)})

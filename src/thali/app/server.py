@@ -2,11 +2,7 @@
 
 import asyncio
 import contextlib
-import io
 import json
-import secrets
-import time
-import zipfile
 from collections.abc import AsyncIterator
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +12,7 @@ from urllib.parse import unquote
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from thali.cli.models import model_named
@@ -25,15 +21,15 @@ from thali.errors import ThaliError
 
 from . import runs
 from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for
-from .guard import LOCAL, REPORT_POLICY, Guard
+from .guard import LOCAL, Guard
 from .pages import Pages, progress_of
 from .reading import nothing_read
 from .runs import Runs
 from .studies import COMPARE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, Studies, Study, ending_of
+from .tickets import Tickets, file_of
 from .words import words_of
 
 _TICK = 0.4  # seconds between two looks at a run
-_VALID = 60.0  # seconds in which a ticket is used
 _OF_MODELS = ("monotone", "ties")  # what a comparison takes over from the fit
 _SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
@@ -46,7 +42,7 @@ class Server:
         self.studies = Studies(folder)
         self.runs = Runs(self.studies, slots)
         self.pages = Pages(self.studies, self.runs)
-        self._tickets: dict[str, tuple[float, Response]] = {}
+        self._tickets = Tickets()
 
     # pages ----------------------------------------------------------------------------------------------------
 
@@ -261,37 +257,17 @@ class Server:
     async def ticket(self, request: Request) -> Response:
         """An address that gives a file once, within a minute: a frame and a download send no header."""
         study, what = self._study(request), (await _form(request)).get("what", "")
-        response = self._file(study, what)
-        now = time.monotonic()
-        self._tickets = {key: each for key, each in self._tickets.items() if each[0] > now}
-        key = secrets.token_urlsafe(32)
-        self._tickets[key] = now + _VALID, response
-        return JSONResponse({"address": f"/ticket/{key}"})
+        response = file_of(study, what)
+        if response is None:
+            raise HTTPException(404)
+        return JSONResponse({"address": f"/ticket/{self._tickets.new(response)}"})
 
     def redeem(self, request: Request) -> Response:
         """The file of a ticket."""
-        until, response = self._tickets.pop(request.path_params["ticket"], (0.0, Response()))
-        if time.monotonic() > until:
+        response = self._tickets.redeemed(request.path_params["ticket"])
+        if response is None:
             raise HTTPException(404)
         return response
-
-    def _file(self, study: Study, what: str) -> Response:
-        """What can be shown or downloaded."""
-        name, _, kind = what.partition("/")
-        folder = study.path / name
-        if name not in RUNS or not folder.is_dir():
-            raise HTTPException(404)
-        if kind in ("view", "report"):
-            found = folder / "report.html"
-            headers = {"Content-Security-Policy": REPORT_POLICY}
-            saved = {} if kind == "view" else {"filename": f"thali-{name}.html"}
-            return FileResponse(_there(found), media_type="text/html", headers=headers, **saved)
-        if kind == "posterior":
-            found = next((folder / each for each in ("posterior.nc", "model.nc") if (folder / each).exists()), folder)
-            return FileResponse(_there(found), media_type="application/x-netcdf", filename=found.name)
-        if kind in ("csv", "xlsx"):
-            return _zipped(sorted(folder.glob(f"*.{kind}")), f"thali-{name}-{kind}.zip")
-        raise HTTPException(404)
 
     # what they share ------------------------------------------------------------------------------------------
 
@@ -352,7 +328,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route(one + "/{run}/events", server.events),
     ]
     handlers: Any = {
-        HTTPException: lambda request, error: _problem(_SAID.get(error.status_code, error.detail), error.status_code),
+        HTTPException: _http_problem,
         ThaliError: lambda request, error: _problem(error.render(words_of([]))),
         500: lambda request, error: _problem("thali met an error; where thali app was started are its details.", 500),
         ClientDisconnect: lambda request, error: _problem("The upload broke off."),
@@ -378,27 +354,13 @@ async def _form(request: Request) -> dict[str, str]:
     return found
 
 
+def _http_problem(request: Request, error: Any) -> Response:
+    return _problem(_SAID.get(error.status_code) or error.detail, error.status_code)
+
+
 def _go(study: Study) -> Response:
     return JSONResponse({"go": f"/study/{study.name}"})
 
 
 def _problem(sentence: str, status: int = 400) -> Response:
     return JSONResponse({"problem": sentence}, status)
-
-
-def _there(file: Path) -> Path:
-    if not file.is_file():
-        raise HTTPException(404)
-    return file
-
-
-def _zipped(tables: list[Path], name: str) -> Response:
-    """Files in one archive; the same files give the same bytes."""
-    if not tables:
-        raise HTTPException(404)
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in tables:
-            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content.getvalue(), media_type="application/zip", headers=headers)

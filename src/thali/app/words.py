@@ -68,7 +68,7 @@ HELP = {
     "linear": "Their levels are numbers, each step worth the same; other attributes have a coefficient for each level.",
     "levels": "The levels of an attribute from worst to best, one attribute a line: size=small,medium,large",
     "bins": "An attribute of many numbers in so many bins, or cut at numbers, one attribute a line: price=4",
-    "monotone": "One attribute a line, such as price=decreasing or zoom=increasing; all others are free.",
+    "monotone": "Whether people, all else being equal, want more of an attribute.",
     "coding": "What a value of the outcome means, one a line: VALUE=first, VALUE=second or VALUE=tie.",
     "none": "Its label among the alternatives; or the column that holds 1 in its rows; or COLUMN=VALUE.",
     "tempering": "Replicas at several temperatures, so that chains change between families of features.",

@@ -119,6 +119,8 @@ async function send(form) {
     if (field.type === "radio" && !field.checked) continue;
     if (field.type === "checkbox") {
       if (field.checked) values[field.name] = (values[field.name] ? values[field.name] + "," : "") + field.value;
+    } else if (field.dataset.of !== undefined) {
+      if (field.value) values[field.name] = (values[field.name] || "") + `${field.dataset.of}=${field.value}\n`;
     } else if (field.dataset.more !== undefined && field.value === "=other") {
       values[field.name] = field.parentElement.querySelector("[data-other]").value;
     } else {
