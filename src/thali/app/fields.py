@@ -73,6 +73,7 @@ def _field(
 ) -> Field:
     kind, choices, default = "text", [], in_words(option.default, options)
     help = HELP.get(option.name) or in_words(option.help, options)
+    help = "" if help.rstrip(".") == label(option.name) else help
     if option.name == "method":
         kind, help, default = "choice", "", ""
         choices = [(each, METHODS.get(each, each)) for each in methods]
@@ -81,7 +82,8 @@ def _field(
         kind, default = "choice", ""
         choices = [("", f"{usual} (default)"), (NO, NO) if usual == YES else (YES, YES)]
     elif option.metavar == "COLUMN":
-        kind, choices = "column", [("", "recognised"), *((each, each) for each in columns)]
+        kind, default = "column", ""
+        choices = [("", "recognised"), *((each, each) for each in columns)]
     elif option.type is NAMES and columns:
         kind, choices, default = "columns", [(each, each) for each in columns], default
     elif option.name == "monotone" and columns:
@@ -96,7 +98,7 @@ def _field(
         kind = "words" if "|" in option.metavar else "choice"
         choices = [(each, value_label(option, each)) for each in option.words]
         usual = dict(choices).get(option.default)
-        choices = [("", f"{usual} (default)" if usual else "default"), *choices]
+        choices = [("", f"{usual} (default)" if usual else value_label(option, "") or "default"), *choices]
         choices = [each for each in choices if each[0] != option.default]
         default = "" if usual or kind == "words" else default
     takes_file = option.type is Path or "FILE" in option.metavar.split("|")

@@ -6,10 +6,12 @@ from typing import Any
 import jinja2
 
 from thali._described import printable
+from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 
 from . import runs
 from .fields import FILE, TESTS_OF_DATA, data_options, fields, kinds, model_options, models_for
+from .reading import nothing_read
 from .runs import Runs, ended
 from .studies import COMPARE, FIT, LOOK, READ, TEST, Studies, Study
 from .words import in_words, title
@@ -22,6 +24,7 @@ _STATES = {
     runs.STOPPED: "stopped",
 }
 _RUNS = {FIT: "the fit", COMPARE: "the comparison", TEST: "the test", LOOK: "the first look"}
+_NOT_READ = "The table was not read to its end; read it again below, or drop it again."
 _SHORT = {TEST: "Computing …", LOOK: "Looking at what was drawn so far …"}
 
 
@@ -61,10 +64,10 @@ class Pages:
 
     def setup(self, study: Study) -> str:
         """What was read, and the models to choose from."""
-        reading, asked = study.read("reading"), study.read(READ)
-        kind = reading.get("kind", "")
+        reading, asked = nothing_read(_NOT_READ) | study.read("reading"), study.read(READ)
+        kind = reading["kind"]
         before, given = study.read("draft"), study.files()
-        columns, attributes = reading.get("columns", []), reading.get("attributes", [])
+        columns, attributes = reading["columns"], reading["attributes"]
         models = []
         for spec in models_for(kind):
             first, others = model_options(spec)
@@ -80,15 +83,14 @@ class Pages:
                     "others": fields(others, shown, attributes, spec.methods),
                 }
             )
-        options = data_options(asked.get("kind") or kind)
+        said = asked.get("typed", {})
         return self._rendered(
             "setup.html",
             study=study.name,
             title=study.title,
             reading=reading,
-            kinds=kinds(),
-            kind=asked.get("kind", ""),
-            of_table=fields(options, asked.get("typed", {}), columns),
+            kinds=[(each, fields(data_options(each), said, columns)) for each in kinds()],
+            kind=asked.get("kind") or kind,
             is_file="file" in study.read("study"),
             models=models,
             chosen=before.get("model") or (models[0]["name"] if models else ""),
@@ -146,7 +148,7 @@ class Pages:
 
     def _model(self, study: Study) -> str:
         name = study.read(FIT).get("model", "")
-        return name.replace("-", " ").capitalize()
+        return title(model_named(name)[0]) if name else ""
 
     def _rendered(self, name: str, **context: Any) -> str:
         return printable(self._templates.get_template(name).render(**context))

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from thali.cli.models import model_named
-from thali.data.kinds import PAIRS
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
 from thali.errors import ThaliError
 
 from . import runs
@@ -30,6 +30,8 @@ from .tickets import Tickets, file_of
 from .words import words_of
 
 _TICK = 0.4  # seconds between two looks at a run
+_COMPARED = dict.fromkeys((PAIRS, CHOICES), "Bradley-Terry-Luce=unique,shared aspects=ibp")
+_COMPARED[SIMILARITIES] = "additive clustering=ibp"  # other models go by their names
 _OF_MODELS = ("monotone", "ties")  # what a comparison takes over from the fit
 _SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
@@ -196,7 +198,8 @@ class Server:
         study = self._study(request)
         said, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
         typed = {word: value for word, value in (fitted | said).items() if word in said or word in _OF_MODELS}
-        study.write(COMPARE, {"models": None, "typed": typed, "paths": []})
+        kind = study.read("reading").get("kind", "")
+        study.write(COMPARE, {"models": _COMPARED.get(kind), "typed": typed, "paths": []})
         self.runs.queue(study, COMPARE)
         return _go(study)
 

@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 
 from thali.errors import ArgumentError, DataError
@@ -64,7 +65,8 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
             ws="none",
             timeout_graceful_shutdown=1,
         )
-        uvicorn.Server(settings).run(sockets=[listening])
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(settings).run(sockets=[listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from thali.cli.messages import OptionWords
 from thali.errors import Words
@@ -77,6 +76,7 @@ HELP = {
     "transform": "What the weights weigh.",
     "market": "A table of products, one a row, whose market shares are predicted.",
 }
+_TITLES = {"plackett-luce": "Plackett-Luce regression", "sparse-logit": "Sparse multinomial logit"}
 METHODS = {
     "mcmc": "the whole posterior, by sampling",
     "laplace": "an approximation of the posterior, in seconds",
@@ -90,6 +90,7 @@ METHODS = {
     "variational": "an approximation of the posterior",
 }
 VALUES = {
+    ("aspects", ""): "found in the data; by other methods one of each option's own",
     ("aspects", "ibp"): "found in the data, as many as it takes",
     ("aspects", "unique"): "one of each option's own and no other (Bradley-Terry-Luce)",
     ("features", "ibp"): "found in the data, as many as it takes",
@@ -149,7 +150,7 @@ def label(name: str) -> str:
 
 def title(spec: ModelSpec) -> str:
     """What a model is called."""
-    return spec.name.replace("-", " ").capitalize()
+    return _TITLES.get(spec.name) or spec.name.replace("-", " ").capitalize()
 
 
 def in_words(text: str, options: Iterable[Option]) -> str:
@@ -173,8 +174,3 @@ def in_words(text: str, options: Iterable[Option]) -> str:
 def value_label(option: Option, word: str) -> str:
     """What a choice among the words of an option is called."""
     return VALUES.get((option.name, word), word.replace("-", " "))
-
-
-def counted(number: Any, one: str, several: str = "") -> str:
-    """A number with its noun."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"

@@ -83,6 +83,7 @@ function complain(place, sentence) {
 function prepare() {
   for (const group of main.querySelectorAll("[data-model]")) chooseMethod(group);
   chooseModel();
+  chooseKind();
   for (const field of main.querySelectorAll("select[data-more]")) chooseMore(field);
   for (const frame of main.querySelectorAll("iframe[data-what]")) {
     address(frame.dataset.what).then((found) => { if (found) frame.src = found; });
@@ -222,6 +223,11 @@ function chooseModel() {
   for (const group of main.querySelectorAll("[data-model]")) group.hidden = !chosen || group.dataset.model !== chosen.value;
 }
 
+function chooseKind() {
+  const field = main.querySelector("#kind");
+  for (const group of main.querySelectorAll("[data-kind]")) group.hidden = group.dataset.kind !== field.value;
+}
+
 function chooseMethod(group) {
   const field = group.querySelector("select[name=method]");
   if (!field) return;
@@ -249,6 +255,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   const field = event.target;
   if (field.name === "model") chooseModel();
+  if (field.id === "kind") chooseKind();
   if (field.name === "method") chooseMethod(field.closest("[data-model]"));
   if (field.dataset.more !== undefined) chooseMore(field);
   if (field.id === "upload" && field.files.length) drop(field.files[0], field.closest("section"));
