@@ -88,6 +88,9 @@ class User:
     def heading(self, name, **more):
         self.page.get_by_role("heading", name=name, **more).first.wait_for()
 
+    def sees(self, text):
+        self.page.locator("main").get_by_text(text).locator("visible=true").first.wait_for()
+
     def drop(self, name, content):
         self.page.locator("#upload").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content.encode()})
         self.heading("What was read")
@@ -197,13 +200,13 @@ def begin_long_fit(user):
     user.page.get_by_text("More options").click()
     user.page.get_by_label("Draws of each chain", exact=True).fill("100000")
     user.click("Fit")
-    user.page.get_by_text(re.compile(r" of .* sweeps")).locator("visible=true").wait_for()
+    user.sees(re.compile(" of .* sweeps"))
 
 
 @pytest.mark.long
 def test_stopping_keeps_what_there_is(user):
     begin_long_fit(user)
-    user.page.get_by_text("left").locator("visible=true").wait_for()
+    user.sees(re.compile("about .* left"))
     everywhere(user, "running")
     user.click("Look at what there is so far")
     frame = user.page.frame_locator("iframe[title='First results']")
@@ -221,20 +224,20 @@ def test_killing_the_server_costs_nothing(browser, folder):
     user = User(browser, first)
     begin_long_fit(user)
     first.kill()
-    user.page.get_by_text("The app does not answer").locator("visible=true").wait_for()
+    user.sees("The app does not answer")
     user.page.close()
     second = Server(folder)
     again = User(browser, second)
     assert "running" in again.page.inner_text("main")
     again.page.get_by_role("link", name="celebrities").click()
-    again.page.get_by_text(re.compile(r" of .* sweeps")).locator("visible=true").wait_for()
+    again.sees(re.compile(" of .* sweeps"))
     (process,) = folder.glob("*/fit.process.json")
     os.kill(int(re.search(r"\d+", process.read_text())[0]), signal.SIGKILL)
     again.heading("The fit was stopped")
     everywhere(again, "killed")
     again.click("Go on")
     again.heading("Fitting")
-    again.page.get_by_text(re.compile(r" of .* sweeps")).locator("visible=true").wait_for()
+    again.sees(re.compile(" of .* sweeps"))
     again.click("Stop and keep what there is")
     assert "draws" in again.report()
     second.kill()

@@ -198,10 +198,10 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
     study.write("fit.started", {"at": "2026-01-01T00:00:00.000+00:00", "done": 100})
     (study.path / FIT / "job").mkdir(parents=True)
     index = {"thali_job": SCHEMA, "written": "2026-01-01T00:00:10+00:00", "recorded": [20, 25]}
-    index["place"] = {"done": 300, "total": 1100, "unit": "sweeps"}
+    index["place"] = {"done": 300, "total": 1100, "unit": "sweeps", "draws": 100}
     (study.path / FIT / "job" / "job.json").write_bytes(sealed(index))
     assert children.progress(study, FIT) == (300, 1100, "sweeps", 40.0)  # 200 sweeps in 10 seconds, 800 to come
-    assert children.draws(study, FIT) == 25
+    assert children.draws(study, FIT) == (25, 100)
 
 
 def test_events_follow_a_run_to_its_end(client, children_here):

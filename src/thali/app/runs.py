@@ -33,6 +33,13 @@ class Progress(NamedTuple):
     left: float | None  # seconds, if that can be said yet
 
 
+class Draws(NamedTuple):
+    """Of each chain."""
+
+    made: int
+    aimed_at: int
+
+
 def cores_of_run() -> int:
     """The processors of one run."""
     return min(_AT_ONCE, os.cpu_count() or 1)
@@ -140,10 +147,12 @@ class Runs:
         except ProcessLookupError:
             pass
 
-    def draws(self, study: Study, name: str) -> int | None:
+    def draws(self, study: Study, name: str) -> Draws | None:
         """The draws of each chain in its job; None if there is no job of chains."""
         index = read_index(study.path / name / "job")
-        return None if index is None or "recorded" not in index else max(index["recorded"], default=0)
+        if index is None or "recorded" not in index:
+            return None
+        return Draws(max(index["recorded"], default=0), index["place"]["draws"])
 
     def progress(self, study: Study, name: str) -> Progress | None:
         """How far a run is, as its job says; None before its first snapshot."""

@@ -171,10 +171,11 @@ class Server:
         had = self.runs.draws(study, FIT)
         if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
             return _problem("There is no finished fit to go on with.", 409)
-        if not draws.isdecimal() or not had < int(draws) < 10**9:
-            return _problem(f"There are {had:,} draws of each chain; give a larger whole number, not {draws!r}.")
         spec, _ = model_named(asked["model"])
         word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
+        least = had.made if word in asked["typed"] else had.aimed_at
+        if not draws.isdecimal() or not least < int(draws) < 10**9:
+            return _problem(f"Draws of each chain must be a whole number above {least:,}; got {draws!r}.")
         study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
         self.runs.queue(study, FIT)
         return _go(study)
