@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from thali.app import guard
 from thali.app.server import application
+from thali.app.studies import Study
 
 HOME = "http://127.0.0.1:8000"
 PAGES = ("/api/home", "/api/study/20260101-0000-00000000")
@@ -159,8 +160,17 @@ def test_a_study_is_named_by_its_name_alone(client, study):
     assert client.studies.named(study) is None
 
 
+def test_a_folder_beside_the_studies_is_no_study(client):
+    beside = Study(client.studies.folder.parent / "beside")
+    beside.path.mkdir()
+    beside.write("study", {"title": "a secret"})
+    assert client.studies.named("../beside") is None
+
+
 def test_no_file_but_those_of_results_is_given(client, children_here):
     address = client.go("/dataset", name="celebrities")
+    (client.studies.folder / "report.html").write_text("a secret")
+    assert client.post(f"/api{address}/ticket", json={"what": "../view"}).status_code == 404
     for what in ("fit/../study.json", "../study", "study.json", "fit/", "read/view", "fit/csv", "", "fit"):
         assert client.post(f"/api{address}/ticket", json={"what": what}).status_code == 404
 
