@@ -30,7 +30,6 @@ def children_here(monkeypatch):
 
     def begin(self, study, name):
         study.remove(f"{name}.queued")
-        study.write(f"{name}.started", {"at": runs.now(), "done": 0})
         here = os.getcwd()
         os.chdir(study.path)
         try:

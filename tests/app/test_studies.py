@@ -195,12 +195,19 @@ def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
     studies = Studies(tmp_path)
     study, children = studies.new("data", dataset="celebrities"), Runs(studies)
     assert children.progress(study, FIT) is None and children.draws(study, FIT) is None
-    study.write("fit.started", {"at": "2026-01-01T00:00:00.000+00:00", "done": 100})
-    (study.path / FIT / "job").mkdir(parents=True)
-    index = {"thali_job": SCHEMA, "written": "2026-01-01T00:00:10+00:00", "recorded": [20, 25]}
-    index["place"] = {"done": 300, "total": 1100, "unit": "sweeps", "draws": 100}
-    (study.path / FIT / "job" / "job.json").write_bytes(sealed(index))
-    assert children.progress(study, FIT) == (300, 1100, "sweeps", 40.0)  # 200 sweeps in 10 seconds, 800 to come
+    job = study.path / FIT / "job"
+    job.mkdir(parents=True)
+
+    def snapshot(second, done):
+        index = {"thali_job": SCHEMA, "written": f"2026-01-01T00:00:{second}+00:00", "recorded": [20, 25]}
+        index["place"] = {"done": done, "total": 1100, "unit": "sweeps", "draws": 100}
+        (job / "job.json").write_bytes(sealed(index))
+        return children.progress(study, FIT)
+
+    assert snapshot(20, 100) == (100, 1100, "sweeps", None)  # compiled for who knows how long
+    assert snapshot(30, 300) == (300, 1100, "sweeps", 40.0)  # 200 sweeps in 10 seconds, 800 to come
+    assert snapshot(31, 50).left is None  # began again
+    assert snapshot(41, 150).left == 95.0
     assert children.draws(study, FIT) == (25, 100)
 
 

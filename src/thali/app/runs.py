@@ -52,6 +52,7 @@ class Runs:
         self._studies = studies
         self._children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
         self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
+        self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}  # the first that was seen of each run
         self.slots = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
 
     def state(self, study: Study, name: str) -> str:
@@ -120,7 +121,7 @@ class Runs:
     def _begin(self, study: Study, name: str) -> "subprocess.Popen[Any]":
         """Start the child."""
         study.remove(f"{name}.end.json")
-        study.write(f"{name}.started", {"at": now(), "done": _done(study, name)})
+        self._snapshots.pop((study.name, name), None)
         with open(study.path / f"{name}.log", "ab") as log:
             child = subprocess.Popen(
                 [sys.executable, "-m", "thali.app.child", name, str(study.path), str(cores_of_run())],
@@ -160,18 +161,13 @@ class Runs:
         if index is None:
             return None
         done, total, unit = (index["place"][key] for key in ("done", "total", "unit"))
-        started = study.read(f"{name}.started")
-        since = done - started.get("done", 0)
-        left = None
-        if since > 0 and total > done:
-            spent = (_time(index["written"]) - _time(started["at"])).total_seconds()
-            left = spent * (total - done) / since if spent > 0 else None
+        written = datetime.fromisoformat(index["written"])
+        first, before = self._snapshots.setdefault((study.name, name), (written, done))
+        if done < before:  # the chains began again
+            self._snapshots[study.name, name] = written, done
+        spent, since = (written - first).total_seconds(), done - before
+        left = spent * (total - done) / since if since > 0 and spent > 0 and total > done else None
         return Progress(done, total, unit, left)
-
-
-def now() -> str:
-    """The time as text."""
-    return datetime.now().astimezone().isoformat(timespec="milliseconds")
 
 
 def ended(study: Study, name: str) -> dict[str, Any]:
@@ -184,16 +180,6 @@ def _queued_at(study: Study, name: str) -> float:
         return (study.path / f"{name}.queued").stat().st_mtime
     except FileNotFoundError:
         return 0.0
-
-
-def _done(study: Study, name: str) -> int:
-    """What an earlier child had done of the same run."""
-    index = read_index(study.path / name / "job")
-    return 0 if index is None else index["place"]["done"]
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _is_locked(path: Path) -> bool:

@@ -10,7 +10,7 @@
       look.json                                         look/         results so far of a fit that runs
       compare.json      which models;                   compare/      as `thali compare --out` has them
       test.json         which classical test;           test/         its report and tables
-      NAME.queued NAME.started.json NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
+      NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
 """
 
 import json

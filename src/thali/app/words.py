@@ -116,7 +116,7 @@ class AppWords(OptionWords):
     >>> from thali.errors import ArgumentError, Setting
     >>> from thali.model.options import DRAWS
     >>> ArgumentError("Set ", Setting("draws", 2000), ".").render(AppWords([DRAWS]))
-    'Set “Draws of each chain” to 2000.'
+    'Set “Draws of each chain” = 2000.'
     """
 
     def argument(self, name: str) -> str:
@@ -125,7 +125,7 @@ class AppWords(OptionWords):
 
     def setting(self, name: str, value: object) -> str:
         """The label, and what to choose or to write."""
-        return f"{self.argument(name)} to {self.value(name, value)}"
+        return f"{self.argument(name)} = {self.value(name, value)}"
 
     def value(self, name: str, value: object) -> str:
         """What the field shows for the value."""
