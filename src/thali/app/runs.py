@@ -19,7 +19,7 @@ from thali.inference.locks import lock
 from .studies import QUEUED_RUNS, READ, Studies, Study
 
 NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
-PATIENCE = 30.0  # seconds in which a child may write down what it has
+PATIENCE = 300.0  # seconds in which a child may write down what it has
 MOST_SECONDS = 180.0  # of reading a table
 _AT_ONCE = 4  # chains of a fit that run at once
 
