@@ -1,5 +1,7 @@
 """The app as people use it: a real server, real children, a real browser."""
 
+import base64
+import hashlib
 import os
 import re
 import signal
@@ -10,6 +12,8 @@ from pathlib import Path
 
 import chromium
 import pytest
+
+from thali.app.studies import Studies
 
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000)
 PAIRS = "winner,loser,times\ntea,milk,30\nmilk,tea,11\ntea,beer,22\nbeer,milk,25\nmilk,beer,12\nbeer,tea,13\n"
@@ -239,6 +243,48 @@ def test_killing_the_server_costs_nothing(browser, folder):
     again.heading("Fitting")
     assert "4,000" in again.report()
     second.kill()
+
+
+SCRIPT = """
+const say = (text) => {
+  const line = document.createElement("p");
+  line.textContent = text;
+  document.body.append(line);
+};
+say("the simulator runs");
+try { parent.document.title; say("reached the app"); } catch { say("kept from the app"); }
+try { localStorage.getItem("thali-key"); say("read the key"); } catch { say("kept from the key"); }
+fetch("/api/home").then(() => say("asked the app"), () => say("kept from the network"));
+"""
+
+
+@pytest.mark.long
+def test_a_report_runs_its_own_script_which_reaches_nothing(browser, server, folder):
+    study = Studies(folder).new("a study", dataset="celebrities")
+    for name, content in {
+        "reading": {"kind": "paired comparisons"},
+        "fit": {"model": "elimination-by-aspects", "typed": {}, "paths": [], "has_cores": True},
+        "fit.end": {"code": 0},
+    }.items():
+        study.write(name, content)
+    hashed = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hashed}'"
+    (study.path / "fit").mkdir()
+    (study.path / "fit" / "report.html").write_text(
+        f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}"><body><h2>The answer</h2>'
+        f"<script>{SCRIPT}</script><script>say('another script runs')</script>"
+    )
+    user = User(browser, server)
+    user.page.get_by_role("link", name="a study").click()
+    frame = user.page.frame_locator("iframe[title=Report]")
+    frame.get_by_text("kept from the network").wait_for()
+    said = frame.locator("p").all_inner_texts()
+    assert said == ["the simulator runs", "kept from the app", "kept from the key", "kept from the network"]
+    with user.page.expect_popup() as opened:
+        user.click("Open in a page of its own")
+    opened.value.get_by_text("kept from the network").wait_for()
+    said = opened.value.locator("p").all_inner_texts()
+    assert "the simulator runs" in said and not {"read the key", "asked the app"} & set(said)
 
 
 @pytest.mark.long
