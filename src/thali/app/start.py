@@ -11,7 +11,6 @@ from pathlib import Path
 
 from thali.errors import ArgumentError, DataError
 
-from .guard import LOCAL
 from .studies import default_folder
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # of a password that people type
@@ -41,9 +40,11 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
     try:
         import uvicorn
 
+        from .guard import LOCAL
         from .server import application
     except ModuleNotFoundError as error:
-        raise ArgumentError(f"The app needs {error.name}: pip install 'thali[app]'.") from None
+        missing = str(error.name).partition(".")[0]
+        raise ArgumentError(f"The app needs {missing}: pip install 'thali[app]'.") from None
 
     is_open = host not in LOCAL
     key = _password() if is_open else secrets.token_urlsafe(32)
