@@ -115,6 +115,39 @@ def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     assert "This fit is not possible" in page and "--" not in page
 
 
+@pytest.mark.parametrize(
+    "table, said",
+    [
+        ("winner,loser,times\ntea,milk,3\nmilk,tea,-1\n", "less.csv: "),
+        ("", "less.csv: The file is empty."),
+        ("x,y\n1,2\n", "have no shape that is known"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_why(client, children_here, table, said):
+    page = text_of(client.page(client.drop("less.csv", table.encode())))
+    assert said in page and "--" not in page
+    assert "What do you want to know?" not in page
+
+
+def test_a_file_for_an_option(client, children_here, monkeypatch):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    study = study_at(client, address)
+    for content in (b"option,group\n", b"option,group\ntea,hot\nmilk,cold\nbeer,cold\n"):
+        sent = client.post(f"/api{address}/file/tree", content=content, headers={"x-name": "my%20tree.csv"})
+        assert sent.status_code == 200
+    assert (study.path / "for-tree.csv").read_bytes() == content
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", tree="file", draws="100")
+    assert study.read(FIT) == {
+        "model": "elimination-by-aspects",
+        "typed": {"tree": "for-tree.csv", "draws": 100},
+        "paths": ["tree"],
+        "has_cores": True,
+    }
+    other = study_at(client, client.go(f"{address}/again"))
+    assert other.files() == {"tree": "for-tree.csv"}
+
+
 def test_labels_stay_labels(client, children_here):
     rows = [
         f'"{a.replace(chr(34), chr(34) * 2)}","{b.replace(chr(34), chr(34) * 2)}"'

@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._described import Facts
-from thali._source import read_source
+from thali._source import Source
 from thali.cli.boundary import Terminal
 from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
@@ -52,7 +52,7 @@ def _found(study: Study) -> Found:
     about = study.read("study")
     if "dataset" in about:
         return find_data(about["dataset"])
-    return Found(about["title"], None, read_source(study.path / about["file"])._replace(name=about["title"]))
+    return Found(about["title"], None, Source(about["title"], (study.path / about["file"]).read_bytes()))
 
 
 def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, list[str], str]:

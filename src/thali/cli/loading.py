@@ -110,8 +110,10 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         try:
             data, sentence = reading.build()
         except DataError as error:
-            hint = (f" If these are {could_be}, say ", Setting("model", model_for(could_be).name), ".")
-            raise DataError(error, *(hint if could_be else ())) from None
+            if not could_be:
+                raise
+            hint = Setting("model", model_for(could_be).name)
+            raise DataError(error, f" If these are {could_be}, say ", hint, ".") from None
         said = [sentence]
     if not isinstance(data, PairedComparisons | Choices):
         return data, said, could_be
