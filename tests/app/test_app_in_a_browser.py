@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import chromium
@@ -350,7 +349,6 @@ def test_an_open_server_warns_and_asks_for_its_password(browser, folder):
         assert re.fullmatch(r"(\w{4}-){3}\w{4}", password)
         page = browser.new_page()
         port = re.search(r":(\d+)/", said[2])[1]
-        time.sleep(1)
         page.goto(f"http://127.0.0.1:{port}/")
         page.get_by_label("Key or password").fill(password)
         page.get_by_role("button", name="Go on").click()

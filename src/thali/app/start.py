@@ -78,6 +78,7 @@ def _listening(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
+        found.listen()  # from now on requests wait
     except OSError as error:
         found.close()
         raise DataError(f"Cannot serve {host}, port {port}: {error.strerror}; choose another port or host.") from None
