@@ -30,8 +30,9 @@ from .tickets import Tickets, file_of
 from .words import words_of
 
 _TICK = 0.4  # seconds between two looks at a run
-_COMPARED = dict.fromkeys((PAIRS, CHOICES), "Bradley-Terry-Luce=unique,shared aspects=ibp")
-_COMPARED[SIMILARITIES] = "additive clustering=ibp"  # other models go by their names
+_BY_ASPECTS = "Bradley-Terry-Luce=unique,shared aspects=ibp"
+# What is compared; models of other data go by their names.
+_COMPARED = {PAIRS: _BY_ASPECTS, CHOICES: _BY_ASPECTS, SIMILARITIES: "additive clustering=ibp"}
 _OF_MODELS = ("monotone", "ties")  # what a comparison takes over from the fit
 _SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
