@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import chromium
 import pytest
 import real_data
 from filelock import FileLock
@@ -89,6 +90,13 @@ def nothing_compiled_by_a_unit_test(request):
     _running["unit"] = request.node.name if request.node.get_closest_marker("unit") else ""
     yield
     _running["unit"] = ""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser."""
+    with chromium.opened() as found:
+        yield found
 
 
 @pytest.fixture

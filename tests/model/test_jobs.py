@@ -246,6 +246,17 @@ def test_a_longer_run_goes_on_with_a_job(tmp_path):
     assert jobs.read_index(job)["stamp"]["settings"]["draws"] == 50
 
 
+def test_a_run_until_chains_agree_goes_on_to_more_draws(tmp_path):
+    data, job, how = random_comparisons(5, 5), tmp_path / "job", {**QUICK, "chains": 4}
+    found = th.EliminationByAspects("unique").fit(data, job=job, **how)
+    draws = found.posterior_["posterior"].sizes["draw"]
+    with pytest.raises(DataError, match="was begun with draws=None"):
+        th.EliminationByAspects("unique").fit(data, draws=draws - 1, job=job, **how)
+    longer = th.EliminationByAspects("unique").fit(data, draws=draws + 50, job=job, **how)
+    once = th.EliminationByAspects("unique").fit(data, draws=draws + 50, **how)
+    np.testing.assert_array_equal(*(draws_of(model)["unique_weights"] for model in (longer, once)))
+
+
 def test_a_run_without_a_seed_keeps_that_of_its_job(tmp_path):
     how = {**QUICK, "random_seed": None, "job": tmp_path / "job"}
     one, two = (th.EliminationByAspects("unique").fit(random_comparisons(5, 5), 20, **how) for _ in range(2))

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import shutil
 from functools import cache
 
 import numpy as np
@@ -22,18 +21,6 @@ from thali.report.simulator import section_of
 pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "东京, ελιά\nand more")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    driver = pytest.importorskip("playwright.sync_api", reason="pip install 'thali[browser]' brings Playwright")
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium; apt install chromium")
-    with driver.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium)
-        yield opened
-        opened.close()
 
 
 @cache

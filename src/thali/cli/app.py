@@ -415,6 +415,29 @@ def reproduce(
             run_entry(terminal, name, **settings, out=out, overwrite=overwrite)
 
 
+@app.command("app")
+def start_app(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: a free one.")] = 0,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Another address than that of this computer itself lets others in, who need a password; what they send"
+            " is not encrypted."
+        ),
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
+    folder: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where data and results lie.", show_default="the user's folder for thali"),
+    ] = None,
+) -> None:
+    """Open thali in the browser: drop a file, see what it was read as, choose a model, read the report."""
+    with plain_messages():
+        from thali.app.start import run_app
+
+        run_app(port, host, browser, folder)
+
+
 @cache.command("info")
 def cache_info() -> None:
     """Say where the compiled samplers lie and how large they are."""

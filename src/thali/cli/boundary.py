@@ -2,12 +2,13 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import typer
 
 from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning, Words
+from thali.model.spec import Option
 
 from .messages import OptionWords
 
@@ -18,8 +19,13 @@ INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 class Terminal:
     """Where messages go, and the words in which they are spelled there."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, words_of: Callable[[Iterable[Option]], Words] = OptionWords) -> None:
         self.words = words
+        self._words_of = words_of
+
+    def know(self, options: Iterable[Option]) -> None:
+        """From now on messages may name these options."""
+        self.words = self._words_of(options)
 
 
 def notify(message: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from thali._labels import plural, shorten
 from thali._source import Source, read_source, read_standard_input
 from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES
-from thali.errors import Argument, Clause, DataError
+from thali.errors import Argument, Clause, DataError, Setting
 from thali.model.spec import ModelSpec
 
 from .models import model_for
@@ -73,7 +73,14 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
 
 
 def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, str]:
-    """The data for that model, and a sentence that says what they were recognised as.
+    """The data for that model, and what `recognised` says of them in one sentence."""
+    data, said, could_be = recognised(found, spec, wanted)
+    other = [f"if these are {could_be}, say --model {model_for(could_be).name}"] if could_be else []
+    return data, "; ".join([said[0], *other, *said[1:]])
+
+
+def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
+    """The data for that model, and what they were recognised as.
 
     Parameters
     ----------
@@ -86,38 +93,43 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, st
     Returns
     -------
     data : PairedComparisons, Choices, Similarities, ChoiceExperiment or Observations
-    recognised : str
+    said : list of str
         Of comparisons and choices with some of them, against which the direction can be checked, and who made them.
+    could_be : str
+        Another kind of data that the table may hold; "" if there is none.
     """
     from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
 
     if found.bundled is not None:
-        data, recognised = _bundled(found.bundled, spec, wanted)
+        data, sentence = _bundled(found.bundled, spec, wanted)
+        said, could_be = [sentence], ""
     else:
         reading = reading_of(found, spec.data, wanted)
-        named = model_for(reading.could_be).name if reading.could_be else ""
-        other = f"f these are {reading.could_be}, say --model {named}" if named else ""
+        could_be = reading.could_be
         try:
-            data, recognised = reading.build()
+            data, sentence = reading.build()
         except DataError as error:
-            raise DataError(error, *([f" I{other}."] if other else [])) from None
-        recognised += f"; i{other}" if other else ""
+            if not could_be:
+                raise
+            hint = Setting("model", model_for(could_be).name)
+            raise DataError(error, f" If these are {could_be}, say ", hint, ".") from None
+        said = [sentence]
     if not isinstance(data, PairedComparisons | Choices):
-        return data, recognised
-    recognised += f"; e.g. {data.example()}"
+        return data, said, could_be
+    said.append(f"e.g. {data.example()}")
     pairs = isinstance(data, PairedComparisons)
     if data.subjects:
         what = plural(data.n_comparisons, "comparison") if pairs else plural(data.n_choices, "choice")
         about = "" if data.people is None else f" ({shorten(list(map(str, data.people.columns)))})"
-        recognised += f"; {what} of {len(data.subjects):,} people{about}, which standard errors treat as independent"
+        said.append(f"{what} of {len(data.subjects):,} people{about}, which standard errors treat as independent")
     if not pairs:
-        return data, recognised
+        return data, said, could_be
     ties = wanted.get("ties")
     if data.n_ties and ties in _TIES:
-        recognised += f"; {plural(data.n_ties, 'tie')} {_TIES[ties]}"
+        said.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
         data = data.without_ties(ties)
-    return data, recognised
+    return data, said, could_be
 
 
 def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":

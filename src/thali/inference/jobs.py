@@ -101,7 +101,7 @@ class JobFolder:
                 self._remove()
             index = read_index(self.path)
             if index is not None:
-                self._refuse_other(index["stamp"])
+                self._refuse_other(index)
                 self._stamp["seed"] = index["stamp"]["seed"]
                 self._segments = index["segments"]
                 self._command = self._command or index["command"]
@@ -146,8 +146,12 @@ class JobFolder:
         """Go on from what an earlier process left."""
         raise NotImplementedError
 
-    def _refuse_other(self, was: Mapping[str, Any]) -> None:
+    def _refuse_other(self, index: Mapping[str, Any]) -> None:
         """Refuse a job whose results would not be those of this one."""
+        self._refuse(index["stamp"])
+
+    def _refuse(self, was: Mapping[str, Any]) -> None:
+        """Refuse a job with another stamp."""
         if found := difference(was, self._stamp, f"this {self._stamp['kind']}"):
             raise DataError(f"The job '{self.path}' ", found, "; ", OTHER_FOLDER, ".")
 
@@ -240,13 +244,14 @@ class FitFolder(JobFolder):
         states = [without_prefix(f"{k}/", state) for k in chains]
         self.found = Snapshot(states, [_joined(parts, f"{k}/") for k in chains], index["place"], index["ended"])
 
-    def _refuse_other(self, was: Mapping[str, Any]) -> None:
+    def _refuse_other(self, index: Mapping[str, Any]) -> None:
+        was = index["stamp"]
         settings = dict(was["settings"])
-        for name in ("draws", "sweeps"):  # a longer run goes on with a shorter one
-            wanted, former = self._stamp["settings"].get(name), settings.get(name)
-            if wanted is not None and former is not None and wanted > former:
-                settings[name] = wanted
-        super()._refuse_other({**was, "settings": settings})
+        for name in ("draws", "sweeps"):  # a longer run goes on with a shorter one, or with one until chains agree
+            if name in settings and (wanted := self._stamp["settings"].get(name)) is not None:
+                former = index["place"]["draws"] if settings[name] is None else settings[name]
+                settings[name] = wanted if wanted > former else settings[name]
+        self._refuse({**was, "settings": settings})
 
 
 def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Message | None:

@@ -17,7 +17,6 @@ from thali.model.spec import DATA, ModelSpec, Option
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder
 from ..loading import Found, find_data, kind_of_data, load
-from ..messages import OptionWords
 from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, said_of_table
@@ -84,7 +83,7 @@ def run_compare(
     from thali.comparison.ways import WAYS, kind_of
 
     specs = specs_in(models or "")
-    terminal.words = _words(specs, OVERWRITE)
+    terminal.know(_known(specs, OVERWRITE))
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
     shard = checked_shard(_shard(own["shard"]), out, values.get("seed"))
     if out is not None:
@@ -139,7 +138,7 @@ def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
     """
     import thali
 
-    terminal.words = _words([])
+    terminal.know(_known([]))
     check_folder(out)
     first = read_index(folders[0] / JOB)
     command = copy.deepcopy(first["command"]) if first is not None else None
@@ -170,9 +169,9 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(found[1]), int(found[2])
 
 
-def _words(specs: list[ModelSpec], *more: Option) -> OptionWords:
-    """How messages spell arguments here: the command's own options, and those of the models."""
-    return OptionWords([*_OWN, *more, *(_option(word, specs) for word in COMPARED)])
+def _known(specs: list[ModelSpec], *more: Option) -> list[Option]:
+    """What messages may name here: the command's own options, and those of the models."""
+    return [*_OWN, *more, *(_option(word, specs) for word in COMPARED)]
 
 
 def _option(word: str, specs: list[ModelSpec]) -> Option:

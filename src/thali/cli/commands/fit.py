@@ -16,7 +16,6 @@ from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder, write_results
 from ..loading import find_data, kind_of_data, load
-from ..messages import OptionWords
 from ..models import model_implied, model_named, options_of, settings_of_alias
 from ..options import by_word, said_of_table
 from ..reports import Fitted, report_of
@@ -71,7 +70,7 @@ def run_fit(
     # Whatever the data are: options are looked at before a large file is read.
     if spec is None:
         possible = {word: owned[0][1] for word, owned in by_word().items()}
-        terminal.words = OptionWords([*_OWN, *possible.values()])
+        terminal.know([*_OWN, *possible.values()])
         read = {word: value_of(possible[word], value) for word, value in typed.items()}
         wanted = said_of_table(read)
     asked = None if spec is None else _asked(terminal, spec, alias, typed, None)
@@ -133,14 +132,14 @@ class _Asked(NamedTuple):
 
 def _asked(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> _Asked:
     """The options of the model that were typed; from here on messages know those of this model and method alone."""
-    terminal.words = OptionWords([*_OWN, *spec.options])
+    terminal.know([*_OWN, *spec.options])
     if "method" in typed:
         typed = typed | {"method": method_meant(typed["method"])}
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
         raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")
     options = options_of(spec, typed, data_name)
-    terminal.words = OptionWords([*_OWN, *spec.options_of(method)])
+    terminal.know([*_OWN, *spec.options_of(method)])
     values = {word: value_of(option, typed[word]) for word, option in options.items()}
     values |= settings_of_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values):

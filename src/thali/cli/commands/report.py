@@ -7,7 +7,6 @@ from thali.errors import DataError
 from thali.inference.files import atomic_write, check_place
 
 from ..boundary import Terminal, notify
-from ..messages import OptionWords
 from .jobs import JOB, typed_for
 
 _MODELS = ("posterior.nc", "model.nc")  # as `thali fit --out` names them
@@ -41,7 +40,7 @@ def write_report(what: Any, file: Path, command: str, terminal: Terminal) -> Non
     from thali.report.write import page_of
 
     if (spec := spec_of(what)) is not None:
-        terminal.words = OptionWords(spec.options)
+        terminal.know(spec.options)
     atomic_write(file, page_of(what, command, terminal.words))
     notify(f"wrote the report to {file}.")
 

@@ -9,7 +9,6 @@ import typer
 from thali.inference.jobs import command_noted
 
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..messages import OptionWords
 from ..text import align
 from .jobs import OVERWRITE
 
@@ -71,7 +70,7 @@ def run_entry(
 
     from ..files import check_folder
 
-    terminal.words = OptionWords([OVERWRITE])
+    terminal.know([OVERWRITE])
     entry = reproduce.find(name)
     jobs = None if out is None else out / f"{entry.name}-{size}-jobs"
     settings = reproduce.Settings(size, seed, cores, True, jobs, data, sushi)

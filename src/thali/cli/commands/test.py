@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from thali._labels import plural, suggest
+from thali._printed import Printed
 from thali.data.kinds import PAIRS
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import DATA, FEATURES, FIT, ModelSpec, load
@@ -15,7 +16,6 @@ from ..classical import TESTS
 from ..files import check_folder, table_files, write_all
 from ..loading import find_data
 from ..loading import load as load_data
-from ..messages import OptionWords
 from ..models import model_for, options_of
 from ..values import value_of
 
@@ -51,7 +51,7 @@ def run_test(
     typed: dict[str, Any],
     out: Path | None = None,
     formats: tuple[str, ...] = ("csv",),
-) -> None:
+) -> Printed:
     """Carry out a test, print its answer, and write its tables.
 
     Parameters
@@ -68,6 +68,11 @@ def run_test(
     formats : tuple of str
         Of the tables.
 
+    Returns
+    -------
+    Printed
+        The answer.
+
     Raises
     ------
     ThaliError
@@ -75,7 +80,7 @@ def run_test(
     """
     spec = test_named(name)
     options = options_of(spec, typed, None, TESTS)
-    terminal.words = OptionWords(spec.options)
+    terminal.know(spec.options)
     if out is not None:
         check_folder(out)
     values = {option.name: value_of(option, typed[word]) for word, option in options.items()}
@@ -98,6 +103,7 @@ def run_test(
             notify(f"wrote {plural(len(named), 'table')} to {out}.")
     finally:
         print(result)
+    return result
 
 
 Run = Callable[[ModelSpec, list[str], dict[str, Any], dict[str, Any], dict[str, Any]], Any]

@@ -1,0 +1,184 @@
+"""What a child process does: read the data of a study, fit a model to them, or compare models.
+
+`python -m thali.app.child WHAT FOLDER CORES` runs the functions of the command line, so that the app can do what that
+can, in the words of the app. SIGTERM is to it what Ctrl-C is at a terminal: what was drawn is kept.
+"""
+
+import os
+import shutil
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from thali.cli.boundary import Terminal
+from thali.cli.commands.jobs import JOB, as_typed
+from thali.errors import ConvergenceWarning, DataError, InterruptedWarning, ThaliError, ThaliWarning
+from thali.inference.files import atomic_write
+from thali.inference.jobs import read_index, sealed
+from thali.inference.locks import lock
+
+from .reading import what_was_read
+from .studies import COMPARE, FIT, LOOK, READ, TEST, Study
+from .words import words_of
+
+TABLES = ("csv", "xlsx")
+_FINE, _REFUSED, _STOPPED, _BROKEN = 0, 2, 130, 1
+
+
+def read(study: Study, terminal: Terminal, cores: int) -> None:
+    """Write down what the data were read as."""
+    study.write("reading", what_was_read(study, terminal))
+
+
+def fit(study: Study, terminal: Terminal, cores: int) -> None:
+    """Fit the model that was asked for, or go on with it, and write the report."""
+    from thali.cli.commands.fit import run_fit
+
+    asked = study.read(FIT)
+    out = Path(FIT)
+    out.mkdir(exist_ok=True)
+    typed = _typed(asked) | ({"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {})
+    run_fit(terminal, study.data_name, asked["model"], typed, out, False, _formats(), out / "report.html")
+
+
+def look(study: Study, terminal: Terminal, cores: int) -> None:
+    """Write the report of what a fit has drawn so far: that of a copy of its job, which is stopped at once."""
+    from thali.cli.commands.fit import run_fit
+
+    asked = study.read(FIT)
+    out = Path(LOOK)
+    _copy_job(Path(FIT) / JOB, out / JOB)
+    typed = _typed(asked) | {"max-time": 1e-3, "cores": 1}
+    run_fit(terminal, study.data_name, asked["model"], typed, out, False, (), out / "report.html")
+
+
+def _copy_job(job: Path, copy: Path) -> None:
+    """Copy a job that another process writes to; its index, which is replaced last, says which files count."""
+    for _ in range(50):
+        shutil.rmtree(copy, ignore_errors=True)
+        copy.mkdir(parents=True)
+        try:
+            index = read_index(job)
+            if index is not None:
+                for entry in [*index["segments"], index["state"]]:
+                    shutil.copyfile(job / entry["file"], copy / entry["file"])
+                atomic_write(copy / "job.json", sealed(index))
+                return
+        except FileNotFoundError:  # the state was replaced meanwhile
+            pass
+        time.sleep(0.1)
+    raise DataError("Nothing was drawn yet; look again in a while.")
+
+
+def compare(study: Study, terminal: Terminal, cores: int) -> None:
+    """Compare the models that were asked for, and write the report."""
+    from thali.cli.commands.compare import run_compare
+    from thali.cli.commands.report import run_report
+
+    asked = study.read(COMPARE)
+    out = Path(COMPARE)
+    own = {"leave_out": None, "folds": None, "shard": None}
+    typed = {**_typed(asked), "cores": cores}
+    run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
+    run_report(terminal, out, None)
+
+
+def test(study: Study, terminal: Terminal, cores: int) -> None:
+    """Carry out the classical test that was asked for, and write the report."""
+    from thali.cli.commands.test import run_test
+    from thali.report.write import page_of
+
+    asked = study.read(TEST)
+    out = Path(TEST)
+    shutil.rmtree(out, ignore_errors=True)
+    result = run_test(terminal, asked["name"], [study.data_name], _typed(asked), out, _formats())
+    words = as_typed("test", {"data_name": study.data_name, "typed": asked["typed"]}).removeprefix("thali test ")
+    command = f"thali test {asked['name']} {words}"
+    atomic_write(out / "report.html", page_of(result, command, terminal.words))
+
+
+_DO: dict[str, Callable[[Study, Terminal, int], None]] = {
+    READ: read,
+    FIT: fit,
+    LOOK: look,
+    COMPARE: compare,
+    TEST: test,
+}
+
+
+def main(what: str, folder: str, cores: str) -> None:
+    """Do it, and leave NAME.end.json."""
+    study = Study(Path(folder).resolve())
+    os.chdir(study.path)
+    with open(f"{what}.lock", "ab") as held:
+        if not _locked(held.fileno()):
+            return  # another child is at it
+        study.write(f"{what}.process", {"pid": os.getpid()})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+        study.write(f"{what}.end", carried_out(what, study, int(cores)))
+
+
+def _locked(descriptor: int) -> bool:
+    """Take the lock, which a server that looks for children may hold for a moment."""
+    for _ in range(20):
+        if lock(descriptor):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def carried_out(what: str, study: Study, cores: int) -> dict[str, Any]:
+    """How it ended: a code as at the command line, and what should be known."""
+    terminal = Terminal(words_of([]), words_of)
+    said: list[str] = []
+
+    def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+        if isinstance(message, ThaliWarning) and (sentence := message.render(terminal.words)) not in said:
+            said.append(sentence)
+
+    code, message = _FINE, ""
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        warnings.simplefilter("always", ThaliWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the report says so
+        warnings.simplefilter("ignore", InterruptedWarning)
+        try:
+            _DO[what](study, terminal, cores)
+        except ThaliError as error:
+            code, message = _REFUSED, error.render(terminal.words)
+        except typer.Exit as left:
+            code = left.exit_code
+        except OSError as error:
+            code, message = _REFUSED, f"{error.filename or 'The file'}: {error.strerror or error}."
+        except MemoryError:
+            code, message = _REFUSED, "That needs more memory than there is; ask for fewer draws or chains."
+        except KeyboardInterrupt:
+            code = _STOPPED
+        except Exception:
+            traceback.print_exc()
+            code, message = _BROKEN, "thali met an error of its own; the record of the run has the details."
+    return {"code": code, "message": message, "warnings": said}
+
+
+def _formats() -> tuple[str, ...]:
+    """Of the tables: Excel where it can be written."""
+    from importlib.util import find_spec
+
+    return TABLES if find_spec("openpyxl") else TABLES[:1]
+
+
+def _typed(asked: dict[str, Any]) -> dict[str, Any]:
+    """What was entered, as the command line has it."""
+    return {word: Path(value) if word in asked["paths"] else value for word, value in asked["typed"].items()}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,181 @@
+"""Options of models as the fields of a page, and what was entered there as the command line has it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thali.cli.classical import TESTS
+from thali.cli.models import TYPED
+from thali.cli.values import value_of
+from thali.errors import Argument, ArgumentError
+from thali.model.spec import DATA, FEATURES, NAMES, ModelSpec, Option
+
+from .words import HELP, METHODS, in_words, label, value_label
+
+FIRST = ("method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
+YES, NO = "yes", "no"
+# Classical tests that need nothing but data.
+TESTS_OF_DATA = [spec for spec in TESTS if spec.name not in ("trinary", "likelihood-ratio", "wald", "group")]
+FILE = "file"  # a value: the file that was given for the option
+
+
+class Field(NamedTuple):
+    """One field, with what it holds."""
+
+    word: str
+    label: str
+    help: str
+    kind: str  # choice, words, number, text, lines, column, columns, directions or file
+    choices: list[tuple[str, str]]  # (value, label)
+    default: str
+    takes_file: bool
+    methods: str  # of the model that have it, between blanks; "": all
+    value: str
+    values: list[str]  # of several columns
+
+
+def kinds() -> list[str]:
+    """The kinds of data that models take."""
+    return list(dict.fromkeys(data for spec in TYPED for data in spec.data))
+
+
+def models_for(kind: str) -> list[ModelSpec]:
+    """The models that take this kind of data."""
+    return [spec for spec in TYPED if kind in spec.data]
+
+
+def data_options(kind: str) -> list[Option]:
+    """What can be said of a table of this kind; of any kind if it is unknown."""
+    found: dict[str, Option] = {}
+    for spec in TYPED:
+        if not kind or kind in spec.data:
+            for option in spec.options:
+                if option.to == DATA:
+                    found.setdefault(option.word, option)
+    return list(found.values())
+
+
+def fields(
+    options: Sequence[Option], given: Mapping[str, Any], columns: Sequence[str] = (), methods: Sequence[str] = ()
+) -> list[Field]:
+    """A field for each option, those of several methods side by side."""
+    return [_field(option, options, given.get(option.word), columns, methods) for option in options]
+
+
+def model_options(spec: ModelSpec) -> tuple[list[Option], list[Option]]:
+    """The options that are asked of everybody, and the others."""
+    own = [option for option in spec.options if option.to != DATA]
+    return [each for each in own if each.name in FIRST], [each for each in own if each.name not in FIRST]
+
+
+def _field(
+    option: Option, options: Sequence[Option], given: Any, columns: Sequence[str], methods: Sequence[str]
+) -> Field:
+    kind, choices, default = "text", [], in_words(option.default, options)
+    help = HELP.get(option.name) or in_words(option.help, options)
+    help = "" if help.rstrip(".") == label(option.name) else help
+    if option.name == "method":
+        kind, help, default = "choice", "", ""
+        choices = [(each, METHODS.get(each, each)) for each in methods]
+    elif option.type is bool:
+        usual = NO if option.default.startswith("--no-") else YES
+        kind, default = "choice", ""
+        choices = [("", f"{usual} (default)"), (NO, NO) if usual == YES else (YES, YES)]
+    elif option.metavar == "COLUMN":
+        kind, default = "column", ""
+        choices = [("", "recognised"), *((each, each) for each in columns)]
+    elif option.type is NAMES and columns:
+        kind, choices, default = "columns", [(each, each) for each in columns], default
+    elif option.name == "monotone" and columns:
+        kind, choices, default = "directions", [(each, each) for each in columns], ""
+    elif option.type in (int, float):
+        kind = "number"
+    elif option.type is Path:
+        kind = FILE
+    elif option.several:
+        kind = "lines"
+    elif option.words:
+        kind = "words" if "|" in option.metavar else "choice"
+        choices = [(each, value_label(option, each)) for each in option.words]
+        usual = dict(choices).get(option.default)
+        choices = [("", f"{usual} (default)" if usual else value_label(option, "") or "default"), *choices]
+        choices = [each for each in choices if each[0] != option.default]
+        default = "" if usual or kind == "words" else default
+    takes_file = option.type is Path or "FILE" in option.metavar.split("|")
+    several: list[str] = given if isinstance(given, list) else str(given or "").split(",") if kind == "columns" else []
+    value = "\n".join(given) if isinstance(given, list) else _shown(given)
+    return Field(
+        option.word,
+        label(option.name),
+        help,
+        kind,
+        choices,
+        default,
+        takes_file,
+        " ".join(option.methods),
+        value,
+        several,
+    )
+
+
+def _shown(value: Any) -> str:
+    """A value as its field shows it."""
+    if isinstance(value, bool):
+        return YES if value else NO
+    return "" if value is None else str(value)
+
+
+def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) -> dict[str, Any]:
+    """What was entered for a model, by the words of its options, as the command line has it.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    form : mapping
+        Word -> text, empty where the default holds; words that the model does not have are left out.
+    files : mapping
+        Word -> the name of the file that was given for it.
+
+    Raises
+    ------
+    ArgumentError
+        If a value cannot be used, whatever the data are.
+    """
+    method = form.get("method") or (spec.methods[0] if spec.methods else "")
+    found: dict[str, Any] = {}
+    for option in spec.options_of(method) if method in spec.methods or not spec.methods else spec.options:
+        text = form.get(option.word, "").strip()
+        if text == FILE and option.word in files:
+            found[option.word] = Path(files[option.word]) if option.type is Path else files[option.word]
+            continue
+        if option.type is Path:
+            text = ""
+        if option.to == FEATURES and text and not _is_known(option, text):
+            raise ArgumentError(
+                Argument(option.name), f" must be a choice of its list or a whole number; got {text!r}."
+            )
+        if text and not (option.name == "method" and text == spec.methods[0]):
+            found[option.word] = typed = _typed(option, text)
+            if option.to != FEATURES:
+                value_of(option, typed)
+    return found
+
+
+def _is_known(option: Option, text: str) -> bool:
+    """Whether a text is no path: only files that were given are read."""
+    return option.type is not str or text in option.words or text.isdecimal()
+
+
+def _typed(option: Option, text: str) -> Any:
+    """A text as the command line would read it."""
+    if option.type is bool:
+        return text == YES
+    if option.type in (int, float):
+        try:
+            return option.type(text.replace(",", "") if option.type is int else text)
+        except ValueError:
+            what = "a whole number" if option.type is int else "a number"
+            raise ArgumentError(Argument(option.name), f" must be {what}; got {text!r}.") from None
+    if option.several:
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    return text

@@ -1,0 +1,187 @@
+"""The pages: what the templates are given, and nothing that was not escaped."""
+
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+
+from thali._described import printable
+from thali.cli.models import model_named
+from thali.data.kinds import PAIRS
+
+from . import runs
+from .fields import FILE, TESTS_OF_DATA, data_options, fields, kinds, model_options, models_for
+from .reading import nothing_read
+from .runs import Runs, ended
+from .studies import COMPARE, FIT, LOOK, READ, TEST, Studies, Study
+from .words import in_words, title
+
+_STATES = {
+    runs.NEVER: "not fitted yet",
+    runs.QUEUED: "waits for a processor",
+    runs.RUNNING: "running",
+    runs.ENDED: "finished",
+    runs.STOPPED: "stopped",
+}
+_RUNS = {FIT: "the fit", COMPARE: "the comparison", TEST: "the test", LOOK: "the first look"}
+_NOT_READ = "The table was not read to its end; read it again below, or drop it again."
+_SHORT = {TEST: "Computing …", LOOK: "Looking at what was drawn so far …"}
+
+
+class Pages:
+    """The pages of these studies, as fragments of HTML."""
+
+    def __init__(self, studies: Studies, children: Runs) -> None:
+        self._studies, self._runs = studies, children
+        loader = jinja2.FunctionLoader(lambda name: (files("thali.app") / "page" / name).read_text("utf-8"))
+        self._templates = jinja2.Environment(
+            loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+
+    def shell(self) -> str:
+        """The page around the fragments, which shows nothing of anybody."""
+        return self._templates.get_template("shell.html").render()
+
+    def home(self) -> str:
+        """Where to drop a file, and the studies so far."""
+        from thali.datasets import catalogue
+
+        studies = [
+            {"name": each.name, "title": each.title, "state": self._state(each), "model": self._model(each)}
+            | {"created": each.read("study")["created"][:16].replace("T", " ")}
+            for each in self._studies.all()
+        ]
+        return self._rendered("home.html", studies=studies, datasets=catalogue())
+
+    def study(self, study: Study) -> str:
+        """A study: its data and the models for them, or how far the fit is, or what it found."""
+        state = self._runs.state(study, FIT)
+        if state == runs.NEVER:
+            return self.setup(study)
+        if state == runs.ENDED and (study.path / FIT / "report.html").exists():
+            return self._results(study)
+        return self._run(study, state)
+
+    def setup(self, study: Study) -> str:
+        """What was read, and the models to choose from."""
+        reading, asked = nothing_read(_NOT_READ) | study.read("reading"), study.read(READ)
+        kind = reading["kind"]
+        before, given = study.read("draft"), study.files()
+        columns, attributes = reading["columns"], reading["attributes"]
+        models = []
+        for spec in models_for(kind):
+            first, others = model_options(spec)
+            typed = before.get("typed", {}) if before.get("model") == spec.name else {}
+            shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
+            models.append(
+                {
+                    "name": spec.name,
+                    "title": title(spec),
+                    "answers": in_words(spec.answers, spec.options),
+                    "methods": spec.methods,
+                    "first": fields(first, shown, attributes, spec.methods),
+                    "others": fields(others, shown, attributes, spec.methods),
+                }
+            )
+        said = asked.get("typed", {})
+        return self._rendered(
+            "setup.html",
+            study=study.name,
+            title=study.title,
+            reading=reading,
+            kinds=[(each, fields(data_options(each), said, columns)) for each in kinds()],
+            kind=asked.get("kind") or kind,
+            is_file="file" in study.read("study"),
+            models=models,
+            chosen=before.get("model") or (models[0]["name"] if models else ""),
+            **self._tests(study, kind),
+        )
+
+    def _run(self, study: Study, state: str) -> str:
+        end = ended(study, FIT)
+        return self._rendered(
+            "run.html",
+            study=study.name,
+            title=study.title,
+            model=self._model(study),
+            state=state,
+            stopping=self._runs.is_stopping(study, FIT),
+            end=end,
+            size=study.read("reading").get("size", ""),
+            look=self._runs.state(study, LOOK),
+            look_end=ended(study, LOOK),
+            has_chains=study.read(FIT)["has_cores"],
+            log=_log(study, FIT),
+        )
+
+    def _results(self, study: Study) -> str:
+        state = self._runs.state(study, COMPARE)
+        kind = study.read("reading").get("kind", "")
+        return self._rendered(
+            "results.html",
+            study=study.name,
+            title=study.title,
+            model=self._model(study),
+            end=ended(study, FIT),
+            has_draws=(study.path / FIT / "posterior.nc").exists(),
+            has_excel=any((study.path / FIT).glob("*.xlsx")),
+            comparison=state,
+            compared=(study.path / COMPARE / "report.html").exists() and state == runs.ENDED,
+            comparison_end=ended(study, COMPARE),
+            size=study.read("reading").get("size", ""),
+            draws=self._runs.draws(study, FIT),
+            **self._tests(study, kind),
+            log=_log(study, FIT),
+        )
+
+    def _tests(self, study: Study, kind: str) -> dict[str, Any]:
+        """What the card of classical tests shows; nothing but paired comparisons has one."""
+        tests = [(spec.name, spec.answers) for spec in TESTS_OF_DATA] if kind == PAIRS else []
+        state, end = self._runs.state(study, TEST), ended(study, TEST)
+        return {"tests": tests, "test": state, "test_end": end, "tested": study.read(TEST).get("name", "")}
+
+    def _state(self, study: Study) -> str:
+        state = self._runs.state(study, FIT)
+        if state == runs.ENDED and ended(study, FIT)["message"]:
+            return "not possible"
+        return _STATES[state]
+
+    def _model(self, study: Study) -> str:
+        name = study.read(FIT).get("model", "")
+        return title(model_named(name)[0]) if name else ""
+
+    def _rendered(self, name: str, **context: Any) -> str:
+        return printable(self._templates.get_template(name).render(**context))
+
+
+def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
+    """How far a run is, as an event."""
+    state = children.state(study, name)
+    found: dict[str, Any] = {"state": state, "text": f"{_RUNS[name].capitalize()} {_STATES[state]}."}
+    if state == runs.QUEUED:
+        found["text"] = "Waiting until another fit leaves a processor."
+    if state == runs.RUNNING:
+        progress = None if name in _SHORT else children.progress(study, name)
+        preparing = "Preparing; the first fit of a model compiles it, which may take half a minute."
+        found["text"] = _SHORT.get(name, preparing)
+        if children.is_stopping(study, name):
+            found["text"] = "Stopping: what was drawn so far is being written down."
+        elif progress is not None:
+            found |= {"done": progress.done, "total": progress.total}
+            left = "" if progress.left is None else f"; about {_duration(progress.left)} left"
+            found["text"] = f"{progress.done:,} of {progress.total:,} {progress.unit}{left}."
+    return found
+
+
+def _duration(seconds: float) -> str:
+    """A time in words."""
+    if seconds < 90:
+        return f"{max(1, round(seconds / 5) * 5)} seconds" if seconds >= 5 else "a few seconds"
+    minutes = seconds / 60
+    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
+
+
+def _log(study: Study, name: str) -> str:
+    """The end of what was said while it ran."""
+    file = study.path / f"{name}.log"
+    return file.read_bytes()[-20_000:].decode("utf-8", "replace") if file.exists() else ""

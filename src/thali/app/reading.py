@@ -1,0 +1,102 @@
+"""What a table was read as, in words and with its first rows; in a child process."""
+
+from typing import Any
+
+from thali._described import Facts
+from thali._source import Source
+from thali.cli.boundary import Terminal
+from thali.cli.loading import Found, find_data, recognised
+from thali.cli.models import model_for
+from thali.cli.values import value_of
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.errors import ThaliError
+from thali.model.spec import DATA
+from thali.reading.recognise import RecognitionError, recognise
+
+from .fields import data_options
+from .studies import READ, Study
+
+_UNASKED = (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)  # kinds that need no column to be named
+_ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
+
+
+def nothing_read(problem: str) -> dict[str, Any]:
+    """What is known of a table before it is read."""
+    empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
+    return empty | {"said": [], "found": [], "attributes": [], "facts": [], "columns": [], "head": [], "rows": 0}
+
+
+def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
+    """The kind of data, a sentence, facts and the first rows; or the problem, and whatever else is known."""
+    asked = study.read(READ)
+    terminal.know(data_options(asked.get("kind", "")))
+    shown = nothing_read("")
+    try:
+        found = _found(study)
+        if found.bundled is None:
+            shown |= _first_rows(found)
+        kind, data, shown["said"], shown["could_be"] = _read(found, asked)
+        shown["kind"] = kind
+        shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
+        shown["size"] = shown["facts"][0][1]
+        shown["attributes"] = list(data.attributes) if kind == EXPERIMENTS else []
+    except RecognitionError as error:
+        shown |= {"problem": error.render(terminal.words), "found": list(error.found)}
+    except ThaliError as error:
+        shown["problem"] = error.render(terminal.words)
+    return shown
+
+
+def _found(study: Study) -> Found:
+    """The data under the name that they came with."""
+    about = study.read("study")
+    if "dataset" in about:
+        return find_data(about["dataset"])
+    return Found(about["title"], None, Source(about["title"], (study.path / about["file"]).read_bytes()))
+
+
+def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, list[str], str]:
+    """The kind of data, the data, what is said of them, and another kind that they could be."""
+    kind, typed = asked.get("kind", ""), asked.get("typed", {})
+    known = {option.word: option for option in data_options(kind)}
+    wanted = {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
+    if not kind and "target" in wanted:
+        kind = CLASSES
+    if found.bundled is not None:
+        kind = found.bundled.kind
+    else:
+        kind = recognise(found.table, *([kind] if kind else _UNASKED), **wanted).kind
+    spec = model_for(kind)
+    own = {option.name for option in spec.options if option.to == DATA}
+    return kind, *recognised(found, spec, {name: value for name, value in wanted.items() if name in own})
+
+
+def _facts(kind: str, data: Any) -> Facts:
+    """What the data hold."""
+    if kind == CLASSES:
+        classes = tuple(map(str, dict.fromkeys(data.labels)))
+        size = f"{len(data.covariates):,} rows of {data.covariates.shape[1]:,} covariates"
+        names = tuple(map(str, data.covariates.columns))
+        return ("data", size), ("covariates", names), ("classes", classes)
+    return data._description().facts or (("data", str(data)),)
+
+
+def _first_rows(found: Found) -> dict[str, Any]:
+    """The first rows of the table as text."""
+    table = found.table
+    head = table.frame.iloc[:_ROWS, :_COLUMNS]
+    rows = [[_cell(value) for value in row] for row in head.itertuples(index=False)]
+    return {"columns": table.names, "head": rows, "rows": len(table.frame)}
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None or value != value else str(value)
+    return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+
+
+def _fact(name: str, value: str | tuple[str, ...]) -> list[str]:
+    """A fact of the data as a name and a text."""
+    if isinstance(value, str):
+        return [name, value]
+    more = f" … {len(value)} in all" if len(value) > _ROWS else ""
+    return [name, ", ".join(_cell(each) for each in value[:_ROWS]) + more]

@@ -1,0 +1,196 @@
+"""Child processes that read, fit and compare: begun, stopped, and found again after the server was gone.
+
+A child has a session of its own and writes to files alone, so it survives the server. It holds a lock while it runs,
+which ends with it; so whoever finds the lock free and no NAME.end.json knows that the child was killed.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thali.inference.jobs import read_index
+from thali.inference.locks import lock
+
+from .studies import QUEUED_RUNS, READ, Studies, Study
+
+NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
+PATIENCE = 300.0  # seconds in which a child may write down what it has
+MOST_SECONDS = 180.0  # of reading a table
+_AT_ONCE = 4  # chains of a fit that run at once
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    done: int
+    total: int
+    unit: str
+    left: float | None  # seconds, if that can be said yet
+
+
+class Draws(NamedTuple):
+    """Of each chain."""
+
+    made: int
+    aimed_at: int
+
+
+def cores_of_run() -> int:
+    """The processors of one run."""
+    return min(_AT_ONCE, os.cpu_count() or 1)
+
+
+class Runs:
+    """The children of one server, and those that an earlier one left."""
+
+    def __init__(self, studies: Studies, slots: int | None = None) -> None:
+        self._studies = studies
+        self._children: dict[tuple[str, str], subprocess.Popen[Any]] = {}
+        self._stopping: dict[tuple[str, str], float] = {}  # when a child is killed that does not stop
+        self._snapshots: dict[tuple[str, str], tuple[datetime, int]] = {}  # the first that was seen of each run
+        self.slots = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
+
+    def state(self, study: Study, name: str) -> str:
+        """Whether a run was asked for, waits, runs, has ended, or was stopped before its end."""
+        child = self._children.get((study.name, name))
+        if child is not None and child.poll() is None:
+            return RUNNING
+        if not (study.path / f"{name}.json").exists():
+            return NEVER
+        if (study.path / f"{name}.queued").exists():
+            return QUEUED
+        if child is None and _is_locked(study.path / f"{name}.lock"):
+            return RUNNING
+        return ENDED if (study.path / f"{name}.end.json").exists() else STOPPED
+
+    def queue(self, study: Study, name: str) -> None:
+        """Begin the run, or go on with it, as soon as there are processors for it."""
+        if self.state(study, name) != RUNNING:
+            study.remove(f"{name}.end.json")
+            (study.path / f"{name}.queued").touch()
+            self.tend()
+
+    def tend(self) -> None:
+        """Begin what waits, as far as there are processors; kill what was told to stop long ago."""
+        for (study_name, name), deadline in list(self._stopping.items()):
+            study = self._studies.named(study_name)
+            if study is None or self.state(study, name) != RUNNING:
+                del self._stopping[study_name, name]
+            elif time.monotonic() > deadline:
+                self._signal(study, name, _KILL)
+        every = [(study, name) for study in self._studies.all() for name in QUEUED_RUNS]
+        free = self.slots - sum(self.state(*each) == RUNNING for each in every)
+        waiting = [each for each in every if self.state(*each) == QUEUED]
+        for study, name in sorted(waiting, key=lambda each: _queued_at(*each))[: max(0, free)]:
+            self._begin(study, name)
+
+    def stop(self, study: Study, name: str) -> None:
+        """Ask the child to write down what it has and end; the second time, end it."""
+        key = (study.name, name)
+        if self.state(study, name) == QUEUED:
+            study.remove(f"{name}.queued")
+        elif self.state(study, name) == RUNNING:
+            again = key in self._stopping
+            self._stopping.setdefault(key, time.monotonic() + PATIENCE)
+            self._signal(study, name, _KILL if again else signal.SIGTERM)
+
+    def is_stopping(self, study: Study, name: str) -> bool:
+        """Whether the child was asked to end."""
+        return (study.name, name) in self._stopping and self.state(study, name) == RUNNING
+
+    def begin(self, study: Study, name: str) -> None:
+        """Begin a run that is short, and waits for nothing."""
+        if self.state(study, name) != RUNNING:
+            self._begin(study, name)
+
+    def read(self, study: Study) -> None:
+        """Read the data, and wait for it."""
+        study.remove("read.end.json", "reading.json")
+        child = self._begin(study, READ)
+        try:
+            child.wait(MOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._signal(study, READ, _KILL)
+            child.wait()
+
+    def _begin(self, study: Study, name: str) -> "subprocess.Popen[Any]":
+        """Start the child."""
+        study.remove(f"{name}.end.json")
+        self._snapshots.pop((study.name, name), None)
+        with open(study.path / f"{name}.log", "ab") as log:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "thali.app.child", name, str(study.path), str(cores_of_run())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                **_OWN_SESSION,
+            )
+        self._children[study.name, name] = child
+        study.remove(f"{name}.queued")
+        return child
+
+    def _signal(self, study: Study, name: str, number: int) -> None:
+        """Send a signal to the child, and to whatever it has begun."""
+        child = self._children.get((study.name, name))
+        process = child.pid if child is not None else study.read(f"{name}.process").get("pid")
+        if process is None:
+            return
+        try:
+            if sys.platform == "win32":
+                os.kill(process, signal.SIGTERM)
+            else:
+                os.killpg(process, number)
+        except ProcessLookupError:
+            pass
+
+    def draws(self, study: Study, name: str) -> Draws | None:
+        """The draws of each chain in its job; None if there is no job of chains."""
+        index = read_index(study.path / name / "job")
+        if index is None or "recorded" not in index:
+            return None
+        return Draws(max(index["recorded"], default=0), index["place"]["draws"])
+
+    def progress(self, study: Study, name: str) -> Progress | None:
+        """How far a run is, as its job says; None before its first snapshot."""
+        index = read_index(study.path / name / "job")
+        if index is None:
+            return None
+        done, total, unit = (index["place"][key] for key in ("done", "total", "unit"))
+        written = datetime.fromisoformat(index["written"])
+        first, before = self._snapshots.setdefault((study.name, name), (written, done))
+        if done < before:  # the chains began again
+            self._snapshots[study.name, name] = written, done
+        spent, since = (written - first).total_seconds(), done - before
+        left = spent * (total - done) / since if since > 0 and spent > 0 and total > done else None
+        return Progress(done, total, unit, left)
+
+
+def ended(study: Study, name: str) -> dict[str, Any]:
+    """How a run ended: code, message and warnings."""
+    return {"code": 0, "message": "", "warnings": []} | study.read(f"{name}.end")
+
+
+def _queued_at(study: Study, name: str) -> float:
+    try:
+        return (study.path / f"{name}.queued").stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether a child holds the lock."""
+    if not path.exists():
+        return False
+    with open(path, "ab") as file:
+        return not lock(file.fileno())
+
+
+_OWN_SESSION: dict[str, Any] = (
+    {"creationflags": 0x200} if sys.platform == "win32" else {"start_new_session": True}  # CREATE_NEW_PROCESS_GROUP
+)
+_KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL

@@ -1,0 +1,371 @@
+"""The server: its addresses, and what happens at each."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from thali.cli.models import model_named
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
+from thali.errors import ThaliError
+
+from . import runs
+from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for
+from .guard import LOCAL, Guard
+from .pages import Pages, progress_of
+from .reading import nothing_read
+from .runs import Runs
+from .studies import COMPARE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, Studies, Study, ending_of
+from .tickets import Tickets, file_of
+from .words import words_of
+
+_TICK = 0.4  # seconds between two looks at a run
+_BY_ASPECTS = "Bradley-Terry-Luce=unique,shared aspects=ibp"
+# What is compared; models of other data go by their names.
+_COMPARED = {PAIRS: _BY_ASPECTS, CHOICES: _BY_ASPECTS, SIMILARITIES: "additive clustering=ibp"}
+_OF_MODELS = ("monotone", "ties")  # what a comparison takes over from the fit
+_SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
+_STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
+
+
+class Server:
+    """What the addresses do with the studies in a folder."""
+
+    def __init__(self, folder: Path, slots: int | None = None) -> None:
+        self.studies = Studies(folder)
+        self.runs = Runs(self.studies, slots)
+        self.pages = Pages(self.studies, self.runs)
+        self._tickets = Tickets()
+
+    # pages ----------------------------------------------------------------------------------------------------
+
+    def shell(self, request: Request) -> Response:
+        """The page around all others; it shows nothing without the key."""
+        return HTMLResponse(self.pages.shell())
+
+    def static(self, request: Request) -> Response:
+        """Script, style and picture of the app."""
+        name = request.path_params["name"]
+        if name not in _STATIC:
+            raise HTTPException(404)
+        content = (files("thali.app") / "static" / name).read_bytes()
+        if name == "app.css":  # one look for the app and the reports
+            content = (files("thali.report") / "page" / "style.css").read_bytes() + content
+        return Response(content, media_type=_STATIC[name])
+
+    def home(self, request: Request) -> Response:
+        """The start."""
+        return HTMLResponse(self.pages.home())
+
+    def study(self, request: Request) -> Response:
+        """A study, in whatever state it is."""
+        return HTMLResponse(self.pages.study(self._study(request)))
+
+    # data -----------------------------------------------------------------------------------------------------
+
+    async def upload(self, request: Request) -> Response:
+        """A file as the body of the request; its name is only shown."""
+        title = unquote(request.headers.get("x-name", "data"))
+        study = self.studies.new(title, file=f"data{ending_of(title)}")
+        await self._received(request, study.path / study.data_name)
+        return await self._read(study, {})
+
+    async def dataset(self, request: Request) -> Response:
+        """A bundled data set."""
+        from thali.datasets import catalogue
+
+        name = (await _form(request)).get("name")
+        if name not in [record.name for record in catalogue()]:
+            raise HTTPException(404)
+        return await self._read(self.studies.new(name, dataset=name), {})
+
+    async def read(self, request: Request) -> Response:
+        """Read the table again, with what was said of its columns."""
+        study, form = self._study(request), await _form(request)
+        if study.read(FIT):
+            return _problem("This study is fitted already; begin another one with these data.", 409)
+        kind = form.get("kind", "")
+        if kind not in ("", *kinds()):
+            raise HTTPException(400)
+        typed = {}
+        for option in data_options(kind):
+            text = form.get(option.word, "").strip()
+            if text:
+                typed[option.word] = text.splitlines() if option.several else text
+        return await self._read(study, {"kind": kind, "typed": typed})
+
+    async def option_file(self, request: Request) -> Response:
+        """A file for an option, such as a tree."""
+        study, word = self._study(request), request.path_params["word"]
+        own = {option.word for spec in models_for(study.read("reading").get("kind", "")) for option in spec.options}
+        if word not in own:
+            raise HTTPException(404)
+        ending = ending_of(unquote(request.headers.get("x-name", "")))
+        study.remove(*(file.name for file in study.path.glob(f"for-{word}.*")))
+        await self._received(request, study.path / f"for-{word}{ending}")
+        return JSONResponse({})
+
+    async def _received(self, request: Request, file: Path) -> None:
+        """Write the body to a file; one that breaks off is removed."""
+        try:
+            with open(file, "xb") as out:
+                async for chunk in request.stream():
+                    out.write(chunk)
+        except BaseException:
+            file.unlink(missing_ok=True)
+            if file.stem == "data":
+                self.studies.delete(Study(file.parent))
+            raise
+
+    async def _read(self, study: Study, asked: dict[str, Any]) -> Response:
+        study.write(READ, asked)
+        await asyncio.to_thread(self.runs.read, study)
+        if not study.read("reading"):
+            message = runs.ended(study, READ)["message"] or "The table could not be read in time or in memory."
+            study.write("reading", nothing_read(message))
+        return _go(study)
+
+    # runs -----------------------------------------------------------------------------------------------------
+
+    async def fit(self, request: Request) -> Response:
+        """Fit a model."""
+        study, form = self._study(request), await _form(request)
+        if study.read(FIT):
+            return _problem("This study is fitted already; begin another one with these data.", 409)
+        reading = study.read("reading")
+        specs = {spec.name: spec for spec in models_for(reading.get("kind", ""))}
+        if form.get("model") not in specs:
+            return _problem("Choose a model that takes these data.")
+        spec = specs[form["model"]]
+        own = {option.word for option in spec.options}
+        said = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in own}
+        try:
+            typed = said | entered(spec, form, study.files())
+        except ThaliError as error:
+            return _problem(error.render(words_of(spec.options)))
+        method = typed.get("method", spec.methods[0] if spec.methods else "")
+        paths = [word for word, value in typed.items() if isinstance(value, Path)]
+        asked = {
+            "model": spec.name,
+            "typed": {word: str(value) if word in paths else value for word, value in typed.items()},
+            "paths": paths,
+            "has_cores": any(option.word == "cores" for option in spec.options_of(method)),
+        }
+        study.write(FIT, asked)
+        self.runs.queue(study, FIT)
+        return _go(study)
+
+    async def more(self, request: Request) -> Response:
+        """Go on with a fit, to more draws of each chain."""
+        study, form = self._study(request), await _form(request)
+        asked, draws = study.read(FIT), form.get("draws", "").strip()
+        had = self.runs.draws(study, FIT)
+        if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
+            return _problem("There is no finished fit to go on with.", 409)
+        spec, _ = model_named(asked["model"])
+        word = next(option.word for option in spec.options if option.name in ("draws", "sweeps"))
+        least = had.made if word in asked["typed"] else had.aimed_at
+        if not draws.isdecimal() or not least < int(draws) < 10**9:
+            return _problem(f"Draws of each chain must be a whole number above {least:,}; got {draws!r}.")
+        study.write(FIT, {**asked, "typed": {**asked["typed"], word: int(draws)}})
+        self.runs.queue(study, FIT)
+        return _go(study)
+
+    def go_on(self, request: Request) -> Response:
+        """Go on with a run that was stopped or killed."""
+        study, name = self._study(request), self._run(request)
+        if name not in QUEUED_RUNS or not study.read(name):
+            raise HTTPException(404)
+        self.runs.queue(study, name)
+        return _go(study)
+
+    def stop(self, request: Request) -> Response:
+        """Stop a run and keep what it has; the second time, end it at once."""
+        study = self._study(request)
+        self.runs.stop(study, self._run(request))
+        return _go(study)
+
+    async def compare(self, request: Request) -> Response:
+        """Compare models by what they predict of data left out."""
+        study = self._study(request)
+        said, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
+        typed = {word: value for word, value in (fitted | said).items() if word in said or word in _OF_MODELS}
+        kind = study.read("reading").get("kind", "")
+        study.write(COMPARE, {"models": _COMPARED.get(kind), "typed": typed, "paths": []})
+        self.runs.queue(study, COMPARE)
+        return _go(study)
+
+    async def test(self, request: Request) -> Response:
+        """Carry out a classical test."""
+        study, name = self._study(request), (await _form(request)).get("test", "")
+        spec = next((spec for spec in TESTS_OF_DATA if spec.name == name), None)
+        if spec is None or study.read("reading").get("kind") != PAIRS:
+            raise HTTPException(404)
+        own = {option.word for option in spec.options}
+        typed = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in own}
+        study.write(TEST, {"name": name, "typed": typed, "paths": []})
+        self.runs.begin(study, TEST)
+        return _go(study)
+
+    def look(self, request: Request) -> Response:
+        """Show what a fit has drawn so far."""
+        study = self._study(request)
+        study.write(LOOK, {})
+        self.runs.begin(study, LOOK)
+        return _go(study)
+
+    def again(self, request: Request) -> Response:
+        """Another study of the same data."""
+        study = self._study(request)
+        other = self.studies.again(study)
+        if fitted := study.read(FIT):
+            other.write("draft", fitted)
+        return _go(other)
+
+    def delete(self, request: Request) -> Response:
+        """Remove a study."""
+        study = self._study(request)
+        if runs.RUNNING in (self.runs.state(study, name) for name in RUNS):
+            return _problem("It is running; stop it first.", 409)
+        self.studies.delete(study)
+        return JSONResponse({"go": "/"})
+
+    async def events(self, request: Request) -> Response:
+        """How far a run is, whenever that changes, until it ends."""
+        study, name = self._study(request), self._run(request)
+
+        async def stream() -> AsyncIterator[str]:
+            last = None
+            while True:
+                found = await asyncio.to_thread(progress_of, self.runs, study, name)
+                if found != last:
+                    yield f"data: {json.dumps(found)}\n\n"
+                    last = found
+                if found["state"] not in (runs.RUNNING, runs.QUEUED):
+                    return
+                await asyncio.sleep(_TICK)
+
+        return StreamingResponse(stream(), media_type="text/event-stream")
+
+    # files ----------------------------------------------------------------------------------------------------
+
+    async def ticket(self, request: Request) -> Response:
+        """An address that gives a file once, within a minute: a frame and a download send no header."""
+        study, what = self._study(request), (await _form(request)).get("what", "")
+        response = file_of(study, what)
+        if response is None:
+            raise HTTPException(404)
+        return JSONResponse({"address": f"/ticket/{self._tickets.new(response)}"})
+
+    def redeem(self, request: Request) -> Response:
+        """The file of a ticket."""
+        response = self._tickets.redeemed(request.path_params["ticket"])
+        if response is None:
+            raise HTTPException(404)
+        return response
+
+    # what they share ------------------------------------------------------------------------------------------
+
+    def _study(self, request: Request) -> Study:
+        study = self.studies.named(request.path_params["study"])
+        if study is None:
+            raise HTTPException(404)
+        return study
+
+    def _run(self, request: Request) -> str:
+        name = request.path_params["run"]
+        if name not in RUNS:
+            raise HTTPException(404)
+        return name
+
+    @contextlib.asynccontextmanager
+    async def tending(self, app: Any) -> AsyncIterator[None]:
+        """While the server runs, what waits is begun."""
+
+        async def tend() -> None:
+            while True:
+                await asyncio.to_thread(self.runs.tend)
+                await asyncio.sleep(_TICK)
+
+        task = asyncio.create_task(tend())
+        try:
+            yield
+        finally:
+            task.cancel()
+
+
+def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False) -> Guard:
+    """The app as ASGI; studies lie in the folder."""
+    server = Server(folder)
+    one = "/api/study/{study}"
+    routes = [
+        Route("/", server.shell),
+        Route("/study/{study}", server.shell),
+        Route("/static/{name}", server.static),
+        Route("/favicon.ico", lambda request: server.static(_as_icon(request))),
+        Route("/ticket/{ticket}", server.redeem),
+        Route("/api/home", server.home),
+        Route("/api/upload", server.upload, methods=["POST"]),
+        Route("/api/dataset", server.dataset, methods=["POST"]),
+        Route(one, server.study),
+        Route(one + "/read", server.read, methods=["POST"]),
+        Route(one + "/file/{word}", server.option_file, methods=["POST"]),
+        Route(one + "/fit", server.fit, methods=["POST"]),
+        Route(one + "/more", server.more, methods=["POST"]),
+        Route(one + "/compare", server.compare, methods=["POST"]),
+        Route(one + "/test", server.test, methods=["POST"]),
+        Route(one + "/look", server.look, methods=["POST"]),
+        Route(one + "/again", server.again, methods=["POST"]),
+        Route(one + "/delete", server.delete, methods=["POST"]),
+        Route(one + "/ticket", server.ticket, methods=["POST"]),
+        Route(one + "/{run}/go-on", server.go_on, methods=["POST"]),
+        Route(one + "/{run}/stop", server.stop, methods=["POST"]),
+        Route(one + "/{run}/events", server.events),
+    ]
+    handlers: Any = {
+        HTTPException: _http_problem,
+        ThaliError: lambda request, error: _problem(error.render(words_of([]))),
+        500: lambda request, error: _problem("thali met an error; where thali app was started are its details.", 500),
+        ClientDisconnect: lambda request, error: _problem("The upload broke off."),
+    }
+    return Guard(
+        Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending), key, hosts, any_address
+    )
+
+
+def _as_icon(request: Request) -> Request:
+    request.scope["path_params"] = {"name": "favicon.svg"}
+    return request
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """What a form sent: names and texts, as JSON."""
+    try:
+        found = json.loads(await request.body() or b"{}")
+    except ValueError:
+        raise HTTPException(400) from None
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise HTTPException(400)
+    return found
+
+
+def _http_problem(request: Request, error: Any) -> Response:
+    return _problem(_SAID.get(error.status_code) or error.detail, error.status_code)
+
+
+def _go(study: Study) -> Response:
+    return JSONResponse({"go": f"/study/{study.name}"})
+
+
+def _problem(sentence: str, status: int = 400) -> Response:
+    return JSONResponse({"problem": sentence}, status)

@@ -1,0 +1,115 @@
+"""`thali app`: a free port, a key, the browser."""
+
+import os
+import secrets
+import socket
+import sys
+import threading
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+
+from thali.errors import ArgumentError, DataError
+
+from .studies import default_folder
+
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # of a password that people type
+
+
+def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
+    """Serve the app until Ctrl-C.
+
+    Parameters
+    ----------
+    port : int
+        0: a free one.
+    host : str
+        The address to serve; any other than that of this computer itself needs a password, which is printed.
+    browser : bool
+        Whether to open it.
+    folder : Path or None
+        Where studies lie; None: that of the user.
+
+    Raises
+    ------
+    ArgumentError
+        If Starlette and uvicorn are not installed, or the address cannot be served.
+    DataError
+        If the folder cannot be made.
+    """
+    try:
+        import uvicorn
+
+        from .guard import LOCAL
+        from .server import application
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        raise ArgumentError(f"The app needs {missing}: pip install 'thali[app]'.") from None
+
+    is_open = host not in LOCAL
+    key = _password() if is_open else secrets.token_urlsafe(32)
+    place = folder if folder is not None else default_folder()
+    hosts = (*LOCAL, host, *_own_names()) if is_open else LOCAL
+    app = application(place.absolute(), key, hosts, any_address=is_open)
+    os.environ["PYTHONUNBUFFERED"] = "1"  # of children: what they say is read while they run
+    with _listening(host, port) as listening:
+        port = listening.getsockname()[1]
+        _greet(host, port, key, place, is_open)
+        if browser and not is_open:
+            threading.Timer(0.5, webbrowser.open, [_address(host, port, key)]).start()
+        settings = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket at the address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family)
+    try:
+        if sys.platform != "win32":
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen()  # from now on requests wait
+    except OSError as error:
+        found.close()
+        raise DataError(f"Cannot serve {host}, port {port}: {error.strerror}; choose another port or host.") from None
+    return found
+
+
+def _address(host: str, port: int, key: str = "") -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/{f'#key={key}' if key else ''}"
+
+
+def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
+    """Say where the app is."""
+    if is_open:
+        print(
+            f"WARNING: whoever reaches {host} over the network and knows the password can use this app, and what they\n"
+            "send is not encrypted; do so in networks that you trust alone.",
+            flush=True,
+        )
+        print(f"thali app: {_address(host, port)}\npassword: {key}")
+    else:
+        print(f"thali app: {_address(host, port, key)}")
+    print(f"Studies lie in {folder}. Ctrl-C ends the app; fits that run go on, and the next thali app shows them.")
+    sys.stdout.flush()
+
+
+def _password() -> str:
+    """A password of 80 bits that can be typed."""
+    return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
+
+
+def _own_names() -> tuple[str, ...]:
+    """The names of this computer."""
+    return socket.gethostname().lower(), socket.getfqdn().lower()

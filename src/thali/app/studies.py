@@ -1,0 +1,137 @@
+"""Studies on disk: a folder each, with its data, what was asked, and what children found.
+
+::
+
+    FOLDER/20261121-1745-3f9c2a/
+      study.json        its title, and the data: a file beside it, or a bundled data set
+      data.csv          what was dropped, under a name of ours
+      read.json         what was said of the table;     reading.json  what it was read as
+      fit.json          model and options;              fit/          results and job, as `thali fit --out` has them
+      look.json                                         look/         results so far of a fit that runs
+      compare.json      which models;                   compare/      as `thali compare --out` has them
+      test.json         which classical test;           test/         its report and tables
+      NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
+"""
+
+import json
+import re
+import secrets
+import shutil
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from thali.errors import DataError
+from thali.inference.files import atomic_write
+
+READ, FIT, LOOK, COMPARE, TEST = "read", "fit", "look", "compare", "test"
+QUEUED_RUNS = (FIT, COMPARE)
+RUNS = (*QUEUED_RUNS, LOOK, TEST)
+ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
+_NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
+_LONGEST = 200  # characters of a title
+
+
+def default_folder() -> Path:
+    """Where studies lie unless another folder is named."""
+    home = Path.home()
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "thali"
+    if sys.platform == "win32":
+        return home / "AppData" / "Local" / "thali"
+    return home / ".local" / "share" / "thali"
+
+
+class Study:
+    """The folder of a study."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def name(self) -> str:
+        """The name of its folder, by which pages know it."""
+        return self.path.name
+
+    def read(self, name: str) -> dict[str, Any]:
+        """What NAME.json holds; nothing if there is none."""
+        try:
+            return json.loads((self.path / f"{name}.json").read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+
+    def write(self, name: str, content: dict[str, Any]) -> None:
+        """Replace NAME.json."""
+        atomic_write(self.path / f"{name}.json", json.dumps(content, ensure_ascii=False).encode())
+
+    def remove(self, *names: str) -> None:
+        """Remove files that may be absent."""
+        for name in names:
+            (self.path / name).unlink(missing_ok=True)
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.read("study")["title"]
+
+    @property
+    def data_name(self) -> str:
+        """The data, as the command line names them from within the folder."""
+        about = self.read("study")
+        return about.get("file") or about["dataset"]
+
+    def files(self) -> dict[str, str]:
+        """The files that were given for options, by the words of these."""
+        return {file.stem.removeprefix("for-"): file.name for file in self.path.glob("for-*.*")}
+
+
+class Studies:
+    """All studies in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise DataError(f"Cannot make the folder '{folder}': {error.strerror}; name another one.") from None
+
+    def all(self) -> list[Study]:
+        """The latest first."""
+        found = [Study(path) for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
+        return sorted((each for each in found if each.read("study")), key=lambda each: each.name, reverse=True)
+
+    def named(self, name: str) -> Study | None:
+        """The study of that name; None if there is none, or the name is no name of a study."""
+        study = Study(self.folder / name) if _NAME.fullmatch(name) else None
+        return study if study is not None and study.read("study") else None
+
+    def new(self, title: str, **data: str) -> Study:
+        """An empty study; `data`: file or dataset."""
+        now = datetime.now()
+        study = Study(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
+        study.path.mkdir(mode=0o700)
+        shown = " ".join(title.split())[:_LONGEST] or "data"
+        study.write("study", {"title": shown, "created": now.astimezone().isoformat(timespec="seconds"), **data})
+        return study
+
+    def again(self, study: Study) -> Study:
+        """Another study of the same data, read in the same way."""
+        about = study.read("study")
+        data = {key: about[key] for key in ("file", "dataset") if key in about}
+        other = self.new(about["title"], **data)
+        kept = [*study.path.glob("data.*"), *study.path.glob("for-*.*")]
+        for file in [*kept, *(study.path / f"{name}.json" for name in (READ, "reading"))]:
+            if file.exists():
+                shutil.copy2(file, other.path / file.name)
+        return other
+
+    def delete(self, study: Study) -> None:
+        """Remove a study with all that it holds."""
+        shutil.rmtree(study.path)
+
+
+def ending_of(name: str) -> str:
+    """The ending of an uploaded file, if it is one of a table; tables are recognised by their content."""
+    ending = Path(name.replace("\\", "/")).suffix.lower()
+    return ending if ending in ENDINGS else ".txt"

@@ -1,0 +1,63 @@
+"""Results to show and to download, each at an address that is good for once: frames and downloads send no header."""
+
+import io
+import secrets
+import time
+import zipfile
+from pathlib import Path
+
+from starlette.responses import FileResponse, Response
+
+from .guard import REPORT_POLICY
+from .studies import RUNS, Study
+
+_VALID = 60.0  # seconds
+
+
+class Tickets:
+    """Responses that wait for whoever knows their name."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, tuple[float, Response]] = {}
+
+    def new(self, response: Response) -> str:
+        """The name by which the response can be had, once and for a minute."""
+        now, name = time.monotonic(), secrets.token_urlsafe(32)
+        self._waiting = {key: each for key, each in self._waiting.items() if each[0] > now}
+        self._waiting[name] = now + _VALID, response
+        return name
+
+    def redeemed(self, name: str) -> Response | None:
+        """The response, if there is one of that name."""
+        until, response = self._waiting.pop(name, (0.0, None))
+        return response if time.monotonic() <= until else None
+
+
+def file_of(study: Study, what: str) -> Response | None:
+    """What can be shown or downloaded of a run: RUN/view, report, posterior, csv or xlsx; None if it is not there."""
+    name, _, kind = what.partition("/")
+    folder = study.path / name
+    if name not in RUNS:
+        return None
+    report = folder / "report.html"
+    if kind in ("view", "report") and report.is_file():
+        saved = None if kind == "view" else f"thali-{name}.html"
+        return FileResponse(
+            report, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY}, filename=saved
+        )
+    if kind == "posterior":
+        found = [folder / each for each in ("posterior.nc", "model.nc") if (folder / each).is_file()]
+        return FileResponse(found[0], media_type="application/x-netcdf", filename=found[0].name) if found else None
+    if kind in ("csv", "xlsx") and (tables := sorted(folder.glob(f"*.{kind}"))):
+        return _zipped(tables, f"thali-{name}-{kind}.zip")
+    return None
+
+
+def _zipped(tables: list[Path], name: str) -> Response:
+    """Files in one archive; the same files give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in tables:
+            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content.getvalue(), media_type="application/zip", headers=headers)

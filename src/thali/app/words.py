@@ -1,0 +1,176 @@
+"""The app's words: what its fields are called, and how messages name them."""
+
+import re
+from collections.abc import Iterable
+
+from thali.cli.messages import OptionWords
+from thali.errors import Words
+from thali.model.registry import SPECS
+from thali.model.spec import ModelSpec, Option
+
+_LABELS = {
+    "alpha": "How many features are expected beforehand (concentration)",
+    "a": "Shape of the prior of the weights",
+    "alternative": "Alternative",
+    "aspects": "Aspects",
+    "attributes": "Columns that describe the products",
+    "bins": "Bins of numeric attributes",
+    "chains": "Independent chains",
+    "choice_id": "Occasion",
+    "chosen": "What was chosen",
+    "cores": "Chains at the same time",
+    "count": "How often",
+    "draws": "Draws of each chain",
+    "first": "First of two options",
+    "folds": "Parts of the cross-validation",
+    "home": "Who played at home",
+    "away": "Who played away",
+    "kind": "Estimate in the tables",
+    "lapse": "Probability of a blind choice",
+    "leaf_length": "How far the tree separates options",
+    "levels": "Order of levels",
+    "linear": "Attributes with one slope",
+    "losses": "How often it lost",
+    "market": "A market of products",
+    "max_time": "Longest time in seconds",
+    "method": "Method",
+    "models": "Models",
+    "monotone": "Attributes of which more is better, or less",
+    "none": "The no-choice option",
+    "option": "Option",
+    "overwrite": "Begin again",
+    "random_seed": "Seed",
+    "rejected": "What was not chosen",
+    "respondent": "Who answered",
+    "second": "Second of two options",
+    "sigma": "Standard deviation of a similarity",
+    "symmetrize": "Two sides of a square that differ",
+    "target": "Classes",
+    "thin": "Sweeps for each draw",
+    "ties": "Ties",
+    "tree": "A tree of related options",
+    "tune": "Draws thrown away first",
+    "unique": "An aspect of each option's own",
+    "unranked": "Options without a rank",
+}
+# Help in place of that of the command line, which explains what is typed.
+HELP = {
+    "aspects": "What options have in common, and are eliminated by.",
+    "features": "What objects have in common, and are similar by.",
+    "tree": "Related options share aspects more readily: a table of two columns, option and group, or a Newick file. It"
+    " takes the place of the choice above.",
+    "ties": "What a tie counts.",
+    "unranked": "Of rankings: what the options are that somebody did not rank.",
+    "symmetrize": "The similarity of a to b beside that of b to a.",
+    "sampler": "How the posterior is sampled.",
+    "kind": "Which estimate stands in the tables.",
+    "linear": "Their levels are numbers, each step worth the same; other attributes have a coefficient for each level.",
+    "levels": "The levels of an attribute from worst to best, one attribute a line: size=small,medium,large",
+    "bins": "An attribute of many numbers in so many bins, or cut at numbers, one attribute a line: price=4",
+    "monotone": "Whether people, all else being equal, want more of an attribute.",
+    "coding": "What a value of the outcome means, one a line: VALUE=first, VALUE=second or VALUE=tie.",
+    "none": "Its label among the alternatives; or the column that holds 1 in its rows; or COLUMN=VALUE.",
+    "tempering": "Replicas at several temperatures, so that chains change between families of features.",
+    "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10; the default suits similarities"
+    " between about 0 and 1.",
+    "transform": "What the weights weigh.",
+    "market": "A table of products, one a row, whose market shares are predicted.",
+}
+_TITLES = {"plackett-luce": "Plackett-Luce regression", "sparse-logit": "Sparse multinomial logit"}
+METHODS = {
+    "mcmc": "the whole posterior, by sampling",
+    "laplace": "an approximation of the posterior, in seconds",
+    "maximum-likelihood": "maximum likelihood",
+    "annealed": "annealed chains, which predict best",
+    "smc": "sequential Monte Carlo, which also estimates the evidence",
+    "gibbs": "the whole posterior, by sampling",
+    "polya-gamma": "the whole posterior, by sampling",
+    "holmes-held": "the whole posterior, by the sampler of Holmes and Held",
+    "map": "the most probable weights alone",
+    "variational": "an approximation of the posterior",
+}
+VALUES = {
+    ("aspects", ""): "found in the data; by other methods one of each option's own",
+    ("aspects", "ibp"): "found in the data, as many as it takes",
+    ("aspects", "unique"): "one of each option's own and no other (Bradley-Terry-Luce)",
+    ("features", "ibp"): "found in the data, as many as it takes",
+    ("sampler", "paper"): "the published one, for comparison only",
+    ("symmetrize", "mean"): "take their mean",
+    ("ties", "davidson"): "a third outcome, whose odds are learned",
+    ("ties", "half"): "half a choice of either option",
+    ("ties", "drop"): "left out",
+    ("unranked", "absent"): "were not offered",
+    ("unranked", "worse"): "were offered, and are worse than the others",
+    ("tempering", "auto"): "where they are needed",
+    ("transform", "exponential"): "exponentials of each covariate",
+    ("transform", "exponential-pairs"): "exponentials of each covariate and of sums of two",
+    ("transform", "none"): "covariates of 0 or more as they are",
+}
+
+
+class AppWords(OptionWords):
+    """How messages spell arguments for whoever sees fields with labels.
+
+    Example
+    -------
+    >>> from thali.errors import ArgumentError, Setting
+    >>> from thali.model.options import DRAWS
+    >>> ArgumentError("Set ", Setting("draws", 2000), ".").render(AppWords([DRAWS]))
+    'Set “Draws of each chain” = 2000.'
+    """
+
+    def argument(self, name: str) -> str:
+        """The label of the field."""
+        return f"“{label(name)}”"
+
+    def setting(self, name: str, value: object) -> str:
+        """The label, and what to choose or to write."""
+        return f"{self.argument(name)} = {self.value(name, value)}"
+
+    def value(self, name: str, value: object) -> str:
+        """What the field shows for the value."""
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return "its default" if value is None else super().value(name, value)
+
+    def model(self, name: str) -> str:
+        """The title of the model."""
+        return next((title(spec) for spec in SPECS if spec.cls.endswith(f":{name}")), name)
+
+
+def words_of(options: Iterable[Option]) -> Words:
+    """The words of a page with these options."""
+    return AppWords(options)
+
+
+def label(name: str) -> str:
+    """What the field of an argument is called."""
+    return _LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+def title(spec: ModelSpec) -> str:
+    """What a model is called."""
+    return _TITLES.get(spec.name) or spec.name.replace("-", " ").capitalize()
+
+
+def in_words(text: str, options: Iterable[Option]) -> str:
+    """Help that was written for the command line, with labels in place of options.
+
+    Example
+    -------
+    >>> from thali.model.options import CHOSEN
+    >>> in_words("The column of the loser, beside --chosen.", [CHOSEN])
+    'The column of the loser, beside “What was chosen”.'
+    """
+    names = {option.word: option.name for option in options}
+
+    def spelled(found: re.Match[str]) -> str:
+        no, word = found.groups()
+        return f"{'without ' if no else ''}“{label(names.get(word, word.replace('-', '_')))}”"
+
+    return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)", spelled, text)
+
+
+def value_label(option: Option, word: str) -> str:
+    """What a choice among the words of an option is called."""
+    return VALUES.get((option.name, word), word.replace("-", " "))

@@ -1,0 +1,221 @@
+"""Who may not use the app, and what it refuses: each attack, and what becomes of it."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from starlette.testclient import TestClient
+
+from thali.app import guard
+from thali.app.server import application
+from thali.app.studies import Study
+
+HOME = "http://127.0.0.1:8000"
+PAGES = ("/api/home", "/api/study/20260101-0000-00000000")
+
+
+@pytest.fixture
+def bare(app):
+    """Whoever reaches the port."""
+    return TestClient(app, base_url=HOME)
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(guard, "_PAUSE", 0.0)
+
+
+def all_routes(app):
+    """Every address that shows or does something, with a method that it takes."""
+    return [
+        (next(iter(route.methods - {"HEAD"})), route.path.format(study="x", run="fit", word="tree"))
+        for route in app._app.routes
+        if route.path.startswith("/api/")
+    ]
+
+
+def test_nothing_is_shown_or_done_without_the_key(app, bare):
+    routes = all_routes(app)
+    assert len(routes) > 15
+    for method, path in routes:
+        for headers in ({}, {"x-thali-key": ""}, {"x-thali-key": "wrong"}, {"x-thali-key": "ключ".encode()}):
+            assert bare.request(method, path, headers=headers).status_code == 401, path
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8000", "", "10.0.0.7", "[::2]"]
+)
+def test_a_name_that_is_not_ours_is_refused(client, host):
+    for path in ("/", "/static/app.js", *PAGES):
+        assert client.get(path, headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8000", "localhost:1", "[::1]:8000", "LOCALHOST"])
+def test_our_names_are_ours(client, host):
+    assert client.get("/api/home", headers={"host": host}).status_code == 200
+
+
+def test_an_open_server_goes_by_its_addresses_and_its_names_alone(tmp_path):
+    app = application(tmp_path, "key", ("localhost", "0.0.0.0", "lab"), any_address=True)
+    browser = TestClient(app, headers={"x-thali-key": "key"})
+    for host, status in {"lab:80": 200, "10.0.0.7:80": 200, "evil.example": 421}.items():
+        assert browser.get("/api/home", headers={"host": host}).status_code == status
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9000"},
+        {"origin": "https://127.0.0.1:8000"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_a_request_of_another_page_is_refused(client, headers):
+    assert client.post("/api/dataset", json={"name": "celebrities"}, headers=headers).status_code == 403
+    assert client.get("/api/home", headers=headers).status_code == 403
+    assert client.studies.all() == []
+
+
+def test_our_own_page_is_not_refused(client):
+    headers = {"origin": HOME, "sec-fetch-site": "same-origin"}
+    assert client.get("/api/home", headers=headers).status_code == 200
+
+
+def test_a_link_from_elsewhere_shows_the_empty_page(bare):
+    assert bare.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 200
+
+
+def test_a_large_upload_is_refused_before_it_is_read(client):
+    headers = {"content-length": str(3 << 30)}
+
+    def never():
+        raise AssertionError("the body was read")
+        yield b""
+
+    found = client.post("/api/upload", content=never(), headers=headers)
+    assert found.status_code == 413 and "200 MB" in found.json()["problem"]
+    for lie in ("-1", "many", "1e3"):
+        assert client.get("/api/home", headers={"content-length": lie}).status_code == 413
+
+
+def test_a_large_upload_that_declares_nothing_is_broken_off(client, monkeypatch):
+    monkeypatch.setattr(guard, "MAX_UPLOAD", 1000)
+    sent = []
+
+    def endless():
+        for _ in range(100):
+            sent.append(100)
+            yield b"x" * 100
+
+    assert client.post("/api/upload", content=endless()).status_code == 413
+    assert list(client.studies.folder.iterdir()) == []
+
+
+def test_a_large_form_is_broken_off(client):
+    body = json.dumps({"name": "x" * (2 << 20)})
+    assert client.post("/api/dataset", content=iter([body.encode()])).status_code == 413
+
+
+def test_what_is_no_form_is_refused(client):
+    for body in (b"[", b"[1]", b'{"name": {"a": 1}}', b"\xff"):
+        assert client.post("/api/dataset", content=body).status_code == 400
+
+
+def test_a_zip_bomb_is_not_unpacked(client, children_here):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", b"0" * (64 << 20))
+    page = client.page(client.drop("bomb.xlsx", packed.getvalue()))
+    assert "would unpack to" in page
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd.csv",
+        "/etc/cron.d/x.csv",
+        "..\\..\\x.csv",
+        "a\0b.csv",
+        "x" * 5000 + ".csv",
+        ".csv",
+        "..",
+        "data",
+    ],
+)
+def test_the_name_of_an_upload_is_no_path(client, children_here, name):
+    address = client.drop(name, b"winner,loser\na,b\nb,a\n")
+    study = client.studies.named(address.rpartition("/")[2])
+    assert {path.name for path in client.studies.folder.parent.iterdir()} == {"studies"}
+    assert study.data_name in ("data.csv", "data.txt")
+    assert len(study.title) <= 200
+
+
+@pytest.mark.parametrize("study", ["..", "../x", "%2e%2e", "20260101-0000-0000000g", "20260101-0000-00000000/..", "x"])
+def test_a_study_is_named_by_its_name_alone(client, study):
+    assert client.get(f"/api/study/{study}").status_code == 404
+    assert client.studies.named(study) is None
+
+
+def test_a_folder_beside_the_studies_is_no_study(client):
+    beside = Study(client.studies.folder.parent / "beside")
+    beside.path.mkdir()
+    beside.write("study", {"title": "a secret"})
+    assert client.studies.named("../beside") is None
+
+
+def test_no_file_but_those_of_results_is_given(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    (client.studies.folder / "report.html").write_text("a secret")
+    assert client.post(f"/api{address}/ticket", json={"what": "../view"}).status_code == 404
+    for what in ("fit/../study.json", "../study", "study.json", "fit/", "read/view", "fit/csv", "", "fit"):
+        assert client.post(f"/api{address}/ticket", json={"what": what}).status_code == 404
+
+
+def test_a_path_is_no_value_of_an_option(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    refused = client.go(f"{address}/fit", model="elimination-by-aspects", aspects="/etc/passwd")
+    assert "must be a choice of its list" in refused
+    started = client.go(f"{address}/fit", model="elimination-by-aspects", tree="/etc/passwd", aspects="file", draws="x")
+    assert "whole number" in started  # and the tree was left out
+    assert client.post(f"/api{address}/file/..%2Fx", content=b"").status_code == 404
+    assert client.post(f"/api{address}/file/nothing", content=b"").status_code == 404
+
+
+def test_every_response_says_what_browsers_may_do(client, bare):
+    for found in (
+        bare.get("/"),
+        bare.get("/static/app.css"),
+        bare.get("/nothing"),
+        bare.get(PAGES[0]),
+        client.get(PAGES[0]),
+    ):
+        policy = found.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'") and "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy and "http" not in policy
+        assert found.headers["x-content-type-options"] == "nosniff"
+        assert found.headers["cache-control"] == "no-store"
+        assert found.headers["referrer-policy"] == "no-referrer"
+        assert "access-control-allow-origin" not in found.headers
+
+
+def test_the_page_without_a_key_says_nothing_of_anybody(client, bare, children_here):
+    client.drop("of-ann.csv", b"winner,loser\nann,bob\n")
+    for path in ("/", "/study/20260101-0000-00000000", "/static/app.js", "/favicon.ico"):
+        shown = bare.get(path)
+        assert shown.status_code == 200 and "ann" not in shown.text
+
+
+def test_nobody_can_try_many_keys_at_once(bare, monkeypatch):
+    waited = []
+
+    async def sleep(seconds):
+        waited.append(seconds)
+
+    monkeypatch.setattr(guard, "_PAUSE", 1.0)
+    monkeypatch.setattr(guard.asyncio, "sleep", sleep)
+    bare.get("/api/home")
+    assert waited == [1.0]

@@ -1,0 +1,79 @@
+"""Every option of every model has a field, in words, and a field gives what the command line would."""
+
+from pathlib import Path
+
+import pytest
+
+from thali.app.fields import FILE, data_options, entered, fields, kinds, model_options, models_for
+from thali.app.words import AppWords, in_words
+from thali.cli.models import TYPED
+from thali.errors import ArgumentError, Setting
+from thali.model.spec import DATA
+
+ALL = {spec.name: spec for spec in TYPED}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_option_has_a_field_in_words(name):
+    spec = ALL[name]
+    first, others = model_options(spec)
+    shown = fields([*first, *others, *data_options(spec.data[0])], {}, ["price", "size"], spec.methods)
+    assert {option.word for option in spec.options} <= {field.word for field in shown}
+    for field in shown:
+        assert field.label and "_" not in field.label
+        for text in (field.help, field.default, *(label for _, label in field.choices)):
+            assert "--" not in text, field
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_empty_form_is_the_default(name):
+    assert entered(ALL[name], {option.word: "" for option in ALL[name].options}, {}) == {}
+    if ALL[name].methods:
+        assert entered(ALL[name], {"method": ALL[name].methods[0]}, {}) == {}
+
+
+def test_what_is_entered_is_as_typed():
+    spec = ALL["elimination-by-aspects"]
+    form = {"draws": " 2,000 ", "unique": "no", "lapse": "0.05", "aspects": "3", "tree": FILE, "sampler": ""}
+    assert entered(spec, form, {"tree": "for-tree.csv"}) == {
+        **{"draws": 2000, "unique": False, "lapse": 0.05, "aspects": "3"},
+        "tree": Path("for-tree.csv"),
+    }
+    classes = ALL["product-classes"]
+    assert entered(classes, {"monotone": "price=decreasing\n\nzoom=increasing"}, {}) == {
+        "monotone": ["price=decreasing", "zoom=increasing"]
+    }
+
+
+def test_what_another_method_has_is_left_out():
+    spec = ALL["elimination-by-aspects"]
+    assert entered(spec, {"method": "maximum-likelihood", "draws": "50", "chains": "x"}, {}) == {
+        "method": "maximum-likelihood"
+    }
+
+
+@pytest.mark.parametrize(
+    "form, said",
+    [
+        ({"draws": "many"}, "“Draws of each chain” must be a whole number; got 'many'."),
+        ({"lapse": "a"}, "“Probability of a blind choice” must be a number; got 'a'."),
+        ({"aspects": "../x.csv"}, "“Aspects” must be a choice of its list or a whole number; got '../x.csv'."),
+    ],
+)
+def test_what_cannot_be_used_is_said(form, said):
+    with pytest.raises(ArgumentError) as error:
+        entered(ALL["elimination-by-aspects"], form, {})
+    assert error.value.render(AppWords(ALL["elimination-by-aspects"].options)) == said
+
+
+def test_messages_name_labels():
+    words = AppWords(ALL["elimination-by-aspects"].options)
+    assert str(Setting("unique", False).render(words)) == "“An aspect of each option's own” = no"
+    assert in_words("beside --no-unique", ALL["elimination-by-aspects"].options).startswith("beside without “An")
+
+
+def test_every_kind_of_data_has_a_model_and_columns():
+    assert len(kinds()) == 5
+    for kind in kinds():
+        assert models_for(kind)
+        assert all(option.to == DATA for option in data_options(kind))

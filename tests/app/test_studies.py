@@ -1,0 +1,252 @@
+"""From a file to its report, in this process: what pages show, what children leave, what goes on."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from pages import Page
+
+from thali.app import runs
+from thali.app.guard import REPORT_POLICY
+from thali.app.runs import Runs
+from thali.app.studies import FIT, READ, Studies, Study
+from thali.inference.locks import lock
+
+ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
+PAIRS = "winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
+TABLES = {
+    "paired comparisons": PAIRS,
+    "choices out of sets": "person,1st,2nd,3rd\nann,tea,milk,beer\nbob,milk,tea,beer\ncy,beer,tea,milk\n",
+    "similarities": ",tea,milk,beer\ntea,1,.3,.1\nmilk,.3,1,.2\nbeer,.1,.2,1\n",
+    "choice experiments": "respondent,task,alternative,chosen,price,size\n"
+    + "".join(
+        f"r{r},{t},{a},{int(a == t % 2)},{1 + (t + a) % 3},{'SL'[(t + r + a) % 2]}\n"
+        for r in range(3)
+        for t in range(4)
+        for a in range(2)
+    ),
+}
+FITS = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
+
+
+def text_of(page):
+    return " ".join(Page(page).text.split())
+
+
+def study_at(client, address) -> Study:
+    found = client.studies.named(address.rpartition("/")[2])
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_is_read_and_said_in_words(client, children_here, kind):
+    address = client.drop(f"{kind}.csv", TABLES[kind].encode())
+    page = text_of(client.page(address))
+    if kind == "choice experiments":
+        assert "say which is meant" in page and "--" not in page
+        client.go(f"{address}/read", kind=kind)
+        page = text_of(client.page(address))
+    assert f"These are {kind}: " in page
+    assert "tea" in page or kind == "choice experiments"
+    assert "--" not in page, "options of the command line have no place here"
+    if kind in ("paired comparisons", "choices out of sets"):
+        assert "For example, " in page and "chosen over" in page or "out of" in page
+
+
+def test_columns_are_corrected(client, children_here, monkeypatch):
+    address = client.drop("table.csv", b"a,b,c,d\ntea,milk,tea,2\nmilk,tea,tea,1\n")
+    page = client.page(address)
+    assert "Problem" in page or 'class="problem"' in page
+    assert "--" not in text_of(page)
+    columns = {"first": "a", "second": "b", "chosen": "c", "count": "d"}
+    again = client.go(f"{address}/read", kind="paired comparisons", **columns)
+    assert again == address
+    page = text_of(client.page(address))
+    assert "These are paired comparisons" in page and "3 comparisons" in page
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", **FITS)
+    typed = study_at(client, address).read(FIT)["typed"]  # what was said of the columns holds for the fit
+    assert typed == {**columns, "method": "maximum-likelihood"}
+
+
+def test_the_whole_path_of_a_paired_table(client, children_here):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    assert client.go(f"{address}/fit", **FITS) == address
+    page = client.page(address)
+    assert 'data-what="fit/view"' in page and "3 options" in page
+    report = client.file(address, "fit/view")
+    assert report.headers["content-security-policy"] == REPORT_POLICY
+    assert report.text.startswith("<!doctype html>") and "tea" in report.text
+    assert client.file(address, "fit/report").headers["content-disposition"].startswith("attachment")
+    for kind in ("csv", "xlsx"):
+        content = client.file(address, f"fit/{kind}").content
+        names = zipfile.ZipFile(io.BytesIO(content)).namelist()
+        assert f"utility_scale.{kind}" in names
+        assert content == client.file(address, f"fit/{kind}").content
+    assert client.file(address, "fit/posterior").status_code == 200
+    assert "finished" in text_of(client.page("/home"))
+    other = client.go(f"{address}/again")
+    assert other != address
+    assert '<option value="maximum-likelihood" selected>' in client.page(other)
+    assert client.post(f"/api{address}/delete").json() == {"go": "/"}
+    assert client.get(f"/api{address}").status_code == 404
+
+
+def test_a_ticket_is_good_for_once(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    client.go(f"{address}/test", test="transitivity")
+    ticket = client.post(f"/api{address}/ticket", json={"what": "test/view"}).json()["address"]
+    assert "violat" in client.get(ticket).text
+    assert client.get(ticket).status_code == 404
+    assert 'data-what="test/view"' in client.page(address)
+
+
+def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    said = client.go(f"{address}/fit", model="elimination-by-aspects", draws="0")
+    assert said.startswith("“Draws of each chain” must be") and "--" not in said
+    said = client.go(f"{address}/fit", model="elimination-by-aspects", lapse="2")
+    assert said.startswith("“Probability of a blind choice” is the probability of a blind choice and must be")
+    assert client.go(f"{address}/fit", model="additive-clustering") == "Choose a model that takes these data."
+    client.go(f"{address}/fit", aspects="ibp", **FITS)
+    page = text_of(client.page(address))
+    assert "This fit is not possible" in page and "--" not in page
+
+
+@pytest.mark.parametrize(
+    "table, said",
+    [
+        ("winner,loser,times\ntea,milk,3\nmilk,tea,-1\n", "less.csv: "),
+        ("", "less.csv: The file is empty."),
+        ("x,y\n1,2\n", "have no shape that is known"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_why(client, children_here, table, said):
+    page = text_of(client.page(client.drop("less.csv", table.encode())))
+    assert said in page and "--" not in page
+    assert "What do you want to know?" not in page
+
+
+def test_a_file_for_an_option(client, children_here, monkeypatch):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    study = study_at(client, address)
+    for content in (b"option,group\n", b"option,group\ntea,hot\nmilk,cold\nbeer,cold\n"):
+        sent = client.post(f"/api{address}/file/tree", content=content, headers={"x-name": "my%20tree.csv"})
+        assert sent.status_code == 200
+    assert (study.path / "for-tree.csv").read_bytes() == content
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", tree="file", draws="100")
+    assert study.read(FIT) == {
+        "model": "elimination-by-aspects",
+        "typed": {"tree": "for-tree.csv", "draws": 100},
+        "paths": ["tree"],
+        "has_cores": True,
+    }
+    other = study_at(client, client.go(f"{address}/again"))
+    assert other.files() == {"tree": "for-tree.csv"}
+
+
+def test_labels_stay_labels(client, children_here):
+    rows = [
+        f'"{a.replace(chr(34), chr(34) * 2)}","{b.replace(chr(34), chr(34) * 2)}"'
+        for a in ATTACKS
+        for b in ATTACKS
+        if a != b
+    ]
+    table = '"<b>winner</b>",loser\n' + "\n".join(rows)
+    pages = [client.page(client.drop(f"{ATTACKS[0]}.csv", table.encode()))]
+    address = client.drop(ATTACKS[1], table.replace("<b>winner</b>", "winner").encode())
+    pages.append(client.page(address))
+    assert "These are paired comparisons" in text_of(pages[1])
+    client.go(f"{address}/test", test="transitivity")
+    pages += [client.page(address), client.page("/home")]
+    assert 'data-what="test/view"' in pages[2]
+    for page in pages:
+        assert "<script" not in page and "<img" not in page and "<b>winner" not in page
+        assert len(page) < 200_000
+    assert "{{ 7 * 7 }}" in pages[1]
+
+
+def test_a_run_waits_for_a_processor_and_can_be_taken_back(client, monkeypatch, tmp_path):
+    begun = []
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: begun.append(study.name))
+    studies = Studies(tmp_path / "others")
+    children = Runs(studies, slots=1)
+    first, second = studies.new("first", dataset="celebrities"), studies.new("second", dataset="celebrities")
+    for study in (first, second):
+        study.write(FIT, {})
+    monkeypatch.setattr(children, "state", state := Recorded(children, first))
+    children.queue(first, FIT)
+    assert begun == [first.name]
+    (first.path / "fit.queued").unlink()
+    state.running = True
+    children.queue(second, FIT)
+    assert begun == [first.name] and children.state(second, FIT) == runs.QUEUED
+    children.stop(second, FIT)
+    assert children.state(second, FIT) == runs.STOPPED
+
+
+class Recorded:
+    """States as they are, but for one study that runs once it is told to."""
+
+    def __init__(self, children, study):
+        self.real, self.study, self.running = children.state, study, False
+
+    def __call__(self, study, name):
+        if self.running and study.name == self.study.name and name == FIT:
+            return runs.RUNNING
+        return self.real(study, name)
+
+
+def test_what_an_earlier_server_left_is_found_again(tmp_path):
+    studies = Studies(tmp_path)
+    study = studies.new("left", dataset="celebrities")
+    assert Runs(studies).state(study, FIT) == runs.NEVER
+    study.write(FIT, {})
+    with open(study.path / "fit.lock", "ab") as held:
+        assert lock(held.fileno())
+        assert Runs(studies).state(study, FIT) == runs.RUNNING
+    assert Runs(studies).state(study, FIT) == runs.STOPPED  # its child was killed
+    study.write("fit.end", {"code": 0})
+    assert Runs(studies).state(study, FIT) == runs.ENDED
+
+
+def test_a_child_is_a_process_of_its_own(tmp_path):
+    studies = Studies(tmp_path)
+    study = studies.new("celebrities", dataset="celebrities")
+    study.write(READ, {})
+    Runs(studies).read(study)
+    assert study.read("reading")["kind"] == "paired comparisons"
+    assert runs.ended(study, READ) == {"code": 0, "message": "", "warnings": []}
+
+
+def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
+    from thali.inference.jobs import SCHEMA, sealed
+
+    studies = Studies(tmp_path)
+    study, children = studies.new("data", dataset="celebrities"), Runs(studies)
+    assert children.progress(study, FIT) is None and children.draws(study, FIT) is None
+    job = study.path / FIT / "job"
+    job.mkdir(parents=True)
+
+    def snapshot(second, done):
+        index = {"thali_job": SCHEMA, "written": f"2026-01-01T00:00:{second}+00:00", "recorded": [20, 25]}
+        index["place"] = {"done": done, "total": 1100, "unit": "sweeps", "draws": 100}
+        (job / "job.json").write_bytes(sealed(index))
+        return children.progress(study, FIT)
+
+    assert snapshot(20, 100) == (100, 1100, "sweeps", None)  # compiled for who knows how long
+    assert snapshot(30, 300) == (300, 1100, "sweeps", 40.0)  # 200 sweeps in 10 seconds, 800 to come
+    assert snapshot(31, 50).left is None  # began again
+    assert snapshot(41, 150).left == 95.0
+    assert children.draws(study, FIT) == (25, 100)
+
+
+def test_events_follow_a_run_to_its_end(client, children_here):
+    address = client.go("/dataset", name="celebrities")
+    client.go(f"{address}/test", test="circular")
+    found = client.get(f"/api{address}/test/events")
+    assert found.headers["content-type"].startswith("text/event-stream")
+    assert [json.loads(line[6:]) for line in found.text.split("\n\n") if line][-1]["state"] == runs.ENDED
