@@ -1,6 +1,5 @@
 """What is built holds what it should, and nothing else; the files about the project agree with it."""
 
-import re
 import subprocess
 import sys
 import tarfile
@@ -44,6 +43,6 @@ def test_the_citation_is_of_this_version():
 def test_the_recipe_needs_what_the_package_needs():
     recipe = (PROJECT / "packaging" / "conda" / "recipe.yaml").read_text("utf-8")
     for requirement in metadata.requires("thali") or ():
-        name, bound = re.match(r"([\w.-]+)\s*(>=[\d.]+)", requirement).groups()
         if "extra ==" not in requirement:
-            assert f"- {name.replace('matplotlib', 'matplotlib-base')} {bound}\n" in recipe, requirement
+            name, _, bound = requirement.partition(">=")
+            assert f"- {name.replace('matplotlib', 'matplotlib-base')} >={bound}\n" in recipe, requirement
