@@ -369,6 +369,20 @@ def datasets(
 
 
 @app.command()
+def cite(
+    model: Annotated[
+        str | None,
+        typer.Argument(metavar="[MODEL]", help="A model of `thali fit --model`.", show_default="thali alone"),
+    ] = None,
+) -> None:
+    """Print how to cite thali and the paper of a model, as BibTeX."""
+    with plain_messages():
+        from .commands.cite import cite
+
+        cite(model)
+
+
+@app.command()
 def reproduce(
     name: Annotated[
         str | None,

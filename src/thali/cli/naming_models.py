@@ -50,7 +50,7 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
 
 def specs_in(text: str) -> list["ModelSpec"]:
     """The models of thali that are named."""
-    return [spec for _, item in _items(text) if (spec := _spec(item)) is not None]
+    return [spec for _, item in _items(text) if (spec := spec_of_word(item)) is not None]
 
 
 def _items(text: str) -> list[tuple[str, str]]:
@@ -63,7 +63,7 @@ def _items(text: str) -> list[tuple[str, str]]:
     return items
 
 
-def _spec(item: str) -> "ModelSpec | None":
+def spec_of_word(item: str) -> "ModelSpec | None":
     """The model of thali of that name."""
     from thali.model.registry import SPECS
 
@@ -74,7 +74,7 @@ def _spec(item: str) -> "ModelSpec | None":
 def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> Any:
     import thali
 
-    spec = _spec(item)
+    spec = spec_of_word(item)
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} is fitted to {' or '.join(spec.data)}; these data are {kind}.")
     if kind in (PAIRS, CHOICES):

@@ -110,6 +110,8 @@ class ModelSpec:
         Of a method, the settings that it has unless others are given.
     implied_by : tuple of str
         Arguments that name the model, because only its data have them.
+    papers : tuple of str
+        The works that introduced it: keys of `report/references.bib`, which `thali cite` prints.
     paper : str
         What `sampler="paper"` does wrong; "" if there is no such sampler, or nothing is wrong with it.
     """
@@ -128,6 +130,7 @@ class ModelSpec:
     aliases_need: Mapping[str, str] = field(default_factory=dict)
     methods_mean: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     implied_by: tuple[str, ...] = ()
+    papers: tuple[str, ...] = ()
     paper: str = ""
 
     def options_of(self, method: str) -> tuple[Option, ...]:

@@ -77,7 +77,7 @@ def check(
     - naive: the changes that moves make, by `of_pair` and `of_option`, against differences of `log_likelihood`; the
       order of the features, which must not matter.
     - exact: the transition matrix of the sampler's moves on a few entries, every outcome of every random draw followed;
-      it must leave the posterior made of `log_likelihood` as it is, |pi P - pi| = 0.
+      it must leave the posterior made of `log_likelihood` as it is, `|pi P - pi|` = 0.
     - joint: features from the prior, data from `simulate`, then the sampler: the means of features, weights, alpha and
       log-likelihood over many such rounds must not change. Only this check shows whether `log_likelihood` is the
       density of the data that `simulate` draws. It compiles the sampler, as `fit` does, and is left out

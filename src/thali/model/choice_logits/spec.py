@@ -11,6 +11,7 @@ MULTINOMIAL = ModelSpec(
     cls="thali.model.choice_logits.multinomial:MultinomialLogit",
     data=(EXPERIMENTS,),
     answers="one utility for everybody, by maximum likelihood",
+    papers=("mcfadden1974",),
     options=(LINEAR, *EXPERIMENT),
 )
 HIERARCHICAL = ModelSpec(
@@ -19,6 +20,7 @@ HIERARCHICAL = ModelSpec(
     cls="thali.model.choice_logits.hierarchical:HierarchicalLogit",
     data=(EXPERIMENTS,),
     answers="utilities that are normally distributed among people",
+    papers=("rossi2005",),
     options=(
         LINEAR,
         DRAWS,

@@ -16,6 +16,7 @@ PLACKETT_LUCE = ModelSpec(
     cls="thali.model.plackett_luce.model:PlackettLuceRegression",
     data=(CLASSES,),
     answers="class probabilities from few non-negative weights",
+    papers=("archambeau2012",),
     methods=("gibbs", "map", "variational"),
     options=(
         TARGET,

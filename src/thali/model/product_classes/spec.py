@@ -15,6 +15,7 @@ PRODUCT_CLASSES = ModelSpec(
     cls="thali.model.product_classes.model:ProductClasses",
     data=(EXPERIMENTS,),
     answers="the classes of products that people care about, and what people choose",
+    papers=("daviet2017",),
     methods=("annealed", "smc"),
     pictures=("classes",),
     options=(

@@ -11,6 +11,7 @@ SPARSE_LOGIT = ModelSpec(
     cls="thali.model.sparse_logit.model:SparseMultinomialLogit",
     data=(CLASSES,),
     answers="class probabilities from coefficients that are mostly near zero",
+    papers=("polson2013",),
     methods=("polya-gamma", "holmes-held"),
     options=(TARGET, METHOD, *(each.but(to=MODEL) for each in (NUMBER_OF_DRAWS, *RUN[1:], SEED)), FOLDS),
 )

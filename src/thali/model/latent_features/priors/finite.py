@@ -18,7 +18,7 @@ from .shared_features import log_copies, shared_columns
 class FiniteFeatures:
     r"""K features; feature k is owned by each option with probability pi_k ~ Beta(alpha/K, 1).
 
-    With pi integrated out a feature owned by the set h, m = |h|, has probability
+    With pi integrated out a feature owned by the set h, m = `|h|`, has probability
 
     .. math:: P(h) = \frac{\alpha}{K} \frac{\Gamma(m + \alpha/K)\,\Gamma(N - m + 1)}{\Gamma(N + 1 + \alpha/K)}
 
@@ -143,7 +143,7 @@ class Columns(NamedTuple):
 
 @scalar
 def log_column(a: Any, n: Any, m: Any) -> Any:
-    """log P(h) for |h| = m of n options; a = alpha / K."""
+    """log P(h) for `|h|` = m of n options; a = alpha / K."""
     return math.log(a) + math.lgamma(m + a) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0 + a)
 
 

@@ -18,7 +18,7 @@ from .shared_features import log_copies, shared_columns
 class IndianBuffet:
     r"""The Indian buffet process: any number of features, each owned by a random set of options.
 
-    The features are an unordered Poisson process: a feature owned by exactly the set h, m = |h|, arrives at rate
+    The features are an unordered Poisson process: a feature owned by exactly the set h, m = `|h|`, arrives at rate
 
     .. math:: \alpha \lambda_h, \qquad \lambda_h = (m - 1)!\,(N - m)!\,/\,N!
 

@@ -1,0 +1,12 @@
+# thali and its app, for a user without rights. Untested in the project's CI.
+#   docker build -t thali .
+#   docker run --rm -p 8000:8000 -v "$PWD:/home/thali/work" thali
+FROM python:3.13-slim
+RUN useradd --create-home thali
+COPY --chown=thali . /tmp/thali
+RUN pip install --no-cache-dir '/tmp/thali[app,files]' && rm -rf /tmp/thali
+USER thali
+WORKDIR /home/thali/work
+ENV NUMBA_CACHE_DIR=/home/thali/.cache/thali
+EXPOSE 8000
+CMD ["thali", "app", "--host", "0.0.0.0", "--port", "8000", "--no-browser"]

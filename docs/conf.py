@@ -1,0 +1,79 @@
+"""How Sphinx builds the site: every page is executed, and a warning is an error."""
+
+import os
+
+import thali
+
+project = "thali"
+author = "The thali developers"
+copyright = author
+release = thali.__version__
+version = release
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
+]
+templates_path = ["_templates"]
+exclude_patterns = [
+    "_build",
+    "gallery",
+    "pictures/*.ipynb",
+    "pictures/*.py",
+    "**/sg_execution_times.rst",
+    "sg_execution_times.rst",
+]
+default_role = "code"
+
+# Pages are notebooks in MyST; an error in one of them is an error of the site.
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_execution_excludepatterns = []
+nb_merge_streams = True
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+bibtex_bibfiles = ["../src/thali/report/references.bib"]
+bibtex_reference_style = "author_year"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "pictures",
+    "filename_pattern": r"\.py$",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 5,
+    "within_subsection_order": "FileNameSortKey",
+    "remove_config_comments": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "thali"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
+linkcheck_timeout = 10
+linkcheck_ignore = [r"http://127\.0\.0\.1.*"]
+
+os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide

@@ -1,0 +1,12 @@
+"""
+Importance of attributes
+========================
+
+Which part of the choices each attribute decides.
+"""
+
+import thali as th
+
+study = th.datasets.product_choices(people=40, tasks=6, random_seed=1)
+model = th.ProductClasses(study.monotone).fit(study.data, sweeps=500, random_seed=1, progressbar=False)
+th.plots.attribute_importance(model)

@@ -1,0 +1,11 @@
+"""
+A leaderboard
+=============
+
+Ratings, ranks and groups of options that cannot be told apart.
+"""
+
+import thali as th
+
+board = th.leaderboard(th.datasets.celebrities())
+th.plots.leaderboard(board)

@@ -1,0 +1,11 @@
+"""
+Number of features
+==================
+
+The posterior of the number of features.
+"""
+
+import thali as th
+
+model = th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False)
+th.plots.n_features(model)

@@ -1,0 +1,12 @@
+"""
+People
+======
+
+How many classes each two people share.
+"""
+
+import thali as th
+
+study = th.datasets.product_choices(people=40, tasks=6, random_seed=1)
+model = th.ProductClasses(study.monotone).fit(study.data, sweeps=500, random_seed=1, progressbar=False)
+th.plots.people(model)

@@ -1,0 +1,48 @@
+"""What is built holds what it should, and nothing else; the files about the project agree with it."""
+
+import subprocess
+import sys
+import tarfile
+from importlib import metadata
+from importlib.util import find_spec
+
+import pytest
+from places import PROJECT
+
+import thali
+
+NEEDED = {"report/page/report.html", "report/page/style.css", "report/references.bib", "py.typed", "__init__.pyi"}
+
+
+def test_what_is_installed_is_complete():
+    files = {str(file) for file in metadata.files("thali") or ()}
+    if "thali/__init__.py" not in files:
+        pytest.skip("thali is installed as a link to its sources")
+    assert {f"thali/{name}" for name in NEEDED} <= files
+    assert all(file.startswith(("thali/", "thali-", "..")) for file in files)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(find_spec("hatchling") is None, reason="needs hatchling")
+def test_the_source_archive_holds_sources_alone(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)], cwd=PROJECT, check=True
+    )
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    assert {f"src/thali/{name}" for name in NEEDED} | {"LICENSE", "docs/conf.py", "tests/conftest.py"} <= names
+    assert not {name for name in names if name.endswith((".whl", ".nbi", ".nbc", ".pyc"))}
+    assert archive.stat().st_size < 3_000_000
+
+
+def test_the_citation_is_of_this_version():
+    assert f"version: {thali.__version__}\n" in (PROJECT / "CITATION.cff").read_text("utf-8")
+
+
+def test_the_recipe_needs_what_the_package_needs():
+    recipe = (PROJECT / "packaging" / "conda" / "recipe.yaml").read_text("utf-8")
+    for requirement in metadata.requires("thali") or ():
+        if "extra ==" not in requirement:
+            name, _, bound = requirement.partition(">=")
+            assert f"- {name.replace('matplotlib', 'matplotlib-base')} >={bound}\n" in recipe, requirement
