@@ -59,8 +59,8 @@ class Described:
 def as_html(shown: Description) -> str:
     """The description as HTML that may stand anywhere in a page.
 
-    Example
-    -------
+    Examples
+    --------
     >>> as_html(Description("<b>", (("options", ("tea", "milk")),))).partition("</style>")[2]
     '<p><strong>&lt;b&gt;</strong></p><dl><dt>options</dt><dd><bdi>tea</bdi>, <bdi>milk</bdi></dd></dl></div>'
     """
@@ -86,8 +86,8 @@ def as_html(shown: Description) -> str:
 def as_text(shown: Description) -> str:
     """The description as plain text.
 
-    Example
-    -------
+    Examples
+    --------
     >>> print(as_text(Description("Data", (("options", ("tea", "milk")), ("pairs", "1")))))
     Data
       options  tea, milk

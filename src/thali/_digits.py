@@ -16,8 +16,8 @@ _LARGE = 10_000.0  # from here on thousands are set apart
 def written(value: float, decimals: int) -> str:
     """A finite number with so many decimals; where they would show nothing of it, by its power of ten.
 
-    Example
-    -------
+    Examples
+    --------
     >>> written(0.25, 3), written(12345.6, 1), written(2e-7, 3), written(0.0, 3)
     ('0.250', '12,345.6', '2.0e-07', '0.000')
     """
@@ -50,8 +50,8 @@ def for_python(value: float) -> str:
 def decimals_of(column: str, values: Sequence[float], digits: int | None = None) -> int:
     """How many decimals the numbers of a column deserve: two digits of the typical one at least.
 
-    Example
-    -------
+    Examples
+    --------
     >>> decimals_of("weight", [0.25, 0.5]), decimals_of("weight", [0.0002, 0.0005]), decimals_of("n", [2.0, 3.0])
     (3, 5, 0)
     """

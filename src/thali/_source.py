@@ -37,8 +37,8 @@ def read_source(path: str | Path | Source) -> Source:
     DataError
         If there is nothing of that name, or a folder or a device, or it is empty or cannot be read.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
     >>> _ = path.write_text("winner,loser")

@@ -56,8 +56,8 @@ class Table(pd.DataFrame):
     Numbers have three decimals, more in a column of small ones; p-values below .001 say so; whole numbers have no
     decimals, and missing ones are dashes. Names are escaped. Everything else is as in pandas.
 
-    Example
-    -------
+    Examples
+    --------
     >>> table = Table({"weight": [0.25, float("nan")], "p_value": [1e-9, 0.04]}, index=["R&D", "a|b"])
     >>> print(table.to_markdown())
     |  | weight | p\\_value |

@@ -41,8 +41,8 @@ _QUOTED = re.compile(
 def one_line(message: object) -> str:
     """A message without line breaks, in which long names are shortened, and the whole if need be.
 
-    Example
-    -------
+    Examples
+    --------
     >>> one_line("It is\\n  'tea'.")
     "It is 'tea'."
     """
@@ -174,8 +174,8 @@ class InPython(Fact):
 class Message(Fact):
     """Text and facts that make a sentence, or a part of one.
 
-    Example
-    -------
+    Examples
+    --------
     >>> str(Message("fit again with ", Setting("draws", 11000)))
     'fit again with draws=11000'
     """
@@ -194,8 +194,8 @@ class Message(Fact):
 class Clause(Message):
     """A part of a sentence that only stands where all arguments in it can be set.
 
-    Example
-    -------
+    Examples
+    --------
     >>> str(Message("rescale it", Clause(", or set ", Setting("standardize", True)), "."))
     'rescale it, or set standardize=True.'
     """

@@ -111,8 +111,8 @@ VALUES = {
 class AppWords(OptionWords):
     """How messages spell arguments for whoever sees fields with labels.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.errors import ArgumentError, Setting
     >>> from thali.model.options import DRAWS
     >>> ArgumentError("Set ", Setting("draws", 2000), ".").render(AppWords([DRAWS]))
@@ -156,8 +156,8 @@ def title(spec: ModelSpec) -> str:
 def in_words(text: str, options: Iterable[Option]) -> str:
     """Help that was written for the command line, with labels in place of options.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.model.options import CHOSEN
     >>> in_words("The column of the loser, beside --chosen.", [CHOSEN])
     'The column of the loser, beside “What was chosen”.'

@@ -40,8 +40,8 @@ def parse_aspects(
     DataError
         If the file is not such a table.
 
-    Example
-    -------
+    Examples
+    --------
     >>> parse_aspects("3", ("a", "b"))
     3
     """

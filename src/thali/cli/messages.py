@@ -16,8 +16,8 @@ class OptionWords(Words):
     options : iterable of Option
         Where two are of one argument, the first counts.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.errors import ArgumentError, Setting
     >>> from thali.model.options import SEED, SAMPLER
     >>> words = OptionWords([SEED, SAMPLER])

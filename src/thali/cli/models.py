@@ -23,8 +23,8 @@ def model_named(name: str) -> tuple[ModelSpec, str]:
     ArgumentError
         If there is none, or it is fitted in Python alone.
 
-    Example
-    -------
+    Examples
+    --------
     >>> spec, alias = model_named("btl")
     >>> spec.name, alias
     ('elimination-by-aspects', 'BTL')
@@ -96,8 +96,8 @@ def options_of(
     ArgumentError
         Naming the first option that belongs to another model, or to another method of this one.
 
-    Example
-    -------
+    Examples
+    --------
     >>> options_of(model_for("similarities"), {"draws": 5, "a": 1.0}, None)
     Traceback (most recent call last):
     thali.errors.ArgumentError: --a belongs to plackett-luce, not to additive-clustering; leave it out.

@@ -31,8 +31,8 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
     list of (name, model)
         A word or number is its own name, a file goes by its name without folder and ending.
 
-    Example
-    -------
+    Examples
+    --------
     >>> settings = {"lapse": 0.0, "alpha": 1.0}
     >>> parse_models("BTL=unique, 3", settings, PAIRS, ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
     [('BTL', EliminationByAspects(aspects='unique', lapse=0.0)),

@@ -198,8 +198,8 @@ class SpreadTest(SpreadCommand):
 def spread(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
     """Repeat the option before each further value of the form name=value.
 
-    Example
-    -------
+    Examples
+    --------
     >>> spread(["a.csv", "--monotone", "price=decreasing", "zoom=increasing", "--seed", "1"])
     ['a.csv', '--monotone', 'price=decreasing', '--monotone', 'zoom=increasing', '--seed', '1']
     """

@@ -27,8 +27,8 @@ def value_of(option: Option, typed: Any) -> Any:
     ArgumentError
         If it cannot be read so, or no data make it possible.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.model.options import TEMPERING
     >>> [value_of(TEMPERING, typed) for typed in ("auto", "off", "12", "1,2.5")]
     [None, False, 12, (1.0, 2.5)]
@@ -132,8 +132,8 @@ def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:
     ArgumentError
         If one has no "=".
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.model.spec import Option
     >>> named_values(Option("monotone", ""), ["price=decreasing,zoom=increasing", "wifi=increasing"])
     [('price', 'decreasing'), ('zoom', 'increasing'), ('wifi', 'increasing')]

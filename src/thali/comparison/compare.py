@@ -164,8 +164,8 @@ def compare(
     Görür, Jäkel & Rasmussen (2006), section 4.2 and Table 2. Geisser & Eddy (1979), A predictive approach to model
     selection. Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estimation.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
     >>> table = compare(models, th.datasets.celebrities(), draws=100, tune=100, cores=1, random_seed=1,

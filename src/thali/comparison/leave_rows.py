@@ -91,8 +91,8 @@ def fold_of_rows(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     ArgumentError
         If there cannot be so many folds.
 
-    Example
-    -------
+    Examples
+    --------
     >>> np.bincount(fold_of_rows(np.repeat(["a", "b"], [7, 2]), 3, seed=0)).tolist()
     [3, 3, 3]
     """

@@ -50,8 +50,8 @@ def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
     ConvergenceWarning
         If the chains of some fits do not agree on what was left out.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import tempfile, pathlib, thali as th
     >>> folder, data = pathlib.Path(tempfile.mkdtemp()), th.datasets.celebrities().subset(["LBJ", "JU", "BB"])
     >>> models, jobs = {"BTL": th.EliminationByAspects("unique")}, [folder / "1", folder / "2"]

@@ -89,8 +89,8 @@ def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> t
     ----------
     Cochran (1977), Sampling techniques, section 6.3 (ratio of two means).
 
-    Example
-    -------
+    Examples
+    --------
     >>> mean_and_error(np.array([1.0, 1.0, 0.0, 0.0]), ["a", "a", "b", "b"])
     (0.5, 0.5)
     """

@@ -45,8 +45,8 @@ def score(wins: float, losses: float, draws: np.ndarray) -> Score:
     ----------
     Görür, Jäkel & Rasmussen (2006), Table 2, for nll.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import numpy as np
     >>> halves = score(3, 1, np.full((4, 100), 0.5))
     >>> round(halves.nll, 4), round(halves.log_pred, 4), halves.nll_mcse

@@ -41,8 +41,8 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     ArgumentError
         If the table has lost its attrs.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
     >>> table = th.compare(models, th.datasets.celebrities(), draws=100, tune=100, cores=1, random_seed=1,

@@ -15,8 +15,8 @@ ELSEWHERE = "in another shard"  # why a fit is missing in the table of a shard
 def fits_of(names: Iterable[str], parts: int, shard: Shard | None = None) -> list[Fit]:
     """The fits of a shard, or all; shares of each model, and so their times, are as equal as can be.
 
-    Example
-    -------
+    Examples
+    --------
     >>> fits_of(["BTL", "iEBA"], 3, (1, 2))
     [('BTL', 0), ('BTL', 2), ('iEBA', 1)]
     """

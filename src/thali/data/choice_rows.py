@@ -32,8 +32,8 @@ class ChoiceRows(Frozen):
     def from_frame(cls, frame: "pd.DataFrame", *columns: str | None, **more: Any) -> Self:
         """The same as `Choices(frame, ...)`.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> frame = pd.DataFrame({"id": [1, 1], "item": ["tea", "milk"], "y": [0, 1]})
         >>> th.Choices.from_frame(frame, choice_id="id").counts
@@ -78,8 +78,8 @@ class ChoiceRows(Frozen):
         DataError
             As `Choices`.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> frame = pd.DataFrame({"choice": ["car", "bus", "bus"], "car_av": [1, 0, 1]}).assign(bus_av=1, walk_av=1)
         >>> th.Choices.from_wide(frame, available={"car": "car_av", "bus": "bus_av", "walk": "walk_av"}).sets
@@ -136,8 +136,8 @@ class ChoiceRows(Frozen):
         ----------
         Plackett (1975), The analysis of permutations: with unique aspects these choices make his model.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> data = th.Choices.from_rankings([["tea", "milk", "water"], ["milk", "water", "tea"]])
         >>> data
@@ -207,8 +207,8 @@ class ChoiceRows(Frozen):
         DataError
             If a column is lacking, or the best of a row is its worst or not in it.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
         >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()

@@ -78,8 +78,8 @@ class Choices(ChoiceRows):
     ----------
     Tversky (1972), Elimination by aspects: a theory of choice.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"obsID": [1, 1, 1, 2, 2], "alt": ["tea", "coffee", "milk", "tea", "milk"],
     ...                       "choice": [1, 0, 0, 0, 1]})
@@ -132,8 +132,8 @@ class Choices(ChoiceRows):
         -------
         Choices
 
-        Example
-        -------
+        Examples
+        --------
         >>> pairs = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])
         >>> Choices.from_comparisons(pairs).counts
         array([3., 1.])
@@ -161,8 +161,8 @@ class Choices(ChoiceRows):
         DataError
             If a set has more than two members.
 
-        Example
-        -------
+        Examples
+        --------
         >>> pairs = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])
         >>> Choices.from_comparisons(pairs).to_comparisons() == pairs
         True
@@ -187,8 +187,8 @@ class Choices(ChoiceRows):
             One occasion for each respondent, set and choice. The labels are categorical, and so keep their order and
             the options that were never offered.
 
-        Example
-        -------
+        Examples
+        --------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [0, 0]], labels=["tea", "milk"])).to_frame()
            choice_id alternative  chosen  count
         0          1         tea       1      3
@@ -223,8 +223,8 @@ class Choices(ChoiceRows):
         DataError
             If best and worst were not asked for, or not out of two or three options.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd
         >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
         >>> Choices.from_best_worst(pd.DataFrame(rows)).as_rankings().sets
@@ -318,8 +318,8 @@ class Choices(ChoiceRows):
     def example(self) -> str:
         """The choices out of one set in words: of that out of which there were most, or the first best and worst.
 
-        Example
-        -------
+        Examples
+        --------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
         "'tea' chosen out of 'tea', 'milk' 3 times of 4"
         """
@@ -336,8 +336,8 @@ class Choices(ChoiceRows):
     def components(self) -> list[list[str]]:
         """Labels of the options that sets connect, the largest group first; one group = connected.
 
-        Example
-        -------
+        Examples
+        --------
         >>> Choices.from_comparisons(PairedComparisons.from_pairs([("a", "b"), ("c", "d")])).components()
         [['a', 'b'], ['c', 'd']]
         """

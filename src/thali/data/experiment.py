@@ -60,8 +60,8 @@ class ChoiceExperiment(ExperimentRows, Tasks):
     ----------
     Louviere, Hensher & Swait (2000), Stated choice methods.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd
     >>> rows = {"id": [1, 1, 1, 1], "task": [1, 1, 2, 2], "choice": [1, 0, 0, 1],
     ...         "price": [90, 150, 90, 150], "zoom": ["no", "yes", "no", "yes"]}
@@ -147,8 +147,8 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         DataWarning
             If an attribute has many levels, or is left out.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd
         >>> rows = {"id": [1, 1, 1], "task": [1, 1, 1], "choice": [0, 0, 1], "brand": ["A", "B", "none"]}
         >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows), none={"brand": "none"})
@@ -264,8 +264,8 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         DataError
             If a column is absent, a cell is missing, a level is not declared, or an alternative is listed twice.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd
         >>> rows = {"id": [1, 1], "task": [1, 1], "choice": [1, 0], "price": [90, 150]}
         >>> data = ChoiceExperiment.from_frame(pd.DataFrame(rows))
@@ -340,8 +340,8 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         DataError
             If a respondent has too few tasks, or nobody is left.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd
         >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0] * 4, "price": [90, 150] * 4}
         >>> train, test = ChoiceExperiment.from_frame(pd.DataFrame(rows)).split(tasks=1)

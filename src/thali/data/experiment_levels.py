@@ -149,8 +149,8 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
     ArgumentError
         If `wanted` is neither.
 
-    Example
-    -------
+    Examples
+    --------
     >>> cut_points("cost", 3, np.array([1.0, 2, 3, 4, 5, 60]))
     (2.0, 4.0)
     """
@@ -174,8 +174,8 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
 def bin_labels(cuts: tuple[float, ...]) -> tuple[str, ...]:
     """Names of the bins between cut points; a value at a cut point lies below it.
 
-    Example
-    -------
+    Examples
+    --------
     >>> bin_labels((120.0, 180.0))
     ('<= 120', '120 to 180', '> 180')
     """

@@ -62,8 +62,8 @@ class ExperimentRows(Frozen):
         DataError
             If no columns describe alternatives, or one was chosen that was not offered, or as `from_frame`.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> rows = {"id": [1, 1], "price_1": [90, 150], "price_2": [150, 90], "choice": [1, 2]}
         >>> data = th.ChoiceExperiment.from_wide(pd.DataFrame(rows))

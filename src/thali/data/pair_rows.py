@@ -74,8 +74,8 @@ class PairRows(PairShapes):
             If a column is unknown, a label or count is missing, a count is not a whole number of 0 or more,
             an option is compared with itself, or there is not a single comparison.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> frame = pd.DataFrame({"winner": ["tea", "tea", "milk"], "loser": ["milk", "coffee", "tea"]})
         >>> th.PairedComparisons.from_frame(frame)
@@ -150,8 +150,8 @@ class PairRows(PairShapes):
         DataError
             If there is no pair, or one that is not two different options.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> th.PairedComparisons.from_pairs([("tea", "milk"), ("milk", "tea"), ("tea", "milk")]).wins
         array([2.])
@@ -214,8 +214,8 @@ class PairRows(PairShapes):
         DataError
             If the data do not say which option was first.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> rows = {"home": ["Hull", "Hull", "Stoke"], "away": ["Stoke", "Stoke", "Hull"], "result": ["H", "H", "A"]}
         >>> forward, backward = th.PairedComparisons.from_results(pd.DataFrame(rows)).by_order()
@@ -279,8 +279,8 @@ class PairRows(PairShapes):
             is there even if that option was never chosen. The labels are categorical, and so keep
             their order and the options that were never compared.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).to_frame()
           chosen rejected  count
@@ -313,8 +313,8 @@ class PairRows(PairShapes):
             Pair by pair a, b, n (comparisons of the two), proportion (of them in which a was chosen) and, if there are
             any, ties (the proportion in which neither was).
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).proportions()
              a     b  n  proportion

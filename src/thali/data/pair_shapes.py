@@ -88,8 +88,8 @@ class PairShapes(Frozen):
             If a column is lacking, a cell of `chosen` means nothing, or a covariate differs within a person, or as
             `from_frame`.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> rows = {"subject": [1, 1, 2], "left": ["tea", "tea", "milk"], "right": ["milk", "milk", "tea"]}
         >>> th.PairedComparisons.from_trials(pd.DataFrame(rows | {"response": ["left", "right", "tie"]}))
@@ -150,8 +150,8 @@ class PairShapes(Frozen):
         DataError
             As `from_trials`.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> rows = {"HomeTeam": ["Hull", "Stoke"], "AwayTeam": ["Stoke", "Hull"], "FTR": ["H", "D"]}
         >>> data = th.PairedComparisons.from_results(pd.DataFrame(rows))
@@ -218,8 +218,8 @@ class PairShapes(Frozen):
         DataError
             If no column is a pair, or a cell means nothing.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd, thali as th
         >>> frame = pd.DataFrame({"tea:milk": [1, 1, -1], "tea:water": [1, 0, 1], "milk:water": [1, 1, 1]})
         >>> data = th.PairedComparisons.from_wide(frame.assign(age=[30, 40, 50]))

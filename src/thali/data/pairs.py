@@ -74,8 +74,8 @@ class PairedComparisons(PairRows):
     ----------
     Görür, Jäkel and Rasmussen (2006), equation 2.
 
-    Example
-    -------
+    Examples
+    --------
     >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
     >>> data
     PairedComparisons(3 options, 3 pairs, 30 comparisons, 1 component)
@@ -219,8 +219,8 @@ class PairedComparisons(PairRows):
     def example(self) -> str:
         """One pair in words, to check the direction against: the one in which one option was ahead the furthest.
 
-        Example
-        -------
+        Examples
+        --------
         >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).example()
         "'tea' chosen over 'milk' 3 times of 4"
         """
@@ -236,8 +236,8 @@ class PairedComparisons(PairRows):
 
         Options never compared are groups of one.
 
-        Example
-        -------
+        Examples
+        --------
         >>> PairedComparisons.from_pairs([("a", "b"), ("c", "d"), ("d", "e")]).components()
         [['c', 'd', 'e'], ['a', 'b']]
         """
@@ -269,8 +269,8 @@ class PairedComparisons(PairRows):
         DataError
             If a label is unknown or given twice, or no comparison is left.
 
-        Example
-        -------
+        Examples
+        --------
         >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
         >>> data.subset(["milk", "tea"]).counts
         array([[0, 1],
@@ -325,8 +325,8 @@ class PairedComparisons(PairRows):
         DataError
             If all comparisons are ties and are left out.
 
-        Example
-        -------
+        Examples
+        --------
         >>> data = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"], ties=[[0, 1], [1, 0]])
         >>> data
         PairedComparisons(2 options, 1 pair, 5 comparisons (1 tie), 1 component)
@@ -375,8 +375,8 @@ class PairedComparisons(PairRows):
         DataError
             If a label is unknown, the two were never compared, or no other comparison is left.
 
-        Example
-        -------
+        Examples
+        --------
         >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
         >>> data.without_pair("milk", "tea")
         PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)

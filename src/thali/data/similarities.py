@@ -77,8 +77,8 @@ class Similarities(Frozen):
     ----------
     Navarro & Griffiths (2007), equations 1 and 2; Shepard & Arabie (1979).
 
-    Example
-    -------
+    Examples
+    --------
     >>> data = Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]], labels=["tea", "coffee", "milk"])
     >>> data
     Similarities(3 objects, 3 similarities)
@@ -157,8 +157,8 @@ class Similarities(Frozen):
             If a column is unknown, cannot be recognised or could be one of several, a label is missing, a
             similarity is infinite or no number, a count is negative, or no pair is measured.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import pandas as pd
         >>> rows = [("tea", "milk", 0.2), ("milk", "tea", 0.4), ("tea", "coffee", 0.8)]
         >>> Similarities.from_frame(pd.DataFrame(rows, columns=["a", "b", "similarity"])).values.round(3)
@@ -220,8 +220,8 @@ class Similarities(Frozen):
         ----------
         Shepard (1987), Toward a universal law of generalization for psychological science (exponential).
 
-        Example
-        -------
+        Examples
+        --------
         >>> Similarities.from_dissimilarities([[0, 2, 4], [2, 0, 3], [4, 3, 0]]).values
         array([2., 0., 1.])
         >>> Similarities.from_dissimilarities([[0, 0.25], [0.25, 0]]).values
@@ -280,8 +280,8 @@ class Similarities(Frozen):
         Lee (2001), Determining the dimensionality of multidimensional scaling representations for cognitive
         modeling. Journal of Mathematical Psychology 45.
 
-        Example
-        -------
+        Examples
+        --------
         >>> people = [[[1, 0.8], [0.8, 1]], [[1, 0.6], [0.6, 1]]]
         >>> Similarities.from_subjects(people)
         Similarities(2 objects, 1 similarity of 2 judgements, sigma 0.141)
@@ -318,8 +318,8 @@ class Similarities(Frozen):
         DataError
             If none is left.
 
-        Example
-        -------
+        Examples
+        --------
         >>> Similarities([[1, 0.8, 0.3], [0.8, 1, 0.45], [0.3, 0.45, 1]]).take(np.array([True, False, True]))
         Similarities(3 objects, 2 of 3 similarities)
         """
@@ -404,8 +404,8 @@ class Similarities(Frozen):
         -------
         DataFrame
 
-        Example
-        -------
+        Examples
+        --------
         >>> data = Similarities([[1, 0.8], [0.8, 1]], labels=["tea", "milk"])
         >>> data.to_frame()
               tea  milk

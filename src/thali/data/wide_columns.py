@@ -77,8 +77,8 @@ def numbered_answers(frame: "pd.DataFrame") -> list[str]:
 def prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
     """All pairs in the order of R's prefmod: (1, 2), (1, 3), (2, 3), (1, 4), (2, 4), (3, 4), ...
 
-    Example
-    -------
+    Examples
+    --------
     >>> prefmod_pairs("abc")
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """

@@ -72,8 +72,8 @@ def celebrities() -> PairedComparisons:
     Rumelhart and Greeno (1971), Similarity between stimuli: an experimental test of the Luce and Restle
     choice models. Journal of Mathematical Psychology 8.
 
-    Example
-    -------
+    Examples
+    --------
     >>> celebrities()
     PairedComparisons(9 options, 36 pairs, 8,424 comparisons, 1 component)
     """
@@ -97,8 +97,8 @@ def numbers() -> Similarities:
     Shepard, Kilpatric and Cunningham (1975), The internal representation of numbers. Cognitive Psychology 7; Navarro
     and Griffiths (2007), section 6.
 
-    Example
-    -------
+    Examples
+    --------
     >>> numbers()
     Similarities(10 objects, 45 similarities, sigma 0.05)
     """
@@ -139,8 +139,8 @@ def paris_rome(comparisons: int = 100, expected: bool = False, random_seed: Any 
     Tversky (1972), Elimination by aspects. Psychological Review 79.
     Görür, Jäkel and Rasmussen (2006), section 4.1 (their Table 1 is column over row, this is not).
 
-    Example
-    -------
+    Examples
+    --------
     >>> paris_rome(expected=True).counts
     array([[  0, 100,  50,  50],
            [  0,   0,  50,  50],
@@ -224,8 +224,8 @@ def block_choices(
     ----------
     Miller, Griffiths & Jordan (2008), section 4.
 
-    Example
-    -------
+    Examples
+    --------
     >>> made = block_choices(comparisons=5, random_seed=1)
     >>> made.data
     PairedComparisons(9 options, 36 pairs, 180 comparisons, 1 component)
@@ -310,8 +310,8 @@ def additive(
     ----------
     Navarro & Griffiths (2007), section 5.
 
-    Example
-    -------
+    Examples
+    --------
     >>> made = additive(8, random_seed=1)
     >>> made.data
     Similarities(8 objects, 28 similarities, sigma 0.3)
@@ -379,8 +379,8 @@ def catalogue() -> list[Dataset]:
     -------
     list of Dataset
 
-    Example
-    -------
+    Examples
+    --------
     >>> [record.name for record in catalogue()]
     ['celebrities', 'numbers', 'paris_rome']
     """
@@ -404,8 +404,8 @@ def load(name: str) -> PairedComparisons | Similarities:
     DataError
         If there is none of that name.
 
-    Example
-    -------
+    Examples
+    --------
     >>> load("paris_rome")
     PairedComparisons(4 options, 6 pairs, 600 comparisons, 1 component)
     """

@@ -92,8 +92,8 @@ def product_choices(
     ArgumentError
         If an argument is outside its range.
 
-    Example
-    -------
+    Examples
+    --------
     >>> made = product_choices(20, 6, random_seed=1)
     >>> made.data
     ChoiceExperiment(20 respondents, 120 tasks, 360 alternatives)

@@ -8,8 +8,8 @@ ALIASES_OF_ASPECTS = {**dict.fromkeys(_BTL, "unique"), **dict.fromkeys(_IEBA, "i
 def plain(name: str) -> str:
     """A name as it is compared: capitals, blanks, hyphens, dashes and underscores do not matter.
 
-    Example
-    -------
+    Examples
+    --------
     >>> plain("Bradley–Terry_Luce") == plain("bradley-terry luce")
     True
     """
@@ -19,8 +19,8 @@ def plain(name: str) -> str:
 def aspects_meant(word: str) -> str:
     """ "unique" or "ibp" for any of its names; another word stays as it is.
 
-    Example
-    -------
+    Examples
+    --------
     >>> aspects_meant("Bradley-Terry"), aspects_meant("tree")
     ('unique', 'tree')
     """

@@ -122,8 +122,8 @@ class HasPriorOfData(HasPrior):
         DataError
             If the data cannot be used.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> tree = th.EliminationByAspects().sample_prior(th.datasets.celebrities(), draws=100, random_seed=1)
         >>> tree["prior_predictive"]["wins"].shape
@@ -158,8 +158,8 @@ class HasPriorOfData(HasPrior):
         ArgumentError
             If a likelihood of your own has no function `simulate`.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> data = th.datasets.celebrities()
         >>> model = th.EliminationByAspects("unique")

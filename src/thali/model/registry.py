@@ -33,8 +33,8 @@ def models() -> "pandas.DataFrame":
         One row a model, indexed by its name at the command line: class (its name in `thali`), data (what `fit`
         takes), aliases, methods, answers (what it finds out).
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> th.models().loc["additive-clustering", "class"]
     'AdditiveClustering'

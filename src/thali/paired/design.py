@@ -45,8 +45,8 @@ def pair_design(options: Any) -> PairDesign:
     ----------
     David (1988), The method of paired comparisons, section 5.2.
 
-    Example
-    -------
+    Examples
+    --------
     >>> pair_design(["tea", "milk", "juice"]).list_a
     [('juice', 'milk'), ('tea', 'juice'), ('milk', 'tea')]
     """

@@ -62,8 +62,8 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
     ----------
     Duineveld, Arents & King (2000), Log-linear modelling of paired comparison data from consumer tests.
 
-    Example
-    -------
+    Examples
+    --------
     >>> young, old = [[0, 7, 9], [3, 0, 6], [1, 4, 0]], [[0, 2, 3], [8, 0, 5], [7, 5, 0]]
     >>> test = group_test({"young": young, "old": old})
     >>> test.df, round(test.p_value, 4)

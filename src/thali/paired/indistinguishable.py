@@ -28,8 +28,8 @@ def groups(order: np.ndarray) -> list[list[int]]:
     list of lists of int
         Each in the order of the options; an option may be in several, as being told apart is no equivalence.
 
-    Example
-    -------
+    Examples
+    --------
     >>> groups(np.array([[0, 0.9, 0.99], [0.1, 0, 0.9], [0.01, 0.1, 0]]))
     [[0, 1], [1, 2]]
     """
@@ -58,8 +58,8 @@ def groups(order: np.ndarray) -> list[list[int]]:
 def numbered(found: list[list[int]], n: int) -> list[str]:
     """For each option the numbers of its groups, from 1, such as "2-4, 7".
 
-    Example
-    -------
+    Examples
+    --------
     >>> numbered([[0, 1], [1, 2]], 3)
     ['1', '1-2', '2']
     """

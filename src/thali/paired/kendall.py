@@ -58,8 +58,8 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     ----------
     Kendall & Babington Smith (1940), On the method of paired comparisons.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.datasets import celebrities
     >>> round(agreement(celebrities()).u, 4)
     0.1172

@@ -143,8 +143,8 @@ def leaderboard(
     Bradley & Terry (1952); Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
     comparison experiments.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd, thali as th
     >>> rows = [("A", "B", "model_a"), ("A", "B", "tie"), ("B", "C", "model_a"), ("A", "C", "model_a")] * 9
     >>> board = th.leaderboard(pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]))

@@ -82,8 +82,8 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects;
     Wickelmaier & Choisel (2006).
 
-    Example
-    -------
+    Examples
+    --------
     >>> forward, backward = [[0, 7, 9], [3, 0, 7], [1, 3, 0]], [[0, 5, 8], [5, 0, 5], [2, 5, 0]]
     >>> effect = order_effect(forward, backward)
     >>> effect.order < 1

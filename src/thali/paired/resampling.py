@@ -58,8 +58,8 @@ def bootstrap(
     ----------
     Efron & Tibshirani (1993), An introduction to the bootstrap.
 
-    Example
-    -------
+    Examples
+    --------
     >>> people = [[[0, 1, 1], [0, 0, 1], [0, 0, 0]], [[0, 0, 1], [1, 0, 0], [0, 1, 0]]]
     >>> list(bootstrap(people, samples=20, random_seed=1).table.columns)
     ['estimate', 'mean', 'std_error', 'lower', 'upper']
@@ -106,8 +106,8 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     ----------
     Efron & Tibshirani (1993), An introduction to the bootstrap.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> errors = parametric_bootstrap(model, samples=50, random_seed=1).table["std_error"]

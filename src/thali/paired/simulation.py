@@ -34,8 +34,8 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
     DataError
         If a model was fitted to fractional counts and no number is given.
 
-    Example
-    -------
+    Examples
+    --------
     >>> simulate([[0, 1], [0, 0]], comparisons=5).counts
     array([[0, 5],
            [0, 0]])

@@ -60,8 +60,8 @@ def transitivity(data: Any) -> Transitivity:
     ----------
     Tversky (1969), Intransitivity of preferences.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.datasets import celebrities
     >>> print(transitivity(celebrities()))
     Stochastic transitivity

@@ -57,8 +57,8 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     ----------
     Thurstone (1927), A law of comparative judgment; Critchlow & Fligner (1991).
 
-    Example
-    -------
+    Examples
+    --------
     >>> taste = [[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]]
     >>> fit = thurstone(taste)
     >>> fit.df, round(fit.deviance, 3)

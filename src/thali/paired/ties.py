@@ -42,8 +42,8 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
     DataError
         If ties are negative, not square, or differ between the triangles.
 
-    Example
-    -------
+    Examples
+    --------
     >>> half_wins([[0, 3], [1, 0]], [[0, 1], [0, 0]]).counts
     array([[0. , 3.5],
            [1.5, 0. ]])
@@ -110,8 +110,8 @@ def davidson(
     Davidson & Beaver (1977), On extending the Bradley-Terry model to incorporate within-pair order effects, whose tie
     parameter is nu over the square root of gamma, and whose theta is 1 / gamma.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> wins, ties = [[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [3, 0, 3], [2, 3, 0]]
     >>> fit = davidson(th.PairedComparisons(wins, ties=ties))

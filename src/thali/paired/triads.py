@@ -95,8 +95,8 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     ----------
     Kendall & Babington Smith (1940), On the method of paired comparisons.
 
-    Example
-    -------
+    Examples
+    --------
     >>> choices = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     >>> circular_triads(choices).consistency
     0.0

@@ -52,8 +52,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     ----------
     Tversky & Sattath (1979), Preference trees, p. 554.
 
-    Example
-    -------
+    Examples
+    --------
     >>> counts = [[0, 6, 9], [4, 0, 8], [1, 2, 0]]
     >>> trinary_inequality(counts, [[1], [1], [0]]).proportion
     0.0

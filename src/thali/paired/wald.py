@@ -53,8 +53,8 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     ----------
     Wald (1943), Tests of statistical hypotheses concerning several parameters.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> test = wald_test(model, [{"JU": 1, "CY": -1}, {"JU": 1, "AJF": -1}])

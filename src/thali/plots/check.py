@@ -47,8 +47,8 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ----------
     Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False

@@ -63,8 +63,8 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     ----------
     Görür, Jäkel & Rasmussen (2006), Fig. 4.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd
     >>> pairs = pd.MultiIndex.from_tuples([("P+", "P"), ("P+", "R"), ("P", "R")], names=["a", "b"])
     >>> scores = pd.DataFrame({"BTL": [30.1, 2.9, 3.2], "iEBA": [2.2, 2.6, 3.4]}, index=pairs)

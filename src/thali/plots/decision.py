@@ -55,8 +55,8 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
     ----------
     Archambeau & Caron (2012), Fig. 4.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> X, y = [[-1, 2], [-2, 0], [0, 1], [1, 0], [2, -1], [1, -2]], ["a", "a", "a", "b", "b", "b"]
     >>> ax = decision(th.PlackettLuceRegression(method="map", a=1.1).fit(X, y), X, y)

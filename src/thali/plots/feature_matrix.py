@@ -52,8 +52,8 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     ----------
     Görür, Jäkel & Rasmussen (2006), Figs. 1-3.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects([[1, 0], [1, 0], [0, 1], [0, 1]]).fit(
     ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False

@@ -40,8 +40,8 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     ----------
     Görür, Jäkel & Rasmussen (2006), Fig. 1.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects(alpha=1.0).fit(
     ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False

@@ -62,8 +62,8 @@ def feature_samples(
     ----------
     Görür, Jäkel & Rasmussen (2006), Fig. 2.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects(alpha=1.0).fit(
     ...     th.datasets.paris_rome(expected=True), draws=500, tune=500, random_seed=1, progressbar=False

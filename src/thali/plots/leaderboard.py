@@ -32,8 +32,8 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     list of matplotlib axes
         Ratings, ranks, groups.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> board = th.leaderboard(th.datasets.celebrities(), progressbar=False)
     >>> [ax.get_xlabel() for ax in leaderboard(board)]

@@ -34,8 +34,8 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ArgumentError
         If it is another table.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"share": [0.6, 0.4], "share_lb": [0.5, 0.3], "share_ub": [0.7, 0.5]}, index=["A", "B"])
     >>> ax = market_shares(table)

@@ -53,8 +53,8 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     ----------
     Shepard & Arabie (1979), Additive clustering: outlines of features upon a scaling of the objects.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import numpy as np
     >>> from types import SimpleNamespace
     >>> from thali.model.latent_features.answers.columns import Columns

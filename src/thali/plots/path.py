@@ -56,8 +56,8 @@ def path(
     ----------
     Archambeau & Caron (2012), Fig. 2.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> X, y = [[-1.4], [-0.6], [-0.1], [0.3], [0.9], [1.7]], ["no", "no", "yes", "no", "yes", "yes"]
     >>> ax = path(th.PlackettLuceRegression(), X, y, [0.5, 1, 1.1, 2])

@@ -50,8 +50,8 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False

@@ -60,8 +60,8 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     ----------
     Tversky & Sattath (1979), Preference trees.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> groups = {"LBJ": "politician", "HW": "politician", "JU": "athlete", "CY": "athlete", "SL": "star", "ET": "star"}
     >>> model = th.EliminationByAspects(

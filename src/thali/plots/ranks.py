@@ -38,8 +38,8 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique")
     >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)

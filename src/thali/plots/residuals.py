@@ -40,8 +40,8 @@ def residuals(model: Any, ax: "Axes | None" = None, kind: str = "deviance") -> "
     NotFittedError
         Unless fitted by maximum likelihood.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> residuals(model).get_ylabel()

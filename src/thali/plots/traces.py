@@ -43,8 +43,8 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     -------
     list of matplotlib axes
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False

@@ -53,8 +53,8 @@ def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
     ArgumentError
         If it is neither a tree nor a model that has one.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.trees.tree import Tree
     >>> ax = tree(Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}))
     >>> [tick.get_text() for tick in ax.get_yticklabels()]

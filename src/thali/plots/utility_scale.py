@@ -44,8 +44,8 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
     ----------
     Firth & de Menezes (2004), Quasi-variances. Biometrika 91.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
     >>> utility_scale(model).get_yticklabels()[0].get_text()

@@ -21,8 +21,8 @@ def text_histogram(values: npt.ArrayLike, width: int = 40) -> str:
     str
         At most 20 lines without a final line break: the value, its bar, its share of all draws.
 
-    Example
-    -------
+    Examples
+    --------
     >>> print(text_histogram([1, 2, 2, 2, 3, 3], width=6))
     1 | ##      17 %
     2 | ######  50 %

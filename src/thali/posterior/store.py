@@ -49,8 +49,8 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
     DataError
         The path is a folder, or cannot be written.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import tempfile, pathlib, thali as th
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
@@ -114,8 +114,8 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     DataError
         The file is absent, is a folder, is damaged, or was not written by `save`.
 
-    Example
-    -------
+    Examples
+    --------
     >>> load("absent.nc")
     Traceback (most recent call last):
     thali.errors.DataError: there is no file 'absent.nc'; give the name of a netCDF file that thali wrote

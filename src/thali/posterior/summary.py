@@ -19,8 +19,8 @@ def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
     2021). The last is NaN for a quantity that never changes, for a single chain, and for fewer than 4 draws.
     `attrs["chains"]` and `attrs["draws"]` say how many there were.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import numpy as np
     >>> frame = summary_table({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])})
     >>> float(frame.loc["eta", "mean"])
@@ -83,8 +83,8 @@ def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
 def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     """The first two rows of a summary in words, less those that never change.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import numpy as np
     >>> main_rows(summary_table({"eta": np.array([[1.0, 2.0, 1.5, 1.5], [2.0, 1.0, 1.5, 1.5]])}))
     (('eta', '1.5 (89 % interval 1 to 2)'),)

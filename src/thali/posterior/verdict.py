@@ -83,8 +83,8 @@ def verdict_of(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> Verdi
     The standard is that of ArviZ's authors: R-hat at most 1.01, and both effective sample sizes at least 100
     a chain, for every quantity that changes at all (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021, section 4).
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"sd": 1.0, "r_hat": 1.1, "ess_bulk": 90.0, "ess_tail": 300.0}, index=["alpha"])
     >>> frame.attrs.update(chains=4, draws=1000)

@@ -65,8 +65,8 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     DataError
         If the file cannot be read, can be read in no way or in several, or holds bad data.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
     >>> _ = path.write_text("winner;loser;times\\ntea;milk;3\\nmilk;tea;1\\n")

@@ -80,8 +80,8 @@ def read_table(path: str | Path | Source) -> pd.DataFrame:
     DataError
         If the file is absent, a folder, empty, not a table, or ragged; if two columns bear the same name.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
     >>> _ = path.write_text("winner;loser;times\\ntea;milk;3\\nmilk;tea;1\\n")

@@ -37,8 +37,8 @@ def report(what: Any, path: Any) -> None:
     DataError
         If the file cannot be written.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import tempfile, pathlib, thali as th
     >>> model = th.EliminationByAspects("unique")
     >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)

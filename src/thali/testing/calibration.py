@@ -148,8 +148,8 @@ def calibrate(
     Talts, Betancourt, Simpson, Vehtari & Gelman (2018), Validating Bayesian inference algorithms with simulation-based
     calibration; Modrák et al. (2023), on quantities that depend on the data; Säilynoja, Bürkner & Vehtari (2022).
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> design = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
     >>> model = th.EliminationByAspects("unique")

@@ -50,8 +50,8 @@ class Tree(Described):
     ----------
     Miller, Griffiths & Jordan (2008), The phylogenetic Indian buffet process, section 2.
 
-    Example
-    -------
+    Examples
+    --------
     >>> tree = Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.25)
     >>> tree
     Tree(4 leaves, 2 clades, total length 2.5)
@@ -95,8 +95,8 @@ class Tree(Described):
         ArgumentError
             If `leaf_length` is outside its range.
 
-        Example
-        -------
+        Examples
+        --------
         >>> Tree.from_groups({"hot": ["tea", "coffee"], "cold": ["milk"]}, leaf_length=0.25).to_newick()
         '((tea:0.25,coffee:0.25)hot:0.75,milk:1.0);'
         """
@@ -128,8 +128,8 @@ class Tree(Described):
         ArgumentError
             If `rescale` is unknown.
 
-        Example
-        -------
+        Examples
+        --------
         >>> Tree.from_newick("((tea:1,coffee:1)hot:2,milk:3);").lengths.round(3)
         array([0.333, 0.333, 1.   , 0.667, 0.   ])
         """
@@ -164,8 +164,8 @@ class Tree(Described):
             If the shape does not fit the labels, labels are empty or not distinct, a row joins what is not there, or
             its height is not finite, negative, or below that of a cluster inside it.
 
-        Example
-        -------
+        Examples
+        --------
         >>> from scipy.cluster.hierarchy import linkage
         >>> Tree.from_linkage(linkage([[0.0], [1.0], [5.0]], "complete"), ["tea", "coffee", "milk"]).to_newick()
         '((tea:0.2,coffee:0.2):0.8,milk:1.0);'
@@ -189,8 +189,8 @@ class Tree(Described):
         DataError
             If labels are empty, not distinct, or fewer than two.
 
-        Example
-        -------
+        Examples
+        --------
         >>> Tree.star(["tea", "coffee", "milk"]).to_newick()
         '(tea:1.0,coffee:1.0,milk:1.0);'
         """
@@ -222,8 +222,8 @@ class Tree(Described):
         dict from frozenset of str to str
             "" for a node without a name.
 
-        Example
-        -------
+        Examples
+        --------
         >>> tree = Tree.from_newick("((tea:1,coffee:1)hot:2,milk:3);")
         >>> [(sorted(members), name) for members, name in tree.clades().items()]
         [(['coffee', 'tea'], 'hot')]
@@ -252,8 +252,8 @@ class Tree(Described):
         DataError
             If an option is not a leaf or a leaf is not an option, with the names of both.
 
-        Example
-        -------
+        Examples
+        --------
         >>> tree = Tree.from_newick("((tea:1,coffee:1)hot:2,milk:3);")
         >>> tree.for_labels(["milk", "coffee", "tea"]).parents
         array([ 4,  3,  3,  4, -1])

@@ -24,7 +24,7 @@ from thali.model.latent_features.samplers import recommended
 from thali.model.latent_features.samplers.chains import Chain
 from thali.model.latent_features.state import COLUMNS
 
-PAGE = PROJECT / "docs" / "your-own-likelihood.md"
+PAGE = PROJECT / "docs" / "tutorials" / "your_own_likelihood.md"
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 
@@ -32,25 +32,12 @@ pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.
 def page():
     """Everything that the code of the page defines, and what each block printed."""
     names, printed = {"__name__": "page"}, []
-    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
+    for code in re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(), re.DOTALL):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             exec(compile(code, str(PAGE), "exec"), names)
         printed.append(out.getvalue().rstrip())
     return names, [text for text in printed if text]
-
-
-def test_the_page_shows_what_its_code_prints(page):
-    shown = [text.rstrip() for text in re.findall(r"```text\n(.*?)```", PAGE.read_text(), re.DOTALL)]
-    assert len(shown) == len(page[1]) == 3
-
-    def apart_from_numbers(text):
-        return re.sub(r"[-\d.e+]+", "#", text).split()
-
-    assert [apart_from_numbers(text) for text in page[1][:2]] == [apart_from_numbers(text) for text in shown[:2]]
-    assert {line.split("  ")[-3] for line in page[1][2].splitlines()} == {
-        line.split("  ")[-3] for line in shown[2].splitlines()
-    }
 
 
 def test_the_example_passes_and_a_planted_error_is_named(page, capsys):

@@ -74,8 +74,8 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
     Rossi, Allenby & McCulloch (2005), Bayesian statistics and marketing, chapter 5; Train (2009), Discrete choice
     methods with simulation, chapter 12.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd
     >>> import thali as th
     >>> rows = {"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "choice": [1, 0, 1, 0, 0, 1, 0, 1],

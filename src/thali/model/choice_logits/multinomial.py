@@ -67,8 +67,8 @@ class MultinomialLogit(Model):
     ----------
     McFadden (1974), Conditional logit analysis of qualitative choice behavior.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import pandas as pd
     >>> import thali as th
     >>> rows = {"id": [1] * 8, "task": [1, 1, 2, 2, 3, 3, 4, 4], "choice": [1, 0] * 3 + [0, 1], "price": [90, 150] * 4}

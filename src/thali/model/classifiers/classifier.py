@@ -144,8 +144,8 @@ class Classifier(HasPrior):
         ArgumentError
             If an argument is outside its range.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> model = th.SparseMultinomialLogit()
         >>> tree = model.sample_prior([[0.5], [1.0], [2.0]], ["a", "b", "c"], draws=100, random_seed=1)
@@ -181,8 +181,8 @@ class Classifier(HasPrior):
         ArgumentError
             After a fit that made no draws.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> X, y = [[0.5], [1.0], [2.0], [3.0]], ["a", "b", "a", "b"]
         >>> model = th.SparseMultinomialLogit(draws=500, random_seed=1).fit(X, y)

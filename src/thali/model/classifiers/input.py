@@ -59,8 +59,8 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     DataError
         If X is sparse, not two-dimensional, empty, or holds something other than finite real numbers.
 
-    Example
-    -------
+    Examples
+    --------
     >>> matrix_of([[1, 2], [3, float("nan")]])
     Traceback (most recent call last):
     thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or leave the row out.
@@ -136,8 +136,8 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
     DataError
         If the labels are missing, continuous, of mixed type, all the same, or not one a row.
 
-    Example
-    -------
+    Examples
+    --------
     >>> codes_of(["b", "a", "b", "a"], "Model", 4)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """

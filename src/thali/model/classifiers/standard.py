@@ -58,8 +58,8 @@ def standard_of(matrix: np.ndarray, names: np.ndarray | None = None) -> Standard
     DataError
         If every column is constant.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import numpy as np
     >>> table = np.array([[1e300, 3.0], [3e300, 1.0]])
     >>> standard_of(table).apply(table).round(12).tolist()

@@ -53,8 +53,8 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     ArgumentError
         If aspects are not known beforehand, do not fit the options, or bear the name of an option's unique aspect.
 
-    Example
-    -------
+    Examples
+    --------
     >>> known = known_aspects({"tea": ["hot"], "milk": []}, True, ("tea", "milk"))
     >>> known.names
     ('tea', 'milk', 'hot')

@@ -55,8 +55,8 @@ def estimate(
     DataError
         If the data are of another kind, or do not tell the weights apart.
 
-    Example
-    -------
+    Examples
+    --------
     >>> from thali.datasets import celebrities
     >>> round(estimate(celebrities()).log_likelihood, 6)
     -143.039495

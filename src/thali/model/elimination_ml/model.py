@@ -64,8 +64,8 @@ class MaximumLikelihoodElimination(Model):
     Tversky (1972); Wickelmaier & Schmid (2004), A Matlab function to estimate choice model parameters from
     paired-comparison data. Davidson (1970) for ties; Plackett (1975), The analysis of permutations, for rankings.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> model = th.EliminationByAspects(aspects="unique", method="maximum-likelihood")
     >>> model.fit(th.datasets.celebrities()).weights_.head(3).round(4).to_dict()
@@ -258,8 +258,8 @@ class MaximumLikelihoodElimination(Model):
         Williams (1976), Improved likelihood ratio tests for complete contingency tables; Davison & Hinkley (1997),
         Bootstrap methods and their application, section 4.4.
 
-        Example
-        -------
+        Examples
+        --------
         >>> import thali as th
         >>> taste = th.PairedComparisons([[0, 3, 2, 2], [12, 0, 11, 3], [13, 4, 0, 5], [13, 12, 10, 0]])
         >>> th.EliminationByAspects("unique", method="maximum-likelihood").fit(taste).fit_test(samples=99).kind

@@ -29,8 +29,8 @@ def quasi_variances(covariance: np.ndarray) -> np.ndarray:
     ----------
     Firth & de Menezes (2004), Quasi-variances. Biometrika 91.
 
-    Example
-    -------
+    Examples
+    --------
     >>> quasi_variances(np.array([[0.10, 0.03, 0.02], [0.03, 0.20, 0.05], [0.02, 0.05, 0.15]])).round(6).tolist()
     [0.1, 0.14, 0.11]
     """

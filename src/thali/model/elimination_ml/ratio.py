@@ -55,8 +55,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     ----------
     Wilks (1938), The large-sample distribution of the likelihood ratio for testing composite hypotheses.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> data = th.datasets.celebrities()
     >>> groups = {"politician": "LBJ HW CDG", "athlete": "JU CY AJF", "star": "BB ET SL"}

@@ -83,8 +83,8 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
     Daviet & McCausland (2017), a draft; Griffiths & Ghahramani (2011), The Indian buffet process; Durham & Geweke
     (2014), Adaptive sequential posterior simulators.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import thali as th
     >>> th.ProductClasses(monotone={"price": "decreasing"}, method="smc")
     ProductClasses(monotone={'price': 'decreasing'}, method='smc')

@@ -48,8 +48,8 @@ def elimination_probabilities(
     ----------
     Tversky (1972), eq. 6; a uniform lapse added.
 
-    Example
-    -------
+    Examples
+    --------
     >>> aspects = {"car": ["car"], "red bus": ["bus"], "blue bus": ["bus"]}
     >>> elimination_probabilities(["car", "red bus", "blue bus"], aspects, {"car": 1.0, "bus": 1.0})
     array([0.5 , 0.25, 0.25])

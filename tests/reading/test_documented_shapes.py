@@ -1,4 +1,4 @@
-"""The table of shapes in the README: each row is read, and by the constructor that it names to the same data."""
+"""The table of shapes in the documentation: each row is read, and by the constructor that it names to the same data."""
 
 import re
 import warnings
@@ -17,7 +17,7 @@ from thali.reading.table import read_table
 
 def shapes():
     """Header, rows, options and constructor of every row of the table."""
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    text = (PROJECT / "docs" / "start" / "shapes_of_tables.md").read_text(encoding="utf-8")
     table = text[text.index("| a row is | header |") :]
     for line in table[: table.index("\n\n")].splitlines()[2:]:
         what, header, rows, options, constructor = (cell.strip() for cell in line.strip("|").split("|"))
