@@ -13,6 +13,7 @@ Measured (seed 1, 200 data sets; smallest p-value times the quantities / largest
                   .31 / 1.7 (6); given aspects .93 / 2.5 (4); tree 1.2 / 2.2 (8); weights Gamma(2, 1) 1.6 / 2.2 (8);
                   without unique aspects: ibp 4.3 / 1.6 (29), 2 aspects .5 / 1.7 (32), tree 2.3 / 1.8 (30)
     sets          ibp 1.8 / 1.3 (91); 2 aspects .62 / 1.8 (14); tree .026 / 2.5 (81); given aspects, no unique 1.6 / 2.2
+    best, worst   ranking 5.1 / 1.6 (15); reversed, lapse .1: 1.5 / 1.5 (7)
     similarities  ibp, sigma learned 3.6 / 1.7 (20); sigma of the data 2.6 / 1.5 (20); 2 features 1.5 / 1.8; given
                   features .033 / 3.2 (3); tree 5.3 / .9 (22)
     own           likelihood of plain functions, ibp .72 / 2.2 (152, most for trying them out in each fit)

@@ -77,6 +77,13 @@ def test_rankings_of_three():
         data.as_rankings().as_rankings()
 
 
+def test_columns_that_are_numbered_from_zero():
+    names = ["item0", "item1", "item2", "item3", "best", "worst"]
+    for best, worst in (("a", "d"), ("item0", "item3"), ("0", "3")):
+        data = th.Choices.from_best_worst(pd.DataFrame([(*"abcd", best, worst)], columns=names))
+        assert data.example() == "'a' best and 'd' worst out of 'a', 'b', 'c', 'd' 1 time of 1"
+
+
 BAD = [
     (
         [("abcd", "a", "x")],

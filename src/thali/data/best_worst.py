@@ -1,5 +1,6 @@
 """Best-worst choices: of each set the best and the worst option."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 BEST = ("best", "most", "mostimportant", "mostpreferred", "bestoption", "beste", "bester", "meilleur", "mejor")
 WORST = ("worst", "least", "leastimportant", "leastpreferred", "worstoption", "schlechteste", "schlechtester", "pire")
 WORST += ("peor",)
-_MARKS = ("abcdefghijklmnopqrstuvwxyz", [str(k) for k in range(1, 40)])
+_MARKS = ("abcdefghijklmnopqrstuvwxyz", [str(k) for k in range(1, 40)], [str(k) for k in range(40)])
 
 
 class BestWorstColumns(NamedTuple):
@@ -70,7 +71,7 @@ def best_worst_columns(
 
 
 def series(names: list[str]) -> list[tuple[str, ...]]:
-    """Columns that differ in a last letter or number alone, which go a, b, ... or 1, 2, ..."""
+    """Columns that differ in a last letter or number alone, which go a, b, ..., or 1, 2, ..., or 0, 1, ..."""
     own = by_plain_name(names)
     found = []
     for name in own:
@@ -102,7 +103,9 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
     if text in offered:
         return offered.index(text)
     for k, name in enumerate(columns):
-        if offered[k] and plain(text) in (plain(name), _MARKS[0][k], str(k + 1)) and plain(text):
+        ends = re.search(r"\d+$", name)
+        number = str(k + 1) if ends is None else str(int(ends[0]))
+        if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
             return k
     said = f"{text!r} is" if text else "Nothing stands"
     raise DataError(
