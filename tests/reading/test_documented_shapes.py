@@ -25,7 +25,7 @@ def shapes():
         yield pytest.param(*cells, re.findall("--([a-z]+)", options), id=what)
 
 
-@pytest.mark.parametrize(("header", "rows", "constructor", "options"), shapes())
+@pytest.mark.parametrize(("header", "rows", "constructor", "options"), [*shapes()])
 def test_every_shape_is_read_as_its_constructor_reads_it(header, rows, constructor, options):
     assert {*options} <= {"model", *(option.typed or option.name for option in (*OF_TABLES, *EXPERIMENT))}
     source = Source("table.csv", "\n".join([header, *rows]).encode())
