@@ -5,6 +5,8 @@ import pytest
 from best_worst_data import random_answers
 
 import thali as th
+from thali.cli.naming_models import parse_models
+from thali.data.kinds import CHOICES
 
 pytestmark = pytest.mark.unit
 
@@ -42,3 +44,11 @@ def test_worths_by_maximum_likelihood(run, rule):
 def test_what_is_refused(run, words, sentence):
     found = run("fit", *words)
     assert found.code == 2 and sentence in " ".join(found.err.split()), found.err
+
+
+def test_comparison(run):
+    found = run("compare", "seven.csv", "--models", "BTL", "--folds", "2")
+    assert found.code == 2 and "set --best-worst reversed" in " ".join(found.err.split()), found.err
+    ((_, model),) = parse_models("BTL", {"best-worst": "reversed"}, CHOICES, tuple("abc"))
+    assert model.best_worst == "reversed"
+    assert "--best-worst" in run("compare", "--help").out

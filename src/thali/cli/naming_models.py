@@ -20,7 +20,7 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
         Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
         for choices and similarities what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf length.
     settings : dict
-        What was typed of unique, lapse, alpha, tree, method and monotone.
+        What was typed of unique, lapse, alpha, tree, method, best-worst and monotone.
     kind : str
         Of the data, of `thali.data.kinds`.
     labels : tuple of str
@@ -82,7 +82,8 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
         method: Any = method_meant(settings.get("method", "mcmc"))
-        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha, method)
+        unique, lapse, rule = settings.get("unique", True), settings.get("lapse"), settings.get("best-worst", "ranking")
+        return thali.EliminationByAspects(aspects, unique, lapse, alpha, method, best_worst=rule)
     if kind == SIMILARITIES:
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         return thali.AdditiveClustering(features, alpha=None if isinstance(features, dict) else settings.get("alpha"))

@@ -55,6 +55,7 @@ COMPARED = (
         "bins",
         "monotone",
         "ties",
+        "best-worst",
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),

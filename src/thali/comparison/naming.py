@@ -130,7 +130,7 @@ def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) 
         try:
             found[name] = model.prepare(data, **settings)
         except ThaliError as error:
-            raise type(error)(f"Model {name!r} cannot be fitted to these data: {error}") from None
+            raise type(error)(f"Model {name!r} cannot be fitted to these data: ", error) from None
     return found
 
 
