@@ -43,10 +43,6 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def end(self):
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait(10)
-
 
 @pytest.fixture
 def folder(tmp_path):
@@ -62,10 +58,22 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def server(folder):
-    found = Server(folder)
-    yield found
-    found.kill()
+def start(folder):
+    """Start a server; it ends with the test."""
+    begun = []
+
+    def started():
+        begun.append(Server(folder))
+        return begun[-1]
+
+    yield started
+    for each in begun:
+        each.kill()
+
+
+@pytest.fixture
+def server(start):
+    return start()
 
 
 class User:
@@ -222,15 +230,14 @@ def test_stopping_keeps_what_there_is(user):
 
 
 @pytest.mark.long
-def test_killing_the_server_costs_nothing(browser, folder):
-    first = Server(folder)
+def test_killing_the_server_costs_nothing(browser, start, folder):
+    first = start()
     user = User(browser, first)
     begin_long_fit(user, 4_000)
     first.kill()
     user.sees("The app does not answer")
     user.page.close()
-    second = Server(folder)
-    again = User(browser, second)
+    again = User(browser, start())
     assert "running" in again.page.inner_text("main")
     again.page.get_by_role("link", name="celebrities").click()
     again.sees(re.compile(" of .* sweeps"))
@@ -241,7 +248,6 @@ def test_killing_the_server_costs_nothing(browser, folder):
     again.click("Go on")
     again.heading("Fitting")
     assert "4,000" in again.report()
-    second.kill()
 
 
 SCRIPT = """

@@ -136,7 +136,7 @@ class Pages:
 
     def _tests(self, study: Study, kind: str) -> dict[str, Any]:
         """What the card of classical tests shows; nothing but paired comparisons has one."""
-        tests = [(spec.name, spec.answers) for spec in TESTS_OF_DATA] if kind == PAIRS else []
+        tests = [(spec.name, in_words(spec.answers, spec.options)) for spec in TESTS_OF_DATA] if kind == PAIRS else []
         state, end = self._runs.state(study, TEST), ended(study, TEST)
         return {"tests": tests, "test": state, "test_end": end, "tested": study.read(TEST).get("name", "")}
 
