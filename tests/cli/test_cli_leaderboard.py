@@ -18,6 +18,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.fit
 def test_the_table_is_that_of_python(run, folder):
     pytest.importorskip("matplotlib")
     result = run("leaderboard", "battles.csv", "--out", "results")

@@ -140,7 +140,8 @@ def test_predictions_follow_the_order_of_the_pair(data):
 def test_parameters_as_in_scikit_learn():
     model = th.EliminationByAspects(aspects=3, lapse=0.02)
     parameters = model.get_params()
-    assert list(parameters) == ["aspects", "unique", "lapse", "alpha", "method", "sampler", "tempering", "ties"]
+    expected = ["aspects", "unique", "lapse", "alpha", "method", "sampler", "tempering", "ties", "best_worst"]
+    assert list(parameters) == expected
     assert parameters["aspects"] == 3
     assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"
     assert model.set_params(alpha=2.0) is model and model.alpha == 2.0

@@ -18,8 +18,9 @@ def problem():
 def check_same(one, other, X):
     assert other.lower_bound_ == pytest.approx(one.lower_bound_, abs=1e-8)
     assert other.a_ == pytest.approx(one.a_, rel=1e-8)
-    np.testing.assert_allclose(other.weights_, one.weights_, atol=1e-8)
-    np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-8)
+    # the bound is flat at its maximum: where it agrees to 1e-8, what it is a function of agrees less closely
+    np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), rtol=1e-5, atol=1e-6)
     assert other.classes_.tolist() == one.classes_.tolist()
     assert other.collapsed_ is one.collapsed_
 
