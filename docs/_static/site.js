@@ -7,7 +7,7 @@ window.addEventListener("load", () => {
   for (const entry of document.querySelectorAll("[role='doc-biblioentry'], [role='list']")) {
     entry.removeAttribute("role"); // entries of the bibliography have a role that is no longer one
   }
-  for (const part of document.querySelectorAll(".cell_output *")) {
+  for (const part of document.querySelectorAll(".cell_output *, .equation")) {
     if (part.scrollWidth > part.clientWidth && getComputedStyle(part).overflowX === "auto") part.tabIndex = 0;
   }
 });
