@@ -2,6 +2,9 @@
 
 import os
 
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
+
 import thali
 
 project = "thali"
@@ -15,7 +18,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -60,10 +62,12 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 
+html_math_renderer = "mathml"  # browsers draw it themselves: nothing is loaded
 html_theme = "pydata_sphinx_theme"
 html_title = "thali"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
@@ -77,3 +81,20 @@ linkcheck_timeout = 10
 linkcheck_ignore = [r"http://127\.0\.0\.1.*"]
 
 os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide
+
+
+def inline_equation(writer, node):
+    """An equation in a line as MathML."""
+    writer.body.append(convert(node.astext()))
+    raise SkipNode
+
+
+def equation(writer, node):
+    """An equation on a line of its own as MathML."""
+    writer.body.append(f'<div class="equation">{convert(node.astext(), display="block")}</div>')
+    raise SkipNode
+
+
+def setup(app):
+    """Sphinx calls this."""
+    app.add_html_math_renderer("mathml", (inline_equation, None), (equation, None))
