@@ -10,7 +10,7 @@ from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 
 from . import runs
-from .fields import FILE, TESTS_OF_DATA, data_options, fields, kinds, model_options, models_for
+from .fields import FILE, TESTS_OF_DATA, Field, fields, kinds, model_options, models_for, shown_of_data
 from .reading import nothing_read
 from .runs import Runs, ended
 from .studies import COMPARE, FIT, LOOK, READ, TEST, Studies, Study
@@ -83,13 +83,19 @@ class Pages:
                     "others": fields(others, shown, attributes, spec.methods),
                 }
             )
-        said = asked.get("typed", {})
+        said, named = asked.get("typed", {}), reading["named"]
+        of_kinds = {each: shown_of_data(each) for each in kinds()}
+        asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
         return self._rendered(
             "setup.html",
             study=study.name,
             title=study.title,
             reading=reading,
-            kinds=[(each, fields(data_options(each), said, columns)) for each in kinds()],
+            named=[_unrecognised(field) for field in fields(asked_for, said, columns)],
+            kinds=[
+                (each, fields([option for option in options if option.name not in named], said, columns))
+                for each, options in of_kinds.items()
+            ],
             kind=asked.get("kind") or kind,
             is_file="file" in study.read("study"),
             models=models,
@@ -144,6 +150,10 @@ class Pages:
         state = self._runs.state(study, FIT)
         if state == runs.ENDED and ended(study, FIT)["message"]:
             return "not possible"
+        if state == runs.ENDED and not (study.path / FIT / "report.html").exists():
+            return _STATES[runs.STOPPED]
+        if state == runs.NEVER and study.read("reading").get("problem"):
+            return "not read yet"
         return _STATES[state]
 
     def _model(self, study: Study) -> str:
@@ -168,17 +178,24 @@ def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
             found["text"] = "Stopping: what was drawn so far is being written down."
         elif progress is not None:
             found |= {"done": progress.done, "total": progress.total}
-            left = "" if progress.left is None else f"; about {_duration(progress.left)} left"
+            left = "" if progress.left is None else f"; {_duration(progress.left)} left"
             found["text"] = f"{progress.done:,} of {progress.total:,} {progress.unit}{left}."
     return found
+
+
+def _unrecognised(field: Field) -> Field:
+    """A field of a column that was not recognised."""
+    if field.kind != "column":
+        return field
+    return field._replace(choices=[("", "choose a column"), *field.choices[1:]])
 
 
 def _duration(seconds: float) -> str:
     """A time in words."""
     if seconds < 90:
-        return f"{max(1, round(seconds / 5) * 5)} seconds" if seconds >= 5 else "a few seconds"
+        return f"about {max(1, round(seconds / 5) * 5)} seconds" if seconds >= 5 else "a few seconds"
     minutes = seconds / 60
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
+    return f"about {minutes:.0f} minutes" if minutes < 90 else f"about {minutes / 60:.1f} hours"
 
 
 def _log(study: Study, name: str) -> str:
