@@ -104,7 +104,7 @@ class Pages:
         )
 
     def _run(self, study: Study, state: str) -> str:
-        end = ended(study, FIT)
+        asked = study.read(FIT)
         return self._rendered(
             "run.html",
             study=study.name,
@@ -112,11 +112,12 @@ class Pages:
             model=self._model(study),
             state=state,
             stopping=self._runs.is_stopping(study, FIT),
-            end=end,
+            end=ended(study, FIT),
             size=study.read("reading").get("size", ""),
             look=self._runs.state(study, LOOK),
             look_end=ended(study, LOOK),
-            has_chains=study.read(FIT)["has_cores"],
+            has_chains=asked["has_cores"],
+            until_agree=asked["has_cores"] and not {"draws", "sweeps"} & set(asked["typed"]),
             log=_log(study, FIT),
         )
 
@@ -184,10 +185,9 @@ def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
 
 
 def _unrecognised(field: Field) -> Field:
-    """A field of a column that was not recognised."""
-    if field.kind != "column":
-        return field
-    return field._replace(choices=[("", "choose a column"), *field.choices[1:]])
+    """A field without its default, which has led to a problem."""
+    choices = [("", "choose a column"), *field.choices[1:]] if field.kind == "column" else field.choices
+    return field._replace(choices=choices, default="")
 
 
 def _duration(seconds: float) -> str:
