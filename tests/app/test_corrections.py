@@ -105,6 +105,17 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
     assert [typed.get("max-time") for typed in asked] == [None, 1e-3]
 
 
+@pytest.mark.parametrize(
+    "settings, said",
+    [({}, True), ({"draws": "100"}, False), ({"method": "laplace"}, False), ({"method": "maximum-likelihood"}, False)],
+)
+def test_a_page_says_that_the_aim_may_move(client, children_here, monkeypatch, settings, said):
+    address = client.go("/dataset", name="celebrities")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", **settings)
+    assert ("until the chains agree" in Page(client.page(address)).text) == said
+
+
 def test_a_fit_that_ended_without_a_report_is_called_stopped(client, children_here, monkeypatch):
     address = client.go("/dataset", name="celebrities")
     monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)

@@ -117,7 +117,7 @@ class Pages:
             look=self._runs.state(study, LOOK),
             look_end=ended(study, LOOK),
             has_chains=asked["has_cores"],
-            until_agree=asked["has_cores"] and not {"draws", "sweeps"} & set(asked["typed"]),
+            until_agree=_draws_until_agreement(asked["model"], asked["typed"]),
             log=_log(study, FIT),
         )
 
@@ -182,6 +182,14 @@ def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
             left = "" if progress.left is None else f"; {_duration(progress.left)} left"
             found["text"] = f"{progress.done:,} of {progress.total:,} {progress.unit}{left}."
     return found
+
+
+def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
+    """Whether a fit has chains, and nobody said how long they are."""
+    spec, _ = model_named(model)
+    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    words = {option.word for option in spec.options_of(method)}
+    return "chains" in words and bool(words & {"tune", "sweeps"}) and not typed.keys() & {"draws", "sweeps"}
 
 
 def _unrecognised(field: Field) -> Field:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from thali.cli.messages import OptionWords
 from thali.errors import Words
@@ -140,10 +141,12 @@ class AppWords(OptionWords):
         """The label, and what to choose or to write."""
         return f"{self.argument(name)} = {self.value(name, value)}"
 
-    def value(self, name: str, value: object) -> str:
+    def value(self, name: str, value: Any) -> str:
         """What the field shows for the value."""
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if name == "method" and value in METHODS:
+            return f"“{METHODS[value]}”"
         return "its default" if value is None else super().value(name, value)
 
     def model(self, name: str) -> str:

@@ -94,7 +94,7 @@ def refuse_unnamed_none(frame: "pd.DataFrame", names: list[str], rows: Rows) -> 
         return
     labels = set() if rows.alternative is None else set(rows.alternative[looks])
     option = Setting("none", str(labels.pop())) if len(labels) == 1 else Argument("none")
-    without = shorten([name for name, lacks in zip(names, lacking, strict=True) if lacks])
+    without = shorten([names[place] for place in np.flatnonzero(lacking)])
     raise DataError(
         f"Attributes {without} {rows.where(int(looks.argmax()))} are missing; if that is the no-choice option, say so "
         "by ",
