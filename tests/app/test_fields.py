@@ -69,6 +69,8 @@ def test_what_cannot_be_used_is_said(form, said):
 def test_messages_name_labels():
     words = AppWords(ALL["elimination-by-aspects"].options)
     assert str(Setting("unique", False).render(words)) == "“An aspect of each option's own” = no"
+    assert str(Setting("method", "mcmc").render(words)) == "“Method” = “the whole posterior, by sampling”"
+    assert words.named == ["unique", "method"]
     assert in_words("beside --no-unique", ALL["elimination-by-aspects"].options).startswith("beside without “An")
 
 

@@ -18,6 +18,7 @@ from product_class_fits import fitted as holding
 from tiny_models import TINY
 
 import thali as th
+from thali.cli.commands.fit import _repeatable
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.report import report
 from thali.report.answers import general
@@ -129,6 +130,16 @@ def test_the_command_repeats_the_fit(tmp_path):
     assert model.run_settings() == run
 
 
+def test_a_seed_is_shown_as_it_is_typed(tmp_path):
+    model = th.EliminationByAspects("unique")
+    data = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"))
+    model.fit(data, draws=20, tune=10, chains=2, random_seed=1234567, progressbar=False)
+    texts = page_of(model, tmp_path)[0].texts
+    assert "1234567" in texts and "1,234,567" not in " ".join(texts)
+    assert _repeatable(model, {"draws": 20}) == {"draws": 20, "seed": 1234567}
+    assert _repeatable(model, {"seed": 3}) == {"seed": 3}
+
+
 def test_no_name_becomes_markup(tmp_path):
     data = th.PairedComparisons([[0, 3, 1, 2], [2, 0, 4, 1], [1, 2, 0, 2], [1, 1, 3, 0]], labels=ATTACKS)
     model = th.EliminationByAspects("unique").fit(data, draws=20, tune=10, chains=2, random_seed=1, progressbar=False)
@@ -191,6 +202,11 @@ def test_references_are_those_that_are_cited():
 def test_features_of_one_are_not_called_shared():
     alone = pd.DataFrame({"members": [("a",)], "probability": [0.9], "weight": [1.0]})
     assert most_probable(alone, "aspect") == "No aspect that several share is present often enough to be named."
+
+
+def test_features_that_are_hardly_there_are_not_named():
+    found = {"members": [("a", "b"), ("a", "b", "c")], "probability": [0.9, 0.19], "weight": [1.0, 2.0]}
+    assert "a and b (probability .90" in (said := most_probable(pd.DataFrame(found), "aspect")) and "c" not in said[30:]
 
 
 def simulator_of(model):

@@ -29,6 +29,7 @@ from .studies import COMPARE, FIT, LOOK, READ, TEST, Study
 from .words import words_of
 
 TABLES = ("csv", "xlsx")
+_AT_ONCE = 1e-3  # seconds of drawing, after which what there is is reported
 _FINE, _REFUSED, _STOPPED, _BROKEN = 0, 2, 130, 1
 
 
@@ -45,7 +46,14 @@ def fit(study: Study, terminal: Terminal, cores: int) -> None:
     out = Path(FIT)
     out.mkdir(exist_ok=True)
     typed = _typed(asked) | ({"cores": cores} if asked["has_cores"] and "cores" not in asked["typed"] else {})
-    run_fit(terminal, study.data_name, asked["model"], typed, out, False, _formats(), out / "report.html")
+    what = (terminal, study.data_name, asked["model"])
+    try:
+        run_fit(*what, typed, out, False, _formats(), out / "report.html")
+    except KeyboardInterrupt:  # while it did not draw: what was drawn before is in the job
+        if read_index(out / JOB) is None:
+            raise
+        run_fit(*what, typed | {"max-time": _AT_ONCE}, out, False, _formats(), out / "report.html")
+        raise
 
 
 def look(study: Study, terminal: Terminal, cores: int) -> None:
@@ -55,7 +63,7 @@ def look(study: Study, terminal: Terminal, cores: int) -> None:
     asked = study.read(FIT)
     out = Path(LOOK)
     _copy_job(Path(FIT) / JOB, out / JOB)
-    typed = _typed(asked) | {"max-time": 1e-3, "cores": 1}
+    typed = _typed(asked) | {"max-time": _AT_ONCE, "cores": 1}
     run_fit(terminal, study.data_name, asked["model"], typed, out, False, (), out / "report.html")
 
 

@@ -55,6 +55,26 @@ def data_options(kind: str) -> list[Option]:
     return list(found.values())
 
 
+def shown_of_data(kind: str) -> list[Option]:
+    """What a page asks of a table of this kind: of options that name the same argument, the last."""
+    return list({option.name: option for option in data_options(kind)}.values())
+
+
+def said_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[str, Any]:
+    """What was said of a table, by the words that these options have for it; the rest is left out.
+
+    Examples
+    --------
+    >>> from thali.model.options import SUBJECT
+    >>> said_of_data({"respondent": "VP", "alternative": "food"}, [SUBJECT])
+    {'subject': 'VP'}
+    """
+    own, name_of = {option.word for option in options}, {option.word: option.name for option in data_options("")}
+    word_of = {option.name: option.word for option in options}
+    words = {word: word if word in own else word_of.get(name_of.get(word, "")) for word in typed}
+    return {own_word: typed[word] for word, own_word in words.items() if own_word}
+
+
 def fields(
     options: Sequence[Option], given: Mapping[str, Any], columns: Sequence[str] = (), methods: Sequence[str] = ()
 ) -> list[Field]:

@@ -10,7 +10,7 @@ from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 
 from . import runs
-from .fields import FILE, TESTS_OF_DATA, data_options, fields, kinds, model_options, models_for
+from .fields import FILE, TESTS_OF_DATA, Field, fields, kinds, model_options, models_for, shown_of_data
 from .reading import nothing_read
 from .runs import Runs, ended
 from .studies import COMPARE, FIT, LOOK, READ, TEST, Studies, Study
@@ -83,13 +83,19 @@ class Pages:
                     "others": fields(others, shown, attributes, spec.methods),
                 }
             )
-        said = asked.get("typed", {})
+        said, named = asked.get("typed", {}), reading["named"]
+        of_kinds = {each: shown_of_data(each) for each in kinds()}
+        asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
         return self._rendered(
             "setup.html",
             study=study.name,
             title=study.title,
             reading=reading,
-            kinds=[(each, fields(data_options(each), said, columns)) for each in kinds()],
+            named=[_unrecognised(field) for field in fields(asked_for, said, columns)],
+            kinds=[
+                (each, fields([option for option in options if option.name not in named], said, columns))
+                for each, options in of_kinds.items()
+            ],
             kind=asked.get("kind") or kind,
             is_file="file" in study.read("study"),
             models=models,
@@ -98,7 +104,7 @@ class Pages:
         )
 
     def _run(self, study: Study, state: str) -> str:
-        end = ended(study, FIT)
+        asked = study.read(FIT)
         return self._rendered(
             "run.html",
             study=study.name,
@@ -106,11 +112,12 @@ class Pages:
             model=self._model(study),
             state=state,
             stopping=self._runs.is_stopping(study, FIT),
-            end=end,
+            end=ended(study, FIT),
             size=study.read("reading").get("size", ""),
             look=self._runs.state(study, LOOK),
             look_end=ended(study, LOOK),
-            has_chains=study.read(FIT)["has_cores"],
+            has_chains=asked["has_cores"],
+            until_agree=_draws_until_agreement(asked["model"], asked["typed"]),
             log=_log(study, FIT),
         )
 
@@ -144,6 +151,10 @@ class Pages:
         state = self._runs.state(study, FIT)
         if state == runs.ENDED and ended(study, FIT)["message"]:
             return "not possible"
+        if state == runs.ENDED and not (study.path / FIT / "report.html").exists():
+            return _STATES[runs.STOPPED]
+        if state == runs.NEVER and study.read("reading").get("problem"):
+            return "not read yet"
         return _STATES[state]
 
     def _model(self, study: Study) -> str:
@@ -168,17 +179,31 @@ def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
             found["text"] = "Stopping: what was drawn so far is being written down."
         elif progress is not None:
             found |= {"done": progress.done, "total": progress.total}
-            left = "" if progress.left is None else f"; about {_duration(progress.left)} left"
+            left = "" if progress.left is None else f"; {_duration(progress.left)} left"
             found["text"] = f"{progress.done:,} of {progress.total:,} {progress.unit}{left}."
     return found
+
+
+def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
+    """Whether a fit has chains, and nobody said how long they are."""
+    spec, _ = model_named(model)
+    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    words = {option.word for option in spec.options_of(method)}
+    return "chains" in words and bool(words & {"tune", "sweeps"}) and not typed.keys() & {"draws", "sweeps"}
+
+
+def _unrecognised(field: Field) -> Field:
+    """A field without its default, which has led to a problem."""
+    choices = [("", "choose a column"), *field.choices[1:]] if field.kind == "column" else field.choices
+    return field._replace(choices=choices, default="")
 
 
 def _duration(seconds: float) -> str:
     """A time in words."""
     if seconds < 90:
-        return f"{max(1, round(seconds / 5) * 5)} seconds" if seconds >= 5 else "a few seconds"
+        return f"about {max(1, round(seconds / 5) * 5)} seconds" if seconds >= 5 else "a few seconds"
     minutes = seconds / 60
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
+    return f"about {minutes:.0f} minutes" if minutes < 90 else f"about {minutes / 60:.1f} hours"
 
 
 def _log(study: Study, name: str) -> str:

@@ -15,6 +15,7 @@ from thali.reading.recognise import RecognitionError, recognise
 
 from .fields import data_options
 from .studies import READ, Study
+from .words import AppWords
 
 _UNASKED = (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)  # kinds that need no column to be named
 _ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
@@ -23,13 +24,24 @@ _ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of
 def nothing_read(problem: str) -> dict[str, Any]:
     """What is known of a table before it is read."""
     empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
-    return empty | {"said": [], "found": [], "attributes": [], "facts": [], "columns": [], "head": [], "rows": 0}
+    return empty | {
+        "said": [],
+        "found": [],
+        "named": [],
+        "attributes": [],
+        "facts": [],
+        "columns": [],
+        "head": [],
+        "rows": 0,
+    }
 
 
 def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     """The kind of data, a sentence, facts and the first rows; or the problem, and whatever else is known."""
     asked = study.read(READ)
-    terminal.know(data_options(asked.get("kind", "")))
+    options = data_options(asked.get("kind", ""))
+    terminal.know(options)
+    words = AppWords(options)
     shown = nothing_read("")
     try:
         found = _found(study)
@@ -39,11 +51,12 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
         shown["kind"] = kind
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
         shown["size"] = shown["facts"][0][1]
-        shown["attributes"] = list(data.attributes) if kind == EXPERIMENTS else []
+        shown["attributes"] = [each.name for each in data.scheme.attributes] if kind == EXPERIMENTS else []
     except RecognitionError as error:
-        shown |= {"problem": error.render(terminal.words), "found": list(error.found)}
+        shown |= {"problem": error.render(words), "found": list(error.found)}
     except ThaliError as error:
-        shown["problem"] = error.render(terminal.words)
+        shown["problem"] = error.render(words)
+    shown["named"] = words.named
     return shown
 
 
@@ -78,7 +91,18 @@ def _facts(kind: str, data: Any) -> Facts:
         size = f"{len(data.covariates):,} rows of {data.covariates.shape[1]:,} covariates"
         names = tuple(map(str, data.covariates.columns))
         return ("data", size), ("covariates", names), ("classes", classes)
+    if kind == EXPERIMENTS:
+        return _facts_of_experiment(data)
     return data._description().facts or (("data", str(data)),)
+
+
+def _facts_of_experiment(data: Any) -> Facts:
+    """What a choice experiment holds, and which columns say who chose what in which task."""
+    scheme = data.scheme
+    roles = (scheme.respondent, "respondent"), (scheme.task, "task"), (scheme.alternative, "alternative")
+    columns = tuple(f"{name} ({role})" for name, role in (*roles, (scheme.chosen, "chosen")) if name is not None)
+    size, *attributes = data._description().facts
+    return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
 def _first_rows(found: Found) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
 from thali.errors import ThaliError
 
 from . import runs
-from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for
+from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for, said_of_data
 from .guard import LOCAL, Guard
 from .pages import Pages, progress_of
 from .reading import nothing_read
@@ -147,8 +147,7 @@ class Server:
         if form.get("model") not in specs:
             return _problem("Choose a model that takes these data.")
         spec = specs[form["model"]]
-        own = {option.word for option in spec.options}
-        said = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in own}
+        said = said_of_data(study.read(READ).get("typed", {}), spec.options)
         try:
             typed = said | entered(spec, form, study.files())
         except ThaliError as error:
@@ -211,8 +210,7 @@ class Server:
         spec = next((spec for spec in TESTS_OF_DATA if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
-        own = {option.word for option in spec.options}
-        typed = {word: value for word, value in study.read(READ).get("typed", {}).items() if word in own}
+        typed = said_of_data(study.read(READ).get("typed", {}), spec.options)
         study.write(TEST, {"name": name, "typed": typed, "paths": []})
         self.runs.begin(study, TEST)
         return _go(study)

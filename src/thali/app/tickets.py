@@ -1,6 +1,7 @@
 """Results to show and to download, each at an address that is good for once: frames and downloads send no header."""
 
 import io
+import re
 import secrets
 import time
 import zipfile
@@ -12,6 +13,7 @@ from .guard import REPORT_POLICY
 from .studies import RUNS, Study
 
 _VALID = 60.0  # seconds
+_STEM = 40  # characters
 
 
 class Tickets:
@@ -41,16 +43,24 @@ def file_of(study: Study, what: str) -> Response | None:
         return None
     report = folder / "report.html"
     if kind in ("view", "report") and report.is_file():
-        saved = None if kind == "view" else f"thali-{name}.html"
+        saved = None if kind == "view" else f"{_stem(study)}-{name}.html"
         return FileResponse(
             report, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY}, filename=saved
         )
     if kind == "posterior":
         found = [folder / each for each in ("posterior.nc", "model.nc") if (folder / each).is_file()]
-        return FileResponse(found[0], media_type="application/x-netcdf", filename=found[0].name) if found else None
+        if not found:
+            return None
+        saved = f"{_stem(study)}-{found[0].name}"
+        return FileResponse(found[0], media_type="application/x-netcdf", filename=saved)
     if kind in ("csv", "xlsx") and (tables := sorted(folder.glob(f"*.{kind}"))):
-        return _zipped(tables, f"thali-{name}-{kind}.zip")
+        return _zipped(tables, f"{_stem(study)}-{name}-{kind}.zip")
     return None
+
+
+def _stem(study: Study) -> str:
+    """What downloads are called after: the data, in letters that every computer allows in the name of a file."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", study.title.rpartition(".")[0] or study.title)[:_STEM].strip("-") or "thali"
 
 
 def _zipped(tables: list[Path], name: str) -> Response:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from thali.cli.messages import OptionWords
 from thali.errors import Words
@@ -55,6 +56,8 @@ _LABELS = {
 }
 # Help in place of that of the command line, which explains what is typed.
 HELP = {
+    "chosen": "Of two options: which was chosen, by its name or by its side. Of several, a row each: 1 where it was"
+    " chosen, else 0.",
     "aspects": "What options have in common, and are eliminated by.",
     "features": "What objects have in common, and are similar by.",
     "tree": "Related options share aspects more readily: a table of two columns, option and group, or a Newick file. It"
@@ -117,20 +120,33 @@ class AppWords(OptionWords):
     >>> from thali.model.options import DRAWS
     >>> ArgumentError("Set ", Setting("draws", 2000), ".").render(AppWords([DRAWS]))
     'Set “Draws of each chain” = 2000.'
+
+    Attributes
+    ----------
+    named : list of str
+        The arguments that were spelled so far, whose fields the page shows beside the message.
     """
+
+    def __init__(self, options: Iterable[Option]) -> None:
+        super().__init__(options)
+        self.named: list[str] = []
 
     def argument(self, name: str) -> str:
         """The label of the field."""
+        if name not in self.named:
+            self.named.append(name)
         return f"“{label(name)}”"
 
     def setting(self, name: str, value: object) -> str:
         """The label, and what to choose or to write."""
         return f"{self.argument(name)} = {self.value(name, value)}"
 
-    def value(self, name: str, value: object) -> str:
+    def value(self, name: str, value: Any) -> str:
         """What the field shows for the value."""
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if name == "method" and value in METHODS:
+            return f"“{METHODS[value]}”"
         return "its default" if value is None else super().value(name, value)
 
     def model(self, name: str) -> str:

@@ -25,6 +25,7 @@ from .experiment_levels import (
     numbers_of,
     row_texts,
 )
+from .experiment_none import never_none, none_where, refuse_unnamed_none
 from .experiment_scheme import INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
 from .frames import as_frame
 from .people import people_table
@@ -92,11 +93,13 @@ def choices_of(
     person = _labels(frame, respondent)
     rows = Rows(person, _labels(frame, task), None if alternative is None else _labels(frame, alternative))
     _refuse_idle(column(frame, respondent), person, respondent)
-    where = _none_where(frame, none, alternative)
+    where = none_where(frame, none, alternative)
     names = _attribute_names(frame, attributes, {respondent, task, alternative, chosen}, where, none)
     is_none = none_rows(frame, where)
     if where and not is_none.any():
-        raise DataError(_never_none(where, frame, alternative))
+        raise DataError(never_none(where, frame, alternative))
+    if not where and missing is None:
+        refuse_unnamed_none(frame, names, rows)
     if inside and where and INSIDE in names:
         raise DataError(
             f"An attribute is called {INSIDE!r} already; rename the column",
@@ -195,50 +198,6 @@ def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
                 f"Respondent {idle[0]!r} has no task, though column {name!r} lists that category; "
                 "drop it with .cat.remove_unused_categories()."
             )
-
-
-def _none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tuple[tuple[str, str], ...]:
-    """Which columns hold which labels in rows of the no-choice option."""
-    if none is None:
-        return ()
-    if isinstance(none, Mapping):
-        if not none:
-            raise ArgumentError(
-                Argument("none"), " is an empty mapping; give a column and its value, such as {'brand': 'none'}."
-            )
-        return tuple((str(column(frame, str(name)).name), as_label(value)) for name, value in none.items())
-    label = as_label(none)
-    labels = [] if alternative is None else distinct_texts(column(frame, alternative))[1]
-    if label in frame.columns and label not in labels:
-        if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
-            raise DataError(
-                f"Column {label!r}, named by ",
-                Argument("none"),
-                ", must hold 1 for the no-choice option and 0 elsewhere.",
-            )
-        return ((label, "1"),)
-    if label in frame.columns:
-        raise DataError(
-            Setting("none", label),
-            " is a column and also an alternative; rename one, or name the column and its value.",
-        )
-    if alternative is None:
-        raise DataError(
-            Setting("none", label),
-            " names no column, and there is no column of alternatives; name that by ",
-            Argument("alternative"),
-            ".",
-        )
-    return ((alternative, label),)
-
-
-def _never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> str:
-    name, label = where[0]
-    known = [text for text in distinct_texts(column(frame, name))[1] if text]
-    if len(where) == 1 and name == alternative:
-        return f"No alternative is called {label!r}, as none= says; they are {shorten(known)}.{suggest(label, known)}"
-    said = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
-    return f"No row has {said}, by which none= marks the no-choice option."
 
 
 def _attribute_names(frame: Any, attributes: Any, used: set[Any], where: Any, none: Any) -> list[str]:

@@ -98,8 +98,15 @@ def _draws_of(model: Any) -> Any:
 def _settings(model: "Model", command: str) -> Section:
     """What the model and the run were, and how to repeat them."""
     facts = [("Model", " ".join(repr(model).split()))]
-    facts += [(name.replace("_", " ").capitalize(), f"{value:,}") for name, value in model.run_settings().items()]
+    facts += [
+        (name.replace("_", " ").capitalize(), _number(name, value)) for name, value in model.run_settings().items()
+    ]
     return Section(SETTINGS, facts=(*facts, *versions()), code=command or _python(model))
+
+
+def _number(name: str, value: int) -> str:
+    """A setting as it is read; a seed as it is typed."""
+    return str(value) if name == "random_seed" else f"{value:,}"
 
 
 def _python(model: "Model") -> str:

@@ -211,7 +211,7 @@ async function follow(place, mine) {
     if (mine === following && !mine.signal.aborted) setTimeout(show, 300);
   } catch (error) {
     if (error.name === "AbortError" || mine.signal.aborted) return;
-    text.textContent = "The app does not answer; the fit itself goes on. Waiting for the app …";
+    text.textContent = "The app does not answer; the fit itself goes on. If the app was ended, start it again with thali app and open the address that it prints.";
     setTimeout(() => { if (mine === following) follow(place, mine); }, 2000);
   }
 }

@@ -108,11 +108,17 @@ def run_fit(
             wrote += ["the pictures"] * bool(answer.pictures)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
         if page is not None:
-            write_report(model, page, as_typed("fit", command), terminal)
+            write_report(model, page, as_typed("fit", command | {"typed": _repeatable(model, typed)}), terminal)
     finally:  # a full disk must not cost the answer of a long run
         print(answer.text)
     if (interrupted and "max-time" not in asked.values) or answer.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _repeatable(model: Any, typed: dict[str, Any]) -> dict[str, Any]:
+    """What was typed, and the seed that was drawn where none was typed."""
+    seed = model.run_settings().get("random_seed")
+    return typed if seed is None or "seed" in typed else typed | {"seed": seed}
 
 
 class _Asked(NamedTuple):

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
+
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
 from .shared import missed_choices, picture
@@ -35,6 +37,8 @@ def _answer(model: Any) -> Section:
         ),
     ]
     tables = [Table("Importance of attributes", importance), Table("Effects of levels", effects)]
+    if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
+        sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
     if len(classes):
         named = f"The most important class is {classes.iloc[0]['class']}; {_owners(classes.iloc[0])}."
         sentences.append(named)

@@ -11,6 +11,8 @@ from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
 from ..content import listed, number, probability
 from ..document import Picture, Section, Table
 
+_WORTH_NAMING = 0.2  # probability of a feature that a sentence names
+
 
 def interval_name() -> str:
     """What the interval is called."""
@@ -77,6 +79,7 @@ def number_of_features(draws: np.ndarray, word: str) -> str:
 def most_probable(features: Any, word: str) -> str:
     """A sentence about the features that several share."""
     shared = features[features["members"].map(len) > 1].head(3)
+    shared = shared[shared["probability"] >= _WORTH_NAMING] if len(shared) else shared
     if not len(shared):
         return f"No {word} that several share is present often enough to be named."
     named = "; ".join(

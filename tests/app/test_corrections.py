@@ -1,0 +1,139 @@
+"""What somebody is asked where a table is not understood, and what of a stopped fit is kept."""
+
+import pytest
+from pages import Page
+
+from thali.app import child, runs
+from thali.app.fields import data_options, said_of_data, shown_of_data
+from thali.app.studies import FIT
+from thali.cli.boundary import Terminal
+from thali.cli.classical import TESTS
+from thali.cli.models import model_named
+
+FOODS = "VP;links;rechts;Urteil\n" + "".join(
+    f"{person};{a};{b};{side}\n"
+    for person in (1, 2)
+    for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
+)
+KEYS = FOODS.replace("Urteil", "Antwort").replace("links\n", "f\n").replace("rechts\n", "j\n")
+PHONES = "resp,task,alt,brand,price,choice\n" + "".join(
+    f"{person},{task},1,A,{task + 1},{task % 2}\n{person},{task},2,B,{4 - task},0\n"
+    f"{person},{task},none,,,{1 - task % 2}\n"
+    for person in (1, 2)
+    for task in range(4)
+)
+FITS = {"model": "elimination-by-aspects", "method": "maximum-likelihood"}
+
+
+def asked_of(page: str) -> str:
+    """The fields beside the problem, as HTML."""
+    return page.partition('<div class="named">')[2].partition("<details")[0]
+
+
+@pytest.mark.parametrize(
+    "table, kind, word, field, answer",
+    [
+        (FOODS, "", "chosen", "What was chosen", "Urteil"),
+        (KEYS, "", "coding", "Coding", "f=first\nj=second"),
+        (PHONES, "choice experiments", "none", "The no-choice option", "none"),
+    ],
+)
+def test_a_message_has_the_field_that_it_names_beside_it(client, children_here, table, kind, word, field, answer):
+    address = client.drop("table.csv", table.encode())
+    if kind:
+        client.go(f"{address}/read", kind=kind)
+    page = client.page(address)
+    assert f"“{field}”" in Page(page).text and 'class="problem"' in page
+    asked = asked_of(page)
+    assert asked.count(f'name="{word}"') == asked.count(" name=") == page.count(f'name="{word}"') == 1
+    assert "recognised" not in asked
+    client.go(f"{address}/read", kind=kind, **{word: answer})
+    page = client.page(address)
+    assert 'class="problem"' not in page and "What do you want to know?" in page and not asked_of(page)
+
+
+def test_a_file_that_is_no_table_is_not_asked_about(client, children_here):
+    page = client.page(client.drop("study.csv", b"%PDF-1.4\n\x00\xff\x00"))
+    assert "Choose another file" in page and "The table holds" not in page
+    assert "not read yet" in client.page("/home")
+
+
+def test_an_argument_is_asked_for_once():
+    for kind in ("paired comparisons", "choices out of sets", "choice experiments"):
+        shown = [option.name for option in shown_of_data(kind)]
+        assert len(shown) == len(set(shown)) and set(shown) == {option.name for option in data_options(kind)}
+
+
+def test_what_was_said_of_a_table_holds_whatever_its_word():
+    test = next(spec for spec in TESTS if spec.name == "agreement")
+    assert said_of_data({"respondent": "VP", "task": "trial"}, test.options) == {"subject": "VP"}
+    said = {"task": "question", "none": "none", "subject": "VP", "rank": "r"}
+    model = model_named("multinomial-logit")[0]
+    assert said_of_data(said, model.options) == {"task": "question", "none": "none", "respondent": "VP"}
+
+
+def test_the_no_choice_option_is_no_attribute_of_a_page(client, children_here):
+    address = client.drop("phones.csv", PHONES.encode())
+    client.go(f"{address}/read", kind="choice experiments", none="none")
+    page = client.page(address)
+    assert "resp (respondent), task (task), alt (alternative), choice (chosen)" in Page(page).text
+    assert "inside" not in page
+
+
+def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here, monkeypatch):
+    address = client.go("/dataset", name="celebrities")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects")
+    study = client.studies.named(address.rpartition("/")[2])
+    monkeypatch.chdir(study.path)
+    asked: list[dict] = []
+
+    def run_fit(terminal, data, model, typed, *more):
+        asked.append(typed)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("thali.cli.commands.fit.run_fit", run_fit)
+    words = Terminal(child.words_of([]))
+    with pytest.raises(KeyboardInterrupt):
+        child.fit(study, words, 1)
+    assert len(asked) == 1, "without a job there is nothing to report"
+    asked.clear()
+    monkeypatch.setattr(child, "read_index", lambda folder: {})
+    with pytest.raises(KeyboardInterrupt):
+        child.fit(study, words, 1)
+    assert [typed.get("max-time") for typed in asked] == [None, 1e-3]
+
+
+@pytest.mark.parametrize(
+    "settings, said",
+    [({}, True), ({"draws": "100"}, False), ({"method": "laplace"}, False), ({"method": "maximum-likelihood"}, False)],
+)
+def test_a_page_says_that_the_aim_may_move(client, children_here, monkeypatch, settings, said):
+    address = client.go("/dataset", name="celebrities")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", **settings)
+    assert ("until the chains agree" in Page(client.page(address)).text) == said
+
+
+def test_a_fit_that_ended_without_a_report_is_called_stopped(client, children_here, monkeypatch):
+    address = client.go("/dataset", name="celebrities")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects")
+    study = client.studies.named(address.rpartition("/")[2])
+    study.remove("fit.queued")
+    study.write("fit.end", {"code": 130})
+    assert "stopped" in Page(client.page("/home")).text and "The fit was stopped" in client.page(address)
+
+
+def test_downloads_are_called_after_the_data(client, children_here):
+    address = client.drop('Früh/stück "1".csv', FOODS.replace("Urteil", "chosen").encode())
+    client.go(f"{address}/fit", **FITS)
+    for what, name in (("fit/report", "fit.html"), ("fit/csv", "fit-csv.zip")):
+        assert f'filename="Fr-h-st-ck-1-{name}"' in client.file(address, what).headers["content-disposition"]
+    assert study_files(client, address)
+
+
+def study_files(client, address) -> bool:
+    """Whether the fit left its report."""
+    return (client.studies.named(address.rpartition("/")[2]).path / FIT / "report.html").exists()

@@ -1,0 +1,57 @@
+"""Rows that look like a no-choice option which nobody named."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.errors import DataError
+
+NAN = float("nan")
+SAID = (
+    "Attributes 'price', 'size' of alternative 'none' in task '1' of respondent 'a' are missing; if that is the "
+    "no-choice option, say so by none='none', else fill them in."
+)
+
+
+def frame(**columns):
+    """Two people with two tasks each, of two products and a row without attributes."""
+    usual = {
+        "id": np.repeat(["a", "b"], 6),
+        "task": np.tile(np.repeat([1, 2], 3), 2),
+        "alt": ["x", "y", "none"] * 4,
+        "choice": [1, 0, 0, 0, 0, 1] * 2,
+        "price": [5, 10, NAN, 10, 5, NAN] * 2,
+        "size": ["S", "L", None, "L", "L", None] * 2,
+    }
+    return pd.DataFrame({name: values for name, values in (usual | columns).items() if values is not None})
+
+
+def test_it_is_asked_for_by_its_name():
+    with pytest.raises(DataError, match="^" + SAID.replace("(", r"\(") + "$"):
+        th.ChoiceExperiment.from_frame(frame())
+    assert th.ChoiceExperiment.from_frame(frame(), none="none").has_none
+
+
+def test_without_a_name_the_argument_is_named():
+    with pytest.raises(DataError, match="say so by none, else"):
+        th.ChoiceExperiment.from_frame(frame(alt=None))
+    with pytest.raises(DataError, match="say so by none, else"):
+        th.ChoiceExperiment.from_frame(frame(alt=["x", "y", "z", "y", "z", "x"] * 2))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"price": [5, 10, 7, 10, 5, 7] * 2},  # one attribute alone
+        {"price": [5, NAN, NAN, 10, 5, NAN] * 2},  # a product lacks one of them
+        {"price": [5, NAN, NAN, 10, 5, NAN] * 2, "size": ["S", None, None, "L", "L", None] * 2},  # two of a task
+    ],
+)
+def test_anything_else_is_a_missing_attribute(columns):
+    with pytest.raises(DataError, match="is missing; fill it in"):
+        th.ChoiceExperiment.from_frame(frame(**columns))
+
+
+def test_a_word_for_what_is_missing_is_no_problem():
+    assert not th.ChoiceExperiment.from_frame(frame(), missing="").has_none
