@@ -163,8 +163,7 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "davidson",
         "paired.ties:davidson",
-        "weights of the Bradley-Terry-Luce model with ties as a third outcome, and the advantage of playing"
-        " at home",
+        "weights of the Bradley-Terry-Luce model with ties as a third outcome, and the advantage of playing at home",
         ORDER,
         *_OF_FIT,
         read=READ,
