@@ -31,6 +31,7 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
     "model/plackett_luce": "fit",
     "model/product_classes": "fit",
     "model/sparse_logit": "fit",
+    "plots": "fit",
     "reproduce": "fit",
     "testing": "fit",
 }

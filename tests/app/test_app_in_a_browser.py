@@ -14,6 +14,8 @@ import pytest
 
 from thali.app.studies import Studies
 
+pytestmark = pytest.mark.fit
+
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000)
 PAIRS = "winner,loser,times\ntea,milk,30\nmilk,tea,11\ntea,beer,22\nbeer,milk,25\nmilk,beer,12\nbeer,tea,13\n"
 SQUARE = ",tea,milk,beer,wine\ntea,1,.7,.1,.2\nmilk,.7,1,.2,.1\nbeer,.1,.2,1,.8\nwine,.2,.1,.8,1\n"

@@ -13,6 +13,7 @@ from thali.app.runs import Runs
 from thali.app.studies import FIT, READ, Studies, Study
 from thali.inference.locks import lock
 
+pytestmark = pytest.mark.fit
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
 PAIRS = "winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
 TABLES = {

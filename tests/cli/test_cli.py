@@ -168,6 +168,7 @@ def test_a_bundled_data_set(run, fake):
 # what fit writes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(run, fake, folder):
     result = run("fit", "tea.csv", "--draws", 50, "--out", "new/results")
     assert result.code == 0, result.err
@@ -184,6 +185,7 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
         assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.fit
 def test_out_replaces_older_results_and_spares_other_files(run, fake, folder):
     (folder / "summary.csv").write_text("old")
     result = run("fit", "tea.csv", "--draws", 50, "--out", ".")
@@ -192,6 +194,7 @@ def test_out_replaces_older_results_and_spares_other_files(run, fake, folder):
     assert (folder / "summary.csv").read_text() != "old"
 
 
+@pytest.mark.fit
 def test_a_failure_while_writing_leaves_nothing_but_the_answer(run, fake, folder, monkeypatch):
     synced, sync = [], os.fsync
 
@@ -279,6 +282,7 @@ def test_warnings_are_one_line_and_the_report_words_its_own(run, fake):
     assert result.err.splitlines()[1:] == ["thali: warning: two groups of options were never compared"]
 
 
+@pytest.mark.fit
 def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     fake.interrupted_ = True
     result = run("fit", "tea.csv", "--draws", 50, "--out", "results")

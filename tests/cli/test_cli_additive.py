@@ -267,6 +267,7 @@ def test_sigma_and_alpha_say_where_they_come_from(settings, sigma, alpha):
     assert "Prior of each weight and of the constant: Gamma(shape 1, rate 10), with mean 0.1 " in text
 
 
+@pytest.mark.fit
 def test_without_a_constant_there_is_none(run, fake, folder):
     result = run("fit", "alike.csv", "--no-constant", "--draws", 50, "--out", "out")
     assert "constant" not in result.out.replace("no constant", "")
@@ -330,6 +331,7 @@ def test_the_advice_is_told_in_words_to_type():
 # what fit writes ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.fit
 def test_out_holds_everything_and_nothing_else(run, fake, folder):
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
     assert result.code == 0, result.err
@@ -349,6 +351,7 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
         assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.fit
 def test_outlines_are_drawn_up_to_thirty_objects(run, fake, folder):
     for n in (30, 31):
         similarities(n).to_frame().to_csv(f"{n}.csv")
@@ -356,6 +359,7 @@ def test_outlines_are_drawn_up_to_thirty_objects(run, fake, folder):
         assert (folder / f"out{n}" / "overlap.png").exists() == (n == 30)
 
 
+@pytest.mark.fit
 def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     fake.interrupted_ = True
     result = run("fit", "alike.csv", "--draws", 50, "--out", "out")

@@ -188,6 +188,7 @@ def test_design(run, folder):
     assert "needs three options or more; got 2." in run("design", "tea", "rum").err
 
 
+@pytest.mark.fit
 def test_maximum_likelihood_is_compared(run, folder):
     result = run("compare", "a.csv", "--models", "Bradley-Terry", "--method", "ML", "--out", "out", "--tables", "md")
     assert result.code == 0 and "wrote the table" in result.err

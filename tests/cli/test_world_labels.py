@@ -30,6 +30,7 @@ def test_columns_align_by_width_and_a_cell_is_one_line():
     )
 
 
+@pytest.mark.fit
 def test_files_give_the_labels_back(stand_in, tmp_path, run):
     stand_in("elimination-by-aspects", type("Fake", (FakeModel,), {}))
     pairs = [(a, b, k + 2) for k, (a, b) in enumerate(zip(WORLD, WORLD[1:] + WORLD[:1], strict=True))]

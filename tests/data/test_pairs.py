@@ -229,6 +229,7 @@ def test_proportions(drinks):
     ]
 
 
+@pytest.mark.fit
 def test_long_tables_stay_sparse():
     """A million comparisons of 10,000 options: a dense matrix of them alone would hold 800 MB."""
     code = """

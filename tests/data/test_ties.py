@@ -89,6 +89,7 @@ def test_who_knows_choices_alone_says_so(data, refuses):
     assert str(caught.value) == UNKNOWN
 
 
+@pytest.mark.fit
 def test_davidson_takes_the_ties_of_the_data():
     wins, ties = [[0, 5, 6], [2, 0, 4], [1, 3, 0]], [[0, 3, 2], [3, 0, 3], [2, 3, 0]]
     data = th.PairedComparisons(wins, ties=ties)
@@ -131,6 +132,7 @@ def test_bad_column_of_ties():
     )
 
 
+@pytest.mark.fit
 def test_a_table_with_ties_at_the_command_line(run, tmp_path):
     path = tmp_path / "cups.csv"
     path.write_text("a,b,wins_a,wins_b,ties\ntea,milk,3,1,2\nmilk,water,2,4,0\ntea,water,2,2,1\n")

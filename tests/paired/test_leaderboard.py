@@ -66,6 +66,7 @@ def test_orders_are_shares_of_draws():
     np.testing.assert_allclose(orders(rank), [[0, 0.75, 1], [0.25, 0, 0.75], [0, 0.25, 0]])
 
 
+@pytest.mark.fit
 def test_maximum_likelihood_gives_davidsons_estimates():
     table = board_of(method="maximum-likelihood").table
     fit = th.paired.davidson(th.PairedComparisons.from_trials(BATTLES))
@@ -74,6 +75,7 @@ def test_maximum_likelihood_gives_davidsons_estimates():
     assert table.loc["A", "rating"] - table.loc["C", "rating"] == pytest.approx(400 * np.log10(odds), rel=1e-6)
 
 
+@pytest.mark.fit
 def test_ties_count_as_asked():
     halves = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half")
     halves = halves.fit(th.PairedComparisons.from_trials(BATTLES)).weights_
@@ -87,6 +89,7 @@ def same(one, other):
     assert one.data.n_comparisons == other.data.n_comparisons
 
 
+@pytest.mark.fit
 def test_all_sources_give_the_same(board, tmp_path):
     BATTLES.to_csv(tmp_path / "battles.csv", index=False)
     data = th.PairedComparisons.from_trials(BATTLES)

@@ -183,6 +183,7 @@ def order_by_hand(forward, backward):
     return -found.fun, found.x[-1], np.sqrt(covariance[-1, -1])
 
 
+@pytest.mark.fit
 def test_order_effect_of_heaviness():
     forward, backward = (shared(name) for name in HEAVINESS)
     found = th.paired.order_effect(forward, backward)
@@ -335,6 +336,7 @@ def league(seed, n=5, games=12, gamma=1.6, nu=0.7):
     return pd.DataFrame(rows, columns=["HomeTeam", "AwayTeam", "FTR"])
 
 
+@pytest.mark.fit
 def test_davidson_with_home_advantage_against_a_search():
     frame, n = league(3), 5
     found = th.paired.davidson(frame, order=True)

@@ -44,6 +44,7 @@ def saves(place, limit):
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.fit
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such limit")
 def test_a_limit_on_the_size_of_files_costs_no_process(tmp_path):
     (tmp_path / "old.nc").write_bytes(b"what was there")
@@ -53,6 +54,7 @@ def test_a_limit_on_the_size_of_files_costs_no_process(tmp_path):
     assert os.listdir(tmp_path) == ["old.nc"] and (tmp_path / "old.nc").read_bytes() == b"what was there"
 
 
+@pytest.mark.fit
 def test_a_full_disk_costs_no_process(tmp_path):
     mounted = sys.platform == "linux" and subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(tmp_path)], capture_output=True
