@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
 if TYPE_CHECKING:
@@ -12,6 +13,45 @@ if TYPE_CHECKING:
 REPLICATES = 100  # at most, at evenly spaced draws
 LEVEL, PLACE, PEOPLE = "share of level", "share of place", "spread between people"
 _MAX_PLACES = 12
+
+
+class HasChoiceCheck:
+    """What models of choice experiments share that can make all choices once more."""
+
+    _choices_again: Any  # (most, rng): the design of the data, and replicates (draws, tasks) of its choices
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Posterior predictive check: which choices would the model seldom make?
+
+        All choices are made once more at evenly spaced draws (100 at most), and compared by numbers that describe them.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a number, the worst first: `what` and `of` (share of level: the part of tasks in which a product
+            with that level was chosen; share of place: that of the first, second, ... alternative; spread between
+            people: the standard deviation over respondents of their shares of a level), observed, predicted (mean of
+            the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and missed
+            (whether observed lies outside).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the file of the model could not hold the data.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        design, replicates = self._choices_again(REPLICATES, streams(random_seed, 1)[0])
+        return choice_check(design, replicates)
 
 
 def choice_check(design: Any, replicates: np.ndarray) -> "pandas.DataFrame":

@@ -9,11 +9,11 @@ import numpy as np
 from thali._arguments import positive
 from thali.errors import ArgumentError, DataError
 from thali.inference.chains import Run, checked_run
-from thali.inference.seeds import streams
 
 from ..base import RunByChains
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
+from .check import HasChoiceCheck
 from .multinomial import experiment, unseen_remarks
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 THIN = 25
 
 
-class HierarchicalLogit(RunByChains, HasPriorOfData):
+class HierarchicalLogit(RunByChains, HasChoiceCheck, HasPriorOfData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::
@@ -277,37 +277,8 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
 
         return summary_table(quantities_of(self._fitted()))
 
-    def check(self, random_seed: Any = None) -> "pd.DataFrame":
-        """Posterior predictive check: which choices would the model seldom make?
-
-        All choices are made once more at evenly spaced draws (100 at most), and compared by numbers that describe them.
-
-        Parameters
-        ----------
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a number, the worst first: `what` and `of` (share of level: the part of tasks in which a product
-            with that level was chosen; share of place: that of the first, second, ... alternative; spread between
-            people: the standard deviation over respondents of their shares of a level), observed, predicted (mean of
-            the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and missed
-            (whether observed lies outside).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        DataError
-            If the file of the model could not hold the data.
-
-        References
-        ----------
-        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
-        """
-        from .check import REPLICATES, choice_check
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
+        """The data and replicates of all choices, at `most` draws."""
         from .hierarchical_draws import drawn_choices
         from .logit import tasks_of
 
@@ -315,10 +286,9 @@ class HierarchicalLogit(RunByChains, HasPriorOfData):
         if data is None:
             raise DataError("The check needs the data of the fit, which the file of the model could not hold.")
         flat = beta.reshape(1, -1, *beta.shape[2:])
-        kept = np.unique(np.linspace(0, flat.shape[1] - 1, REPLICATES).round().astype(np.int64))
-        rng = streams(random_seed, 1)[0]
+        kept = np.unique(np.linspace(0, flat.shape[1] - 1, most).round().astype(np.int64))
         drawn = drawn_choices(flat[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
-        return choice_check(data, drawn["chosen"][0])
+        return data, drawn["chosen"][0]
 
     def summary(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali.errors import Argument, NotFittedError, Setting
-from thali.inference.seeds import streams
 from thali.posterior.verdict import Advice
+
+from ...choice_logits.check import HasChoiceCheck
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +24,7 @@ _IF_APART = (
 )
 
 
-class Reports:
+class Reports(HasChoiceCheck):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
@@ -179,41 +180,13 @@ class Reports:
 
         return attribute_importance(*self._fitted_parts(), each_person, cores=cores, random_seed=random_seed)
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        """Posterior predictive check: which choices would the model seldom make?
-
-        All choices are made once more at evenly spaced draws (100 at most), and compared by numbers that describe them.
-
-        Parameters
-        ----------
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a number, the worst first: `what` and `of` (share of level: the part of tasks in which a product
-            with that level was chosen; share of place: that of the first, second, ... alternative; spread between
-            people: the standard deviation over respondents of their shares of a level), observed, predicted (mean of
-            the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and missed
-            (whether observed lies outside).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-
-        References
-        ----------
-        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
-        """
-        from ...choice_logits.check import REPLICATES, choice_check
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
+        """The design and replicates of all choices, at `most` draws."""
         from .design_rows import thinned
         from .predict import drawn_choices
 
         draws, design = self._fitted_parts()
-        kept = thinned(draws.group, REPLICATES)
-        return choice_check(design, drawn_choices(draws, design, streams(random_seed, 1)[0], kept))
+        return design, drawn_choices(draws, design, rng, thinned(draws.group, most))
 
     def people(self, same_sign: bool = True) -> "pandas.DataFrame":
         """How many classes two people share, posterior mean.
