@@ -1,0 +1,1 @@
+"""Segments of people on the posterior of any model of choice experiments."""

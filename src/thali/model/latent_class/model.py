@@ -1,0 +1,391 @@
+"""`LatentClassLogit`: a few segments of people, each with tastes of its own."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import one_of, whole
+from thali._described import Facts
+from thali._labels import plural, shorten
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    ModelName,
+    Setting,
+    ThaliWarning,
+)
+from thali.inference.seeds import root, seed_setting, streams
+
+from ..base import Job, Model
+from ..choice_logits.check import HasChoiceCheck
+from ..choice_logits.multinomial import experiment, unseen_remarks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiment_scheme import Scheme
+
+    from ..choice_logits.coding import Coding
+    from .choice import Fit
+    from .draws import ClassDraws
+    from .panel import Panel
+
+CHOICES = ("bic", "held-out")
+
+
+class LatentClassLogit(Model, HasChoiceCheck):
+    r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes of its own.
+
+    .. math::
+        P(x^*_{n1}, x^*_{n2}, \dots) = \sum_{k=1}^K \pi_k \prod_t
+        e^{x_{nt}^{*T} \beta_k} \Big/ \sum_{j} e^{x_{ntj}^T \beta_k}
+
+    The likelihood is that of all tasks of a person together, since a person has one class. It has several maxima:
+    expectation and maximisation (EM) begins at the tastes of random people, Newton's method ends it, and the best of
+    many starts is kept. Columns are coded as by `MultinomialLogit`.
+
+    Parameters
+    ----------
+    classes : int, or several
+        K; of several, such as range(1, 7), one is chosen.
+    linear : attribute or list of attributes
+        Those whose number itself has a coefficient instead; predictions then take any number.
+    choose : {"bic", "held-out"}
+        By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
+    starts : int, optional
+        None: until three starts have found the best maximum, 4 for each class at least and 40 at most.
+
+    Attributes
+    ----------
+    n_classes_ : int
+    sizes_ : pandas.Series (K,)
+        Share of people in each class, the largest first.
+    coef_ : pandas.DataFrame (K, p)
+        NaN where the data cannot tell a coefficient from those before it.
+    covariance_ : pandas.DataFrame (K - 1 + K p, K - 1 + K p)
+        Inverse of the observed information (negative Hessian) of the log odds of sizes and of the coefficients.
+    membership_ : pandas.DataFrame (respondents, K)
+        Posterior probability of everybody's class.
+    individual_ : pandas.DataFrame (respondents, p)
+        Tastes of every respondent, averaged over classes.
+    choice_ : pandas.DataFrame
+        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1: everybody belongs to
+        one class for certain), smallest (size of a class), starts and times_found, how many of them found the best.
+    log_likelihood_ : float
+        Of all choices, natural logarithm.
+    aic_, bic_, entropy_r2_ : float
+    n_tasks_ : int
+    converged_ : bool
+        Whether Newton's method settled on a maximum.
+    unbounded_ : tuple of str
+        Coefficients of classes that the choices leave open.
+
+    Raises
+    ------
+    DataError
+        If the data are no choice experiment, no attribute differs within a task, or classes outnumber respondents.
+    ArgumentError
+        If an argument is outside its range.
+
+    Warns
+    -----
+    EstimateWarning
+        If a coefficient has no bound, or only one start found the best maximum.
+    DataWarning
+        If some coefficients cannot be told from others, or a declared level is never shown.
+
+    References
+    ----------
+    Kamakura & Russell (1989), A probabilistic choice model for market segmentation and elasticity structure; Louis
+    (1982), Finding the observed information matrix when using the EM algorithm.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import thali as th
+    >>> rows = {"id": [n // 8 for n in range(64)], "task": [n // 2 for n in range(64)], "price": [90, 150] * 32,
+    ...         "choice": [1, 0, 1, 0, 1, 0, 0, 1] * 4 + [0, 1, 0, 1, 0, 1, 1, 0] * 4}
+    >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
+    >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
+    >>> model.sizes_.round(3).tolist()
+    [0.5, 0.5]
+    >>> sorted(model.coef_["price[150]"].round(2))
+    [-1.05, 1.05]
+    """
+
+    n_classes_: int
+    sizes_: "pd.Series"
+    coef_: "pd.DataFrame"
+    covariance_: "pd.DataFrame"
+    membership_: "pd.DataFrame"
+    individual_: "pd.DataFrame"
+    choice_: "pd.DataFrame"
+    log_likelihood_: float
+    aic_: float
+    bic_: float
+    entropy_r2_: float
+    n_tasks_: int
+    converged_: bool
+    unbounded_: tuple[str, ...]
+    scheme_: "Scheme"
+    _coding_: "Coding"
+    _draws_: "ClassDraws"
+    _data_: "ChoiceExperiment"
+    _seed_: np.random.SeedSequence
+
+    def __init__(self, classes: Any = 3, linear: Any = (), choose: str = "bic", starts: int | None = None) -> None:
+        self.classes = classes
+        self.linear = linear
+        self.choose = choose
+        self.starts = starts
+
+    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "LatentClassLogit":
+        """Fit to a choice experiment.
+
+        Parameters
+        ----------
+        data : ChoiceExperiment
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the starts, of the parts of people that are left out, and of the draws that intervals come from.
+        progressbar : bool
+
+        Returns
+        -------
+        LatentClassLogit
+        """
+        return self._carry_out(self._job(experiment(data), random_seed, progressbar))
+
+    def _job(self, data: "ChoiceExperiment", random_seed: Any, progressbar: bool) -> Job:
+        """The fit, checked."""
+        from thali.inference.progress import Progress
+
+        from ..choice_logits.coding import coding_of
+        from ..choice_logits.logit import independent_columns
+        from .choice import chosen, fits
+        from .panel import panel_of
+
+        numbers = self._numbers(data.n_respondents)
+        choose = one_of("choose", self.choose, CHOICES)
+        starts = None if self.starts is None else whole("starts", self.starts, 1)
+        seed = root(random_seed)
+        coding = coding_of(data, self.linear)
+        panel = panel_of(data, coding)
+        kept = independent_columns(panel.tasks)
+        if not kept.any():
+            raise DataError("No attribute differs within a task, so that the choices say nothing about tastes.")
+        matrix = panel.tasks.matrix[:, kept]
+        scale = np.abs(matrix).max(axis=0)
+        panel = panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale))
+
+        def work() -> dict[str, Any]:
+            with Progress(progressbar, "fitting", len(numbers), "numbers of classes") as progress:
+                done = iter(range(1, len(numbers) + 1))
+                found = fits(panel, numbers, choose, starts, seed, lambda: progress.update(next(done)))
+            number = chosen(found, choose)
+            fitted = _fitted_attributes(found[number], panel, data, coding, kept, scale, seed)
+            return {"n_classes_": number, "choice_": _choice_table(found), "_seed_": seed, **fitted}
+
+        return Job(work, unseen_remarks(coding, data.levels), data=str(data))
+
+    def _numbers(self, people: int) -> tuple[int, ...]:
+        """The numbers of classes that are to be tried."""
+        several = not isinstance(self.classes, str) and isinstance(self.classes, Iterable)
+        numbers = tuple(whole("classes", number, 1) for number in (self.classes if several else (self.classes,)))
+        if not numbers:
+            raise ArgumentError(Argument("classes"), " must be a whole number of 1 or more, or several; got none.")
+        if max(numbers) > people:
+            raise DataError(
+                f"{max(numbers):,} classes are more than the {plural(people, 'respondent')}; ask for fewer by ",
+                Argument("classes"),
+                ".",
+            )
+        return tuple(sorted(set(numbers)))
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
+            yield DataWarning(
+                f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
+                "take 0 for it. Leave out an attribute that the others determine."
+            )
+        if self.unbounded_:
+            yield EstimateWarning(
+                f"The choices leave {shorten(list(self.unbounded_))} open: hardly any choice of the class speaks against"
+                " an infinite preference there. Predictions are usable, these estimates and standard errors are not; "
+                "ask for fewer classes, or take ",
+                ModelName("HierarchicalLogit"),
+                ", which has a prior.",
+            )
+        row = self.choice_.loc[self.n_classes_]
+        if row["times_found"] == 1 and row["starts"] > 1:
+            yield EstimateWarning(
+                f"Only one of {int(row['starts'])} starts found the best maximum, so that there may be a better one; try "
+                "more, such as ",
+                Setting("starts", 4 * int(row["starts"])),
+                ", or fewer classes.",
+            )
+        if not self.converged_:
+            yield EstimateWarning(
+                "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
+                "determine each other."
+            )
+
+    def _answers(self) -> Facts:
+        row = self.choice_.loc[self.n_classes_]
+        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} found it"
+        sizes = ", ".join(f"{100 * size:.0f} %" for size in self.sizes_)
+        found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
+        return ("classes", f"{self.n_classes_} ({sizes} of people)"), ("log-likelihood", found)
+
+    def run_settings(self) -> dict[str, Any]:
+        self._require_fitted()
+        return seed_setting(self._seed_)
+
+    def _data_of_fit(self) -> "ChoiceExperiment":
+        return self._data_
+
+    def summary(self) -> "pd.DataFrame":
+        """Sizes and coefficients of all classes with their standard errors.
+
+        Returns
+        -------
+        pandas.DataFrame
+            coef, se (by the observed information), z (their ratio; none for a size) and p (two-sided, normal). Rows
+            "class 1: size", "class 1: price[150]" and so on, the largest class first.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .tables import summary_table
+
+        self._require_fitted()
+        return summary_table(self.sizes_, self.coef_, self.covariance_)
+
+    def class_table(self) -> "pd.DataFrame":
+        """The classes beside each other.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A column a class, the largest first; rows size (share of people), size_se, and every coefficient.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .tables import classes_table
+
+        self._require_fitted()
+        return classes_table(self.sizes_, self.coef_, self.covariance_)
+
+    def predict_proba(self, new: "pd.DataFrame | ChoiceExperiment") -> np.ndarray:
+        r"""Probability that each alternative of new tasks is chosen.
+
+        .. math:: \sum_k r_{nk} p_{k}(x_j), \qquad r_{nk} = \pi_k \text{ for somebody new}
+
+        Parameters
+        ----------
+        new : DataFrame or ChoiceExperiment
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the fit
+            belongs to each class with her own probability, anybody else with that of the population.
+
+        Returns
+        -------
+        array (rows,)
+            In the order of the rows; they sum to 1 within a task.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            As `ChoiceExperiment.encode`, or if the tasks of the fit never show a level.
+        """
+        from ..choice_logits.coding import read_new
+        from ..choice_logits.logit import probabilities
+
+        self._require_fitted()
+        matrix, encoded = read_new(self._coding_, self.scheme_, new, self._data_.respondents)
+        of_classes = probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()).T, encoded.task_of_row)
+        classes = np.vstack([self.membership_.to_numpy(), self.sizes_.to_numpy()])[encoded.respondent_of_row]
+        return (of_classes * classes).sum(axis=1)
+
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
+        """The data and replicates of all choices, at `most` draws."""
+        from ..choice_logits.hierarchical_draws import drawn_choices
+        from ..choice_logits.logit import tasks_of
+
+        self._require_fitted()
+        kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))
+        tastes = self._individual_draws()[kept]
+        drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
+        return self._data_, drawn["chosen"][0]
+
+    def _individual_draws(self) -> np.ndarray:
+        """Tastes of everybody in every draw, shape (draws, respondents, p)."""
+        draws = self._draws_
+        return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
+
+
+def _choice_table(found: "dict[int, Fit]") -> "pd.DataFrame":
+    from .tables import choice_table
+
+    return choice_table(found)
+
+
+def _fitted_attributes(
+    fit: "Fit",
+    panel: "Panel",
+    data: "ChoiceExperiment",
+    coding: "Coding",
+    kept: np.ndarray,
+    scale: np.ndarray,
+    seed: np.random.SeedSequence,
+) -> dict[str, Any]:
+    """What a fit leaves, in the units of the attributes."""
+    import pandas as pd
+
+    from .draws import ClassDraws, class_draws, open_parameters
+
+    summit = fit.best.summit
+    where, number, p = summit.where, len(summit.where.sizes), len(kept)
+    labels = pd.Index(np.arange(1, number + 1), name="class")
+    names = pd.Index(coding.names, name="coefficient")
+    tastes = np.full((number, p), np.nan)
+    tastes[:, kept] = where.tastes / scale
+    parameters = pd.Index(
+        [f"log odds of class {k}" for k in labels[1:]] + [f"class {k}: {name}" for k in labels for name in names]
+    )
+    free = np.concatenate([np.ones(number - 1, bool), np.tile(kept, number)])
+    units = np.concatenate([np.ones(number - 1), np.tile(scale, number)])
+    covariance = np.full((len(free), len(free)), np.nan)
+    covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(units, units)
+    drawn = class_draws(panel, summit, scale, streams(seed, 2)[1])
+    every = np.zeros((*drawn.tastes.shape[:2], p))
+    every[:, :, kept] = drawn.tastes
+    people = pd.Index(data.respondents, name="respondent")
+    return {
+        "sizes_": pd.Series(where.sizes, labels, name="size"),
+        "coef_": pd.DataFrame(tastes, labels, names),
+        "covariance_": pd.DataFrame(covariance, parameters, parameters),
+        "membership_": pd.DataFrame(where.membership, people, labels),
+        "individual_": pd.DataFrame(where.membership @ tastes, people, names),
+        "log_likelihood_": where.value,
+        "aic_": fit.aic,
+        "bic_": fit.bic,
+        "entropy_r2_": fit.entropy_r2,
+        "n_tasks_": data.n_tasks,
+        "converged_": summit.converged,
+        "unbounded_": tuple(parameters[free][open_parameters(summit.information)]),
+        "scheme_": data.scheme,
+        "_coding_": coding,
+        "_draws_": ClassDraws(drawn.sizes, every, drawn.of_people),
+        "_data_": data,
+    }
