@@ -39,7 +39,7 @@ SEGMENTS = np.array([[-2.0, 0.0, 0.0, 0.5], [-0.3, 2.0, -1.0, 0.5], [-0.3, -0.5,
 
 
 def of_segments(people=60, tasks=10, seed=0, none=False):
-    """A table as of `simulated`, and the segment of everybody: cheap, brand B, zoom; with a no-choice option if asked."""
+    """A table as of `simulated`, and the segment of everybody: cheap, brand B, or zoom."""
     rng = np.random.default_rng(seed)
     segment = np.sort(rng.choice(3, people, p=[0.5, 0.3, 0.2]))
     rows = []

@@ -74,8 +74,8 @@ class LatentClassLogit(Model, HasChoiceCheck):
     individual_ : pandas.DataFrame (respondents, p)
         Tastes of every respondent, averaged over classes.
     choice_ : pandas.DataFrame
-        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1: everybody belongs to
-        one class for certain), smallest (size of a class), starts and times_found, how many of them found the best.
+        A row each number of classes: log_likelihood, parameters, aic, bic, held_out, entropy_r2 (1: everybody belongs
+        to one class for certain), smallest (size of a class), starts and times_found, how many of them found the best.
     log_likelihood_ : float
         Of all choices, natural logarithm.
     aic_, bic_, entropy_r2_ : float
@@ -214,8 +214,8 @@ class LatentClassLogit(Model, HasChoiceCheck):
             )
         if self.unbounded_:
             yield EstimateWarning(
-                f"The choices leave {shorten(list(self.unbounded_))} open: hardly any choice of the class speaks against"
-                " an infinite preference there. Predictions are usable, these estimates and standard errors are not; "
+                f"The choices leave {shorten(list(self.unbounded_))} open: hardly any choice of the class speaks "
+                "against an infinite preference there. Predictions are usable, these estimates and standard errors are not; "
                 "ask for fewer classes, or take ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
@@ -223,8 +223,8 @@ class LatentClassLogit(Model, HasChoiceCheck):
         row = self.choice_.loc[self.n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
-                f"Only one of {int(row['starts'])} starts found the best maximum, so that there may be a better one; try "
-                "more, such as ",
+                f"Only one of {int(row['starts'])} starts found the best maximum, so that there may be a better one; "
+                "try more, such as ",
                 Setting("starts", 4 * int(row["starts"])),
                 ", or fewer classes.",
             )
@@ -293,8 +293,8 @@ class LatentClassLogit(Model, HasChoiceCheck):
         Parameters
         ----------
         new : DataFrame or ChoiceExperiment
-            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the fit
-            belongs to each class with her own probability, anybody else with that of the population.
+            As for `ChoiceExperiment.encode`; attributes in `linear` may have any number. Somebody of the data of the
+            fit belongs to each class with her own probability, anybody else with that of the population.
 
         Returns
         -------

@@ -69,7 +69,7 @@ def point(panel: Panel, sizes: np.ndarray, tastes: np.ndarray) -> Point:
 def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
     r"""Gradient and information of the log odds of sizes (all but the first class) and of the tastes, class by class.
 
-    With s_nk the score of the choices of person n as if she belonged to class k, and I_nk their information (Louis 1982)
+    With s_nk the score of the choices of person n as if of class k, and I_nk their information (Louis 1982)
 
     .. math::
         \nabla \ell = \sum_n \sum_k r_{nk} s_{nk}, \qquad

@@ -6,7 +6,7 @@ from thali._arguments import whole
 from thali.data.kinds import EXPERIMENTS
 
 from ..options import EXPERIMENT, LINEAR, SEED
-from ..spec import NUMBERS, ModelSpec, Option
+from ..spec import COUNTS, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
     name="latent-class-logit",
@@ -19,9 +19,9 @@ LATENT_CLASS = ModelSpec(
         Option(
             "classes",
             "How many classes of people; of several numbers, one is chosen.",
-            NUMBERS,
+            COUNTS,
             default="3",
-            metavar="K|K,K,...",
+            metavar="K|K-K|K,K,...",
         ),
         LINEAR,
         Option(
