@@ -23,6 +23,7 @@ from thali.inference.seeds import root, seed_setting, streams
 from ..base import Job, Model
 from ..choice_logits.check import HasChoiceCheck
 from ..choice_logits.multinomial import experiment, unseen_remarks
+from ..choice_segments.method import HasSegments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from thali.data.experiment_scheme import Scheme
 
     from ..choice_logits.coding import Coding
+    from ..choice_segments.preferences import Preferences
     from .choice import Fit
     from .draws import ClassDraws
     from .panel import Panel
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 CHOICES = ("bic", "held-out")
 
 
-class LatentClassLogit(Model, HasChoiceCheck):
+class LatentClassLogit(Model, HasChoiceCheck, HasSegments):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes of its own.
 
     .. math::
@@ -215,8 +217,8 @@ class LatentClassLogit(Model, HasChoiceCheck):
         if self.unbounded_:
             yield EstimateWarning(
                 f"The choices leave {shorten(list(self.unbounded_))} open: hardly any choice of the class speaks "
-                "against an infinite preference there. Predictions are usable, these estimates and standard errors are not; "
-                "ask for fewer classes, or take ",
+                "against an infinite preference there. Predictions are usable, these estimates and standard errors are "
+                "not; ask for fewer classes, or take ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
@@ -327,6 +329,14 @@ class LatentClassLogit(Model, HasChoiceCheck):
         tastes = self._individual_draws()[kept]
         drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
         return self._data_, drawn["chosen"][0]
+
+    def _preferences(self) -> "Preferences":
+        from ..choice_segments.preferences import draws_kept, of_tastes
+
+        self._require_fitted()
+        data = self._data_
+        kept = draws_kept(len(self._draws_.sizes), data.n_respondents, sum(map(len, data.levels.values())))
+        return of_tastes(self._individual_draws()[kept], self._coding_, data)
 
     def _individual_draws(self) -> np.ndarray:
         """Tastes of everybody in every draw, shape (draws, respondents, p)."""

@@ -45,6 +45,6 @@ def _methods(model: Any) -> tuple[str, ...]:
     several = f" The number of classes was chosen by {criterion}." if len(model.choice_) > 1 else ""
     return (
         "Choices were modelled by a latent-class logit (Kamakura & Russell, 1989), fitted by maximum likelihood over"
-        " all tasks of a person: expectation and maximisation from many starts, then Newton's method; standard errors are"
-        f" those of the observed information.{several}",
+        " all tasks of a person: expectation and maximisation from many starts, then Newton's method; standard errors"
+        f" are those of the observed information.{several}",
     )

@@ -9,11 +9,13 @@ from thali.errors import Argument, NotFittedError, Setting
 from thali.posterior.verdict import Advice
 
 from ...choice_logits.check import HasChoiceCheck
+from ...choice_segments.method import HasSegments
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from ...choice_segments.preferences import Preferences
     from ...market_draws.market import MarketDraws
     from ..design import Design
     from ..particles import Particles
@@ -24,7 +26,7 @@ _IF_APART = (
 )
 
 
-class Reports(HasChoiceCheck):
+class Reports(HasChoiceCheck, HasSegments):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
@@ -179,6 +181,11 @@ class Reports(HasChoiceCheck):
         from .importance import attribute_importance
 
         return attribute_importance(*self._fitted_parts(), each_person, cores=cores, random_seed=random_seed)
+
+    def _preferences(self) -> "Preferences":
+        from .preferences import preferences_of
+
+        return preferences_of(*self._fitted_parts())
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
         """The design and replicates of all choices, at `most` draws."""
