@@ -93,18 +93,19 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
 
 def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
     """The levels that are drawn: all, or those of the attributes in which segments differ most."""
-    keys = ["attribute", "level"]
-    differs = (profiles["preferred"] - profiles["everybody"]).abs().groupby(profiles["attribute"], sort=False).max()
-    rows = profiles.drop_duplicates(keys)
-    counts = rows.groupby("attribute", sort=False).size()
-    kept, total = set(), 0
-    for attribute in differs.sort_values(ascending=False, kind="stable").index:
-        if kept and total + counts[attribute] > _MOST_LEVELS:
-            continue
-        kept.add(attribute)
-        total += counts[attribute]
-    rows = rows.loc[rows["attribute"].isin(kept)]
-    return rows["attribute"].tolist(), rows["level"].tolist()
+    far = (profiles["preferred"] - profiles["everybody"]).abs().tolist()
+    levels: dict[str, list[str]] = {}
+    differs: dict[str, float] = {}
+    for attribute, level, own in zip(profiles["attribute"], profiles["level"], far, strict=True):
+        of_attribute = levels.setdefault(attribute, [])
+        of_attribute += [level] * (level not in of_attribute)
+        differs[attribute] = max(differs.get(attribute, 0.0), own)
+    kept: set[str] = set()
+    for attribute in sorted(differs, key=lambda name: -differs[name]):
+        if not kept or sum(len(levels[name]) for name in (*kept, attribute)) <= _MOST_LEVELS:
+            kept.add(attribute)
+    shown = [(attribute, level) for attribute, own in levels.items() if attribute in kept for level in own]
+    return [attribute for attribute, _ in shown], [level for _, level in shown]
 
 
 def _places(attributes: list[str]) -> tuple[list[float], list[float]]:

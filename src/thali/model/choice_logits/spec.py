@@ -2,7 +2,7 @@
 
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import CHAINS, CORES, DRAWS, EXPERIMENT, LINEAR, MAX_TIME, SEED, THIN, TUNE
+from ..options import CHAINS, CORES, DRAWS, EXPERIMENT, LINEAR, MAX_TIME, SEED, SEGMENTS, THIN, TUNE
 from ..spec import ModelSpec
 
 MULTINOMIAL = ModelSpec(
@@ -30,6 +30,7 @@ HIERARCHICAL = ModelSpec(
         CORES,
         MAX_TIME,
         SEED,
+        SEGMENTS,
         *EXPERIMENT,
     ),
     pictures=("trace",),

@@ -20,7 +20,7 @@ class HasSegments:
         .. math:: v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
 
         how often a person chooses a product with level l rather than one with another level of the attribute, all else
-        being equal; all attributes count alike. Segments of people who differ by degrees are stable without being
+        being equal; all attributes count alike, whatever their number of levels. Segments of people who differ by degrees are stable without being
         separate groups: read `explained` beside `stability`.
 
         Parameters

@@ -1,15 +1,14 @@
 """Segments by the draws of everybody's preferences, and what they answer."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import several_whole
 from thali._described import Described, Description
 from thali._labels import plural
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, DataError
 from thali.inference.seeds import streams
 
 from .agreement import adjusted_rand
@@ -100,7 +99,7 @@ def segments_of(preferences: "Preferences", number: Any, random_seed: Any) -> Se
     The centres of a draw begin at those of the means, so that segments have the same numbers in every draw.
     """
     people = preferences.values.shape[1]
-    numbers = _numbers(number, people)
+    numbers = numbers_of_segments(number, people)
     points = preferences.values * np.sqrt(_weights(preferences))
     seeds = streams(random_seed, max(numbers) + 1)  # segments of one number do not depend on the others
     tried = {k: _partitions(points, k, seeds[k]) for k in numbers}
@@ -119,27 +118,25 @@ def segments_of(preferences: "Preferences", number: Any, random_seed: Any) -> Se
     return _answer(preferences, found[best], best, rows)
 
 
-def _numbers(number: Any, people: int) -> tuple[int, ...]:
+def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int, ...]:
     """The numbers of segments that are to be tried."""
     if number is None:
         return tuple(range(2, min(MOST_TRIED, people - 1) + 1)) or (2,)
-    several = not isinstance(number, str) and isinstance(number, Iterable)
-    numbers = tuple(whole("k", each, 2) for each in (number if several else (number,)))
-    if not numbers:
-        raise ArgumentError(Argument("k"), " must be a whole number of 2 or more, or several; got none.")
+    numbers = several_whole(name, number, 2)
     if max(numbers) > people:
         raise DataError(
             f"{max(numbers):,} segments are more than the {plural(people, 'respondent')}; ask for fewer by ",
-            Argument("k"),
+            Argument(name),
             ".",
         )
     return numbers
 
 
 def _weights(preferences: "Preferences") -> np.ndarray:
-    """Weights of levels by which all attributes count alike."""
+    """Weights of levels by which all attributes count alike: a strict order lies 1 from indifference."""
     attributes = [attribute for attribute, _ in preferences.levels]
-    return np.array([1.0 / attributes.count(attribute) for attribute in attributes])
+    sizes = [attributes.count(attribute) for attribute in attributes]
+    return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in sizes])
 
 
 def _partitions(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:

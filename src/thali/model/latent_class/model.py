@@ -1,16 +1,15 @@
 """`LatentClassLogit`: a few segments of people, each with tastes of its own."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of, whole
+from thali._arguments import one_of, several_whole, whole
 from thali._described import Facts
 from thali._labels import plural, shorten
 from thali.errors import (
     Argument,
-    ArgumentError,
     DataError,
     DataWarning,
     EstimateWarning,
@@ -196,17 +195,14 @@ class LatentClassLogit(Model, HasChoiceCheck, HasSegments):
 
     def _numbers(self, people: int) -> tuple[int, ...]:
         """The numbers of classes that are to be tried."""
-        several = not isinstance(self.classes, str) and isinstance(self.classes, Iterable)
-        numbers = tuple(whole("classes", number, 1) for number in (self.classes if several else (self.classes,)))
-        if not numbers:
-            raise ArgumentError(Argument("classes"), " must be a whole number of 1 or more, or several; got none.")
+        numbers = several_whole("classes", self.classes, 1)
         if max(numbers) > people:
             raise DataError(
                 f"{max(numbers):,} classes are more than the {plural(people, 'respondent')}; ask for fewer by ",
                 Argument("classes"),
                 ".",
             )
-        return tuple(sorted(set(numbers)))
+        return numbers
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):

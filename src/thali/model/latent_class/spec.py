@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from thali._arguments import whole
+from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import EXPERIMENT, LINEAR, SEED
+from ..options import EXPERIMENT, LINEAR, SEED, SEGMENTS
 from ..spec import COUNTS, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
@@ -22,6 +22,7 @@ LATENT_CLASS = ModelSpec(
             COUNTS,
             default="3",
             metavar="K|K-K|K,K,...",
+            check=partial(several_whole, least=1),
         ),
         LINEAR,
         Option(
@@ -39,6 +40,7 @@ LATENT_CLASS = ModelSpec(
             check=partial(whole, least=1),
         ),
         SEED,
+        SEGMENTS,
         *EXPERIMENT,
     ),
 )

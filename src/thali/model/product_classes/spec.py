@@ -6,7 +6,7 @@ from pathlib import Path
 from thali._arguments import whole
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MAX_TIME, METHOD, SEED
+from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MAX_TIME, METHOD, SEED, SEGMENTS
 from ..spec import FIT, PAIRS, REPORT, ModelSpec, Option
 
 PRODUCT_CLASSES = ModelSpec(
@@ -51,6 +51,7 @@ PRODUCT_CLASSES = ModelSpec(
         CORES,
         SEED,
         MAX_TIME,
+        SEGMENTS,
         *EXPERIMENT,
         Option(
             "market",
