@@ -20,14 +20,14 @@ class HasSegments:
         .. math:: v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
 
         how often a person chooses a product with level l rather than one with another level of the attribute, all else
-        being equal; all attributes count alike, whatever their number of levels. Segments of people who differ by degrees are stable without being
-        separate groups: read `explained` beside `stability`.
+        being equal; all attributes count alike, whatever their number of levels. Segments of people who differ by
+        degrees can be stable without being separate groups: read `explained` beside `stability`.
 
         Parameters
         ----------
         k : int, or several, optional
             How many segments; of several the most stable number is chosen, the largest of those within .02 of it. None:
-            from 2 to 6.
+            from 2 to 6, or one where nobody differs.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the starts of k-means.
 

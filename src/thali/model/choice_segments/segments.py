@@ -104,6 +104,8 @@ def segments_of(preferences: "Preferences", number: Any, random_seed: Any) -> Se
     seeds = streams(random_seed, max(numbers) + 1)  # segments of one number do not depend on the others
     tried = {k: _partitions(points, k, seeds[k]) for k in numbers}
     found = {k: labels for k, labels in tried.items() if len(np.unique(_assigned(labels, k))) == k}
+    if not found and number is None:
+        found = {1: np.zeros(points.shape[:2], np.int64)}
     if not found:
         kinds = len(np.unique(_assigned(tried[numbers[0]], numbers[0])))
         raise DataError(

@@ -6,6 +6,7 @@ from thali.model.choice_logits.hierarchical import HierarchicalLogit
 
 from ..content import Content, listed, number
 from ..document import Section, Table
+from .segments import METHOD, with_segments
 from .shared import missed_choices
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def _answer(model: Any) -> Section:
         Table("Tastes in the population: means, standard deviations", _indexed(model.population())),
         Table("Posterior mean tastes of each respondent", model.individual_.rename_axis("respondent")),
     )
-    return Section("The answer", (f"The mean tastes furthest from 0: {named}.",), tables=tables)
+    answer = Section("The answer", (f"The mean tastes furthest from 0: {named}.",), tables=tables)
+    return answer if model._data_of_fit() is None else with_segments(answer, model)
 
 
 def _misses(model: Any) -> Section:
@@ -61,4 +63,5 @@ def _methods(model: Any) -> tuple[str, ...]:
         " the respondents are normally distributed; their mean had a normal prior with standard deviation"
         f" {model.mean_sd:g}, their covariance an inverse Wishart prior with {df} degrees of freedom (p coefficients)"
         f" and scale {model.scale:g}.",
+        METHOD,
     )

@@ -6,6 +6,7 @@ from thali.model.latent_class.choice import FOLDS
 
 from ..content import Content, listed, number
 from ..document import Section, Table
+from .segments import with_segments
 from .shared import missed_choices
 
 
@@ -37,7 +38,9 @@ def _answer(model: Any) -> Section:
     ]
     if len(model.choice_) > 1:
         tables.insert(0, Table("Numbers of classes", model.choice_))
-    return Section("The answer", tuple(sentences), tables=tuple(tables))
+    answer = Section("The answer", tuple(sentences), tables=tuple(tables))
+    held = model.membership_.to_numpy().argmax(axis=1)  # whose classes are the segments, if each holds somebody
+    return with_segments(answer, model, model.n_classes_ if 1 < model.n_classes_ == len(set(held)) else None)
 
 
 def _methods(model: Any) -> tuple[str, ...]:
