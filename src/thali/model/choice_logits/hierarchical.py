@@ -11,6 +11,7 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.chains import Run, checked_run
 
 from ..base import RunByChains
+from ..choice_answers.methods import ChoiceAnswers
 from ..choice_segments.method import HasSegments
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
     from thali.data.experiment_scheme import Scheme
 
     from ..choice_segments.preferences import Preferences
+    from .chooser import LogitChooser
     from .coding import Coding
 
 THIN = 25
 
 
-class HierarchicalLogit(RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData):
+class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::
@@ -355,6 +357,14 @@ class HierarchicalLogit(RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData
         return (
             (mean_probabilities(*where), errors_of_probabilities(*where)) if return_se else mean_probabilities(*where)
         )
+
+    def _chooser(self) -> "LogitChooser":
+        from .hierarchical_chooser import chooser_of
+
+        posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
+        if data is None:
+            raise DataError("The answers need the data of the fit, which the file of the model could not hold.")
+        return chooser_of(self._coding_, data, posterior)
 
 
 def _means(tree: "xarray.DataTree") -> dict[str, Any]:

@@ -20,6 +20,7 @@ from thali.errors import (
 from thali.inference.seeds import root, seed_setting, streams
 
 from ..base import Job, Model
+from ..choice_answers.methods import ChoiceAnswers
 from ..choice_logits.check import HasChoiceCheck
 from ..choice_logits.multinomial import experiment, unseen_remarks
 from ..choice_segments.method import HasSegments
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
     from thali.data.experiment_scheme import Scheme
 
+    from ..choice_logits.chooser import LogitChooser
     from ..choice_logits.coding import Coding
     from ..choice_segments.preferences import Preferences
     from .choice import Fit
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 CHOICES = ("bic", "held-out")
 
 
-class LatentClassLogit(Model, HasChoiceCheck, HasSegments):
+class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes of its own.
 
     .. math::
@@ -325,6 +327,24 @@ class LatentClassLogit(Model, HasChoiceCheck, HasSegments):
         tastes = self._individual_draws()[kept]
         drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
         return self._data_, drawn["chosen"][0]
+
+    def _chooser(self) -> "LogitChooser":
+        from ..choice_logits.chooser import LogitChooser
+        from .draws import DRAWS
+
+        self._require_fitted()
+        draws = self._draws_
+        tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
+        sizes = np.vstack([self.sizes_, draws.sizes])
+        return LogitChooser(
+            self._coding_,
+            self._data_,
+            tastes,
+            np.zeros(DRAWS + 1, np.int64),
+            self.membership_.to_numpy(),
+            lambda kept, rng: (tastes[kept], sizes[kept]),
+            is_estimate=True,
+        )
 
     def _preferences(self) -> "Preferences":
         from ..choice_segments.preferences import draws_kept, of_tastes
