@@ -116,7 +116,7 @@ def test_known_groups_are_found_with_sizes_profiles_and_certainty():
     own = found.profiles.query("segment == 1")
     np.testing.assert_allclose(own["preferred"], preferences.values[:, truth == 0].mean(axis=(0, 1)))
     np.testing.assert_allclose(own["everybody"], preferences.values.mean(axis=(0, 1)))
-    assert list(found.sizes["name"]) == ["price 5", "zoom yes, price matters less", "zoom no"]
+    assert list(found.sizes["name"]) == ["price 5", "zoom yes, price matters less", "zoom no, price matters less"]
     assert list(found.table().columns) == ["attribute", "level", "everybody", "segment 1", "segment 2", "segment 3"]
     assert "3 segments of 25 respondents" in str(found) and "48 %: price 5" in str(found)
     assert "Stability 1.00" in found._repr_html_()

@@ -7,8 +7,8 @@ import numpy as np
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
+from ...choice_answers.figures import thinned
 from ...choice_segments.preferences import Preferences, by_levels, draws_kept, pairs_of_levels
-from .design_rows import thinned
 from .effects import add_effects
 from .holdings import room_for_known
 
