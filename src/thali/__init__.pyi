@@ -1,4 +1,5 @@
 from . import datasets as datasets
+from . import designs as designs
 from . import errors as errors
 from . import likelihoods as likelihoods
 from . import paired as paired
