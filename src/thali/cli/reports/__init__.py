@@ -41,6 +41,7 @@ _FILES = {
     ("plackett-luce", ""): "classifiers",
     ("sparse-logit", ""): "classifiers",
     ("product-classes", ""): "product_classes",
+    ("latent-class-logit", ""): "latent_class",
 }
 
 
