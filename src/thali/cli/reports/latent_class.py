@@ -43,5 +43,11 @@ def _aligned(table: "pandas.DataFrame") -> str:
     rows = [(str(table.index.name), *map(str, table.columns))]
     for name, row in table.astype(object).iterrows():
         cells = row.to_dict().items()
-        rows.append((str(name), *(f"{v:,}" if isinstance(v, int) else in_a_column(str(column), v) for column, v in cells)))
+        rows.append(
+            (str(name), *(f"{v:,}" if isinstance(v, int) else in_a_column(str(column), v) for column, v in cells))
+        )
     return align(rows, left={0})
+
+
+def _cell(column: str, value: int | float) -> str:
+    return f"{value:,}" if isinstance(value, int) else in_a_column(column, value)

@@ -17,7 +17,7 @@ from thali.errors import (
     Setting,
     ThaliWarning,
 )
-from thali.inference.seeds import root, seed_setting, streams
+from thali.inference.seeds import root, seed_setting
 
 from ..base import Job, Model
 from ..choice_answers.methods import ChoiceAnswers
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     from ..choice_logits.chooser import LogitChooser
     from ..choice_logits.coding import Coding
     from ..choice_segments.preferences import Preferences
-    from .choice import Fit
     from .draws import ClassDraws
-    from .panel import Panel
 
 CHOICES = ("bic", "held-out")
 
@@ -58,6 +56,8 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
         K; of several, such as range(1, 7), one is chosen.
     linear : attribute or list of attributes
         Those whose number itself has a coefficient instead; predictions then take any number.
+    knots, interactions, constants : optional
+        As of `MultinomialLogit`.
     choose : {"bic", "held-out"}
         By what K is chosen: BIC, whose observations are people, or the log-likelihood of people left out in five parts.
     starts : int, optional
@@ -141,9 +141,21 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
     _data_: "ChoiceExperiment"
     _seed_: np.random.SeedSequence
 
-    def __init__(self, classes: Any = 3, linear: Any = (), choose: str = "bic", starts: int | None = None) -> None:
+    def __init__(
+        self,
+        classes: Any = 3,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool = False,
+        choose: str = "bic",
+        starts: int | None = None,
+    ) -> None:
         self.classes = classes
         self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
         self.choose = choose
         self.starts = starts
 
@@ -161,7 +173,7 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
         -------
         LatentClassLogit
         """
-        return self._carry_out(self._job(experiment(data), random_seed, progressbar))
+        return self._carry_out(self._job(experiment(data, self.constants), random_seed, progressbar))
 
     def _job(self, data: "ChoiceExperiment", random_seed: Any, progressbar: bool) -> Job:
         """The fit, checked."""
@@ -170,13 +182,15 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
         from ..choice_logits.coding import coding_of
         from ..choice_logits.logit import independent_columns
         from .choice import chosen, fits
+        from .fitted import fitted_attributes
         from .panel import panel_of
+        from .tables import choice_table
 
         numbers = self._numbers(data.n_respondents)
         choose = one_of("choose", self.choose, CHOICES)
         starts = None if self.starts is None else whole("starts", self.starts, 1)
         seed = root(random_seed)
-        coding = coding_of(data, self.linear)
+        coding = coding_of(data, self.linear, self.knots, self.interactions)
         panel = panel_of(data, coding)
         kept = independent_columns(panel.tasks)
         if not kept.any():
@@ -190,8 +204,8 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
                 done = iter(range(1, len(numbers) + 1))
                 found = fits(panel, numbers, choose, starts, seed, lambda: progress.update(next(done)))
             number = chosen(found, choose)
-            fitted = _fitted_attributes(found[number], panel, data, coding, kept, scale, seed)
-            return {"n_classes_": number, "choice_": _choice_table(found), "_seed_": seed, **fitted}
+            fitted = fitted_attributes(found[number], panel, data, coding, kept, scale, seed)
+            return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
         return Job(work, unseen_remarks(coding, data.levels), data=str(data))
 
@@ -343,7 +357,7 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
             np.zeros(DRAWS + 1, np.int64),
             self.membership_.to_numpy(),
             lambda kept, rng: (tastes[kept], sizes[kept]),
-            is_estimate=True,
+            covariance=np.nan_to_num(self.covariance_.to_numpy()[self.n_classes_ - 1 :, self.n_classes_ - 1 :]),
         )
 
     def _preferences(self) -> "Preferences":
@@ -358,60 +372,3 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
         """Tastes of everybody in every draw, shape (draws, respondents, p)."""
         draws = self._draws_
         return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
-
-
-def _choice_table(found: "dict[int, Fit]") -> "pd.DataFrame":
-    from .tables import choice_table
-
-    return choice_table(found)
-
-
-def _fitted_attributes(
-    fit: "Fit",
-    panel: "Panel",
-    data: "ChoiceExperiment",
-    coding: "Coding",
-    kept: np.ndarray,
-    scale: np.ndarray,
-    seed: np.random.SeedSequence,
-) -> dict[str, Any]:
-    """What a fit leaves, in the units of the attributes."""
-    import pandas as pd
-
-    from .draws import ClassDraws, class_draws, open_parameters
-
-    summit = fit.best.summit
-    where, number, p = summit.where, len(summit.where.sizes), len(kept)
-    labels = pd.Index(np.arange(1, number + 1), name="class")
-    names = pd.Index(coding.names, name="coefficient")
-    tastes = np.full((number, p), np.nan)
-    tastes[:, kept] = where.tastes / scale
-    parameters = pd.Index(
-        [f"log odds of class {k}" for k in labels[1:]] + [f"class {k}: {name}" for k in labels for name in names]
-    )
-    free = np.concatenate([np.ones(number - 1, bool), np.tile(kept, number)])
-    units = np.concatenate([np.ones(number - 1), np.tile(scale, number)])
-    covariance = np.full((len(free), len(free)), np.nan)
-    covariance[np.ix_(free, free)] = np.linalg.pinv(summit.information, hermitian=True) / np.outer(units, units)
-    drawn = class_draws(panel, summit, scale, streams(seed, 2)[1])
-    every = np.zeros((*drawn.tastes.shape[:2], p))
-    every[:, :, kept] = drawn.tastes
-    people = pd.Index(data.respondents, name="respondent")
-    return {
-        "sizes_": pd.Series(where.sizes, labels, name="size"),
-        "coef_": pd.DataFrame(tastes, labels, names),
-        "covariance_": pd.DataFrame(covariance, parameters, parameters),
-        "membership_": pd.DataFrame(where.membership, people, labels),
-        "individual_": pd.DataFrame(where.membership @ tastes, people, names),
-        "log_likelihood_": where.value,
-        "aic_": fit.aic,
-        "bic_": fit.bic,
-        "entropy_r2_": fit.entropy_r2,
-        "n_tasks_": data.n_tasks,
-        "converged_": summit.converged,
-        "unbounded_": tuple(parameters[free][open_parameters(summit.information)]),
-        "scheme_": data.scheme,
-        "_coding_": coding,
-        "_draws_": ClassDraws(drawn.sizes, every, drawn.of_people),
-        "_data_": data,
-    }
