@@ -104,11 +104,11 @@ def check(
     --------
     >>> import thali as th
     >>> design = th.designs.choice({"brand": ["A", "B"], "price": [9, 12]}, 8, 2, random_seed=1)
-    >>> check(design, prior={"price": -0.2}, respondents=50).table.round(3)
-                 utility     se  respondents
-    coefficient
-    brand[B]         0.0  0.104           54
-    price[12]       -0.6  0.104           54
+    >>> checked = check(design, prior={"price": -0.2}, respondents=50)
+    >>> checked.table.round(3).to_dict("index")["price[12]"]
+    {'utility': -0.6, 'se': 0.105, 'respondents': 55}
+    >>> round(checked.d_efficiency, 3)
+    1.0
     """
     from thali.model.choice_logits.coding import coding_of
 

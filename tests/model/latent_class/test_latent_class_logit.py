@@ -170,6 +170,15 @@ def test_choices_of_a_class_without_bound_are_said():
     assert not model.verdict().agrees and np.isfinite(model._draws_.tastes).all()
 
 
+def test_classes_that_coincide_are_said():
+    """Four tasks of eight people, who take the cheap product thrice or once: one class is likelier than two."""
+    rows = {"id": [n // 8 for n in range(64)], "task": [n // 2 for n in range(64)], "price": [90, 150] * 32}
+    rows["choice"] = [1, 0, 1, 0, 1, 0, 0, 1] * 4 + [0, 1, 0, 1, 0, 1, 1, 0] * 4
+    with pytest.warns(EstimateWarning, match="do not show 2 classes: some have the same tastes, or hold nobody"):
+        model = th.LatentClassLogit(2).fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)), random_seed=1)
+    assert model.log_likelihood_ == pytest.approx(32 * np.log(0.5), abs=1e-6)
+
+
 MISTAKES = [
     ({"classes": 0}, ArgumentError, "classes must be a whole number of 1 or more; got 0."),
     ({"classes": [2, 1.5]}, ArgumentError, "classes must be a whole number of 1 or more; got 1.5."),

@@ -111,14 +111,15 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
     --------
     >>> import pandas as pd
     >>> import thali as th
-    >>> rows = {"id": [n // 8 for n in range(64)], "task": [n // 2 for n in range(64)], "price": [90, 150] * 32,
-    ...         "choice": [1, 0, 1, 0, 1, 0, 0, 1] * 4 + [0, 1, 0, 1, 0, 1, 1, 0] * 4}
+    >>> cheap, dear = [1, 0] * 7 + [0, 1], [0, 1] * 7 + [1, 0]  # eight tasks each of six people, and of four
+    >>> rows = {"id": [n // 16 for n in range(160)], "task": [n // 2 for n in range(160)], "price": [90, 150] * 80,
+    ...         "choice": cheap * 6 + dear * 4}
     >>> data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
     >>> model = LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     >>> model.sizes_.round(3).tolist()
-    [0.5, 0.5]
-    >>> sorted(model.coef_["price[150]"].round(2))
-    [-1.05, 1.05]
+    [0.6, 0.4]
+    >>> model.coef_["price[150]"].round(2).tolist()
+    [-1.95, 1.95]
     """
 
     n_classes_: int
@@ -226,7 +227,14 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
                 f"The data cannot tell {shorten(list(map(str, aliased)))} from other coefficients, and predictions "
                 "take 0 for it. Leave out an attribute that the others determine."
             )
-        if self.unbounded_:
+        if self._coincide():
+            yield EstimateWarning(
+                f"The choices do not show {self.n_classes_} classes: some have the same tastes, or hold nobody. Ask "
+                "for fewer by ",
+                Argument("classes"),
+                ".",
+            )
+        elif self.unbounded_:
             yield EstimateWarning(
                 f"The choices leave {shorten(list(self.unbounded_))} open: hardly any choice of the class speaks "
                 "against an infinite preference there. Predictions are usable, these estimates and standard errors are "
@@ -247,6 +255,13 @@ class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
                 "Newton's method has not settled on a maximum of the likelihood; look at attributes that nearly "
                 "determine each other."
             )
+
+    def _coincide(self) -> bool:
+        """Whether two classes have the same tastes, or one holds nobody."""
+        tastes = self.coef_.to_numpy()
+        pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
+        same = any(np.allclose(tastes[k], tastes[j], rtol=1e-3, atol=1e-6, equal_nan=True) for k, j in pairs)
+        return same or bool((self.sizes_ < 1e-6).any())
 
     def _answers(self) -> Facts:
         row = self.choice_.loc[self.n_classes_]
