@@ -32,7 +32,7 @@ class Segments(Described):
     ----------
     sizes : pandas.DataFrame
         One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `people`,
-        `share` (mean over draws) and its interval `eti89_lb` to `eti89_ub`.
+        `share` of these respondents (mean over draws) and its interval `eti89_lb` to `eti89_ub`.
     profiles : pandas.DataFrame
         One row a segment and level: `preferred`, how often the level is preferred to another one of its attribute, all
         else being equal (.5: indifferent), its interval over draws, and `everybody`, the same of all respondents.
