@@ -86,7 +86,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         text.set_fontweight("bold")
     figure = first.figure
     figure.supxlabel(
-        f"how often the level is preferred to another one (grey: everybody; line: {INTERVAL:.0%} interval)", fontsize=9
+        f"how often the level is preferred to another one\n(grey: everybody; line: {INTERVAL:.0%} interval)", fontsize=9
     )
     return drawn
 
