@@ -74,26 +74,25 @@ def by_flexmix(data: th.ChoiceExperiment, classes: int, rscript: str) -> list[li
     return [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
 
 
-def main() -> None:
+def main(choices: Path | None = None, small: bool = False, rscript: str | None = None) -> None:
     """Print both beside each other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("choices", nargs="?", type=Path)
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--rscript")
-    asked = parser.parse_args()
-    classes = 2 if asked.small else 3
-    data = simulated(30 if asked.small else 150)
-    if asked.choices is not None:
-        data = th.ChoiceExperiment.from_frame(pd.read_csv(asked.choices), none={"brand": "none"})
+    classes = 2 if small else 3
+    data = simulated(30 if small else 150)
+    if choices is not None:
+        data = th.ChoiceExperiment.from_frame(pd.read_csv(choices), none={"brand": "none"})
     began = time.process_time()
     model = th.LatentClassLogit(range(1, classes + 1), "price").fit(data, random_seed=1, progressbar=False)
     print(f"{data}\nthali: {time.process_time() - began:.1f} CPU seconds")
     print(model.choice_[["log_likelihood", "bic", "starts", "times_found"]].to_string())
-    if asked.rscript is not None:
-        for number, value, seconds in by_flexmix(data, classes, asked.rscript):
+    if rscript is not None:
+        for number, value, seconds in by_flexmix(data, classes, rscript):
             ours = model.choice_.loc[int(number), "log_likelihood"]
             print(f"flexmix, {number:.0f}: {value:.3f} (thali {ours - value:+.4f}), {seconds:.1f} CPU seconds so far")
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("choices", nargs="?", type=Path)
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--rscript")
+    main(**vars(parser.parse_args()))

@@ -76,7 +76,8 @@ def test_every_pass_of_expectation_and_maximisation_gains():
     here = point(where, SIZES, TASTES)
     values = [here.value]
     for _ in range(12):
-        here = expect_and_maximise(where, here)
+        before, here = here, expect_and_maximise(where, here)
+        np.testing.assert_allclose(here.sizes, before.membership.mean(axis=0), rtol=1e-12)
         values.append(here.value)
     assert np.all(np.diff(values) >= 0) and values[-1] > values[0] + 50
     summit = newton(where, here)
