@@ -85,7 +85,8 @@ LINEAR = Option(
 )
 SEGMENTS = Option(
     "segments",
-    "Group the respondents into K segments by what they prefer; of several numbers the most stable is chosen.",
+    "Group the respondents into K segments by what they prefer; of several numbers, such as 2-6, the most stable is"
+    " chosen.",
     COUNTS,
     REPORT,
     default="no segments",

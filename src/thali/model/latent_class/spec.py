@@ -18,7 +18,7 @@ LATENT_CLASS = ModelSpec(
     options=(
         Option(
             "classes",
-            "How many classes of people; of several numbers, one is chosen.",
+            "How many classes of people; of several numbers, such as 1-6, one is chosen.",
             COUNTS,
             default="3",
             metavar="K|K-K|K,K,...",
