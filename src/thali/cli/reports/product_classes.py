@@ -55,10 +55,11 @@ def answer(fitted: Fitted, prepared: Any) -> Answer:
     pictures |= {
         "level_effects": lambda plots: plots.level_effects(effects),
         "attribute_importance": lambda plots: plots.attribute_importance(importance),
-        "people": lambda plots: plots.people(people),
     }
     if "log_evidence" in trace_of(model.posterior_):
         pictures["evidence_path"] = lambda plots: plots.evidence_path(model)
+    if fitted.data.n_respondents > 2:
+        pictures["segments"] = lambda plots: plots.segments(model)
     if shares is not None:
         tables["market_shares"] = shares
         pictures["market_shares"] = lambda plots: plots.market_shares(shares)

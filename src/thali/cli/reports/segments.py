@@ -28,7 +28,7 @@ def with_segments(answer: Answer, fitted: Fitted) -> Answer:
         "segment_sizes": found.sizes,
         "segment_profiles": found.table(),
     }
-    pictures = {"segments": lambda plots: plots.segments(found)[0]}
+    pictures = {"segments": lambda plots: plots.segments(found)}
     return answer._replace(
         text=f"{answer.text}\n\n{_printed(found)}",
         tables=answer.tables | tables,
