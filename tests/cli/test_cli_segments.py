@@ -29,7 +29,9 @@ def test_classes_and_segments_are_printed_and_written(run, folder):
     written = {path.name for path in (folder / "out").iterdir()}
     tables = {"segments.csv", "segment_sizes.csv", "segment_profiles.csv", "summary.csv"}
     tables |= {"classes.csv", "numbers_of_classes.csv", "membership.csv"}
-    assert written == {"model.nc", "segments.png", *tables}
+    study = {"level_effects", "attribute_importance", "willingness_to_pay"}
+    pictures = {f"{name}.png" for name in {*study, "segments"}}
+    assert written == {"model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
     assert "Segments of the respondents\nsegment" in result.out and found.sizes.loc[1, "name"] in result.out

@@ -42,6 +42,8 @@ _FILES = {
     ("sparse-logit", ""): "classifiers",
     ("product-classes", ""): "product_classes",
     ("latent-class-logit", ""): "latent_class",
+    ("multinomial-logit", ""): "choice_logits",
+    ("hierarchical-logit", ""): "choice_logits",
 }
 
 

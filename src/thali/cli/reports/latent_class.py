@@ -8,20 +8,18 @@ from ..files import Answer
 from ..judgement import judgement
 from ..text import align
 from . import Fitted
+from .choices import Asked, study_of
+from .choices import prepare as prepare
 
 if TYPE_CHECKING:
     import pandas
 
 
-def prepare(fitted: Fitted) -> None:
-    """Nothing to refuse."""
-
-
-def answer(fitted: Fitted, prepared: None) -> Answer:
+def answer(fitted: Fitted, prepared: Asked) -> Answer:
     """What is printed and written of a fitted model."""
-    model = fitted.model
+    model, study = fitted.model, study_of(fitted, prepared)
     classes, tried = model.class_table().rename_axis("coefficient"), model.choice_
-    parts = [str(fitted.data), "Classes of people, the largest first\n" + _aligned(classes)]
+    parts = [fitted.data.describe(), *study.parts({}), "Classes of people, the largest first\n" + _aligned(classes)]
     if len(tried) > 1:
         parts.append("Numbers of classes that were tried\n" + _aligned(tried.dropna(axis=1, how="all")))
     row = tried.loc[model.n_classes_]
@@ -36,7 +34,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         "numbers_of_classes": tried,
         "membership": model.membership_,
     }
-    return Answer("\n\n".join(parts), tables, {})
+    return Answer("\n\n".join(parts), tables | study.tables(), study.pictures())
 
 
 def _aligned(table: "pandas.DataFrame") -> str:

@@ -11,10 +11,10 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.chains import Run, checked_run
 
 from ..base import RunByChains
-from ..choice_answers.methods import ChoiceAnswers
 from ..choice_segments.method import HasSegments
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
+from .answers import LogitAnswers
 from .check import HasChoiceCheck
 from .multinomial import experiment, unseen_remarks
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 THIN = 25
 
 
-class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData):
+class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::

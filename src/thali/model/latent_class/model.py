@@ -20,7 +20,7 @@ from thali.errors import (
 from thali.inference.seeds import root, seed_setting
 
 from ..base import Job, Model
-from ..choice_answers.methods import ChoiceAnswers
+from ..choice_logits.answers import LogitAnswers
 from ..choice_logits.check import HasChoiceCheck
 from ..choice_logits.multinomial import experiment, unseen_remarks
 from ..choice_segments.method import HasSegments
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CHOICES = ("bic", "held-out")
 
 
-class LatentClassLogit(ChoiceAnswers, Model, HasChoiceCheck, HasSegments):
+class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     r"""The latent-class logit: everybody belongs to one of a few classes, and each class has tastes of its own.
 
     .. math::

@@ -5,7 +5,8 @@ from functools import partial
 from thali._arguments import several_whole, whole
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import EXPERIMENT, LINEAR, SEED, SEGMENTS
+from ..choice_logits.spec import CODING
+from ..options import EXPERIMENT, MARKET_STUDY, SEED, SEGMENTS
 from ..spec import COUNTS, ModelSpec, Option
 
 LATENT_CLASS = ModelSpec(
@@ -24,7 +25,7 @@ LATENT_CLASS = ModelSpec(
             metavar="K|K-K|K,K,...",
             check=partial(several_whole, least=1),
         ),
-        LINEAR,
+        *CODING,
         Option(
             "choose",
             "By what the number of classes is chosen. bic: people count; held-out: how well people are predicted whom"
@@ -42,5 +43,6 @@ LATENT_CLASS = ModelSpec(
         SEED,
         SEGMENTS,
         *EXPERIMENT,
+        *MARKET_STUDY,
     ),
 )

@@ -6,6 +6,7 @@ from thali.model.latent_class.choice import FOLDS
 
 from ..content import Content, listed, number
 from ..document import Section, Table
+from .choices import study_of
 from .segments import with_segments
 from .shared import missed_choices
 
@@ -13,7 +14,10 @@ from .shared import missed_choices
 def content(model: Any) -> Content:
     """What a fitted model says."""
     return Content(
-        question=("Which segments of people are there, how large is each, and what does each prefer?",),
+        question=(
+            "Which segments of people are there, how large is each, what does each prefer, and what share would each product"
+            " of a market have?",
+        ),
         answer=_answer(model),
         misses=missed_choices(model.check(0)),
         methods=_methods(model),
@@ -38,7 +42,8 @@ def _answer(model: Any) -> Section:
     ]
     if len(model.choice_) > 1:
         tables.insert(0, Table("Numbers of classes", model.choice_))
-    answer = Section("The answer", tuple(sentences), tables=tuple(tables))
+    study = study_of(model)
+    answer = Section("The answer", (*sentences, *study.sentences), study.pictures, (*tables, *study.tables))
     held = model.membership_.to_numpy().argmax(axis=1)  # whose classes are the segments, if each holds somebody
     return with_segments(answer, model, model.n_classes_ if 1 < model.n_classes_ == len(set(held)) else None)
 
