@@ -15,8 +15,8 @@ def content(model: Any) -> Content:
     """What a fitted model says."""
     return Content(
         question=(
-            "Which segments of people are there, how large is each, what does each prefer, and what share would each product"
-            " of a market have?",
+            "Which segments of people are there, how large is each, what does each prefer, and what share would each"
+            " product of a market have?",
         ),
         answer=_answer(model),
         misses=missed_choices(model.check(0)),
