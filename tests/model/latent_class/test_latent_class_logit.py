@@ -136,6 +136,22 @@ def test_known_people_are_predicted_by_their_classes_and_new_people_by_sizes():
     np.testing.assert_allclose(model.predict_proba(stranger), of_classes @ model.sizes_, atol=1e-12)
 
 
+def test_market_shares_are_mean_predictions():
+    """Of respondents by their classes, of new people by sizes; at the maximum the two are the same."""
+    model, data = fitted(), segments()[0]
+    market = pd.DataFrame({"price": [5, 15, 25], "brand": ["A", "B", "C"], "zoom": ["no", "no", "yes"]})
+    new = model.predict_proba(market)
+    shares = model.market_shares(market, people="new")
+    np.testing.assert_allclose(shares["share"], new, atol=1e-12)
+    np.testing.assert_allclose(model.market_shares(market)["share"], new, atol=1e-5)
+    first = pd.concat([market.assign(id=label) for label in data.respondents[:7]])
+    wanted = model.predict_proba(first).reshape(7, 3).mean(axis=0)
+    some = model.market_shares(market, people=list(data.respondents[:7]))
+    np.testing.assert_allclose(some["share"], wanted, atol=1e-12)
+    assert (shares["share_lb"] < new).all() and (shares["share_ub"] > new).all()
+    assert model._market_draws().lapse == 0.0
+
+
 def _matrix(model, tasks):
     return model._coding_.matrix(tasks.products)[tasks.row_product]
 
