@@ -8,11 +8,11 @@ _MOST_PASSES = 100
 
 def centres_of(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
     """The best of several runs: centres (K, F) that leave the least sum of squared distances."""
-    found = [moved_centres(points, _spread(points, number, rng)) for _ in range(_STARTS)]
+    found = [_moved(points, _spread(points, number, rng)) for _ in range(_STARTS)]
     return min(found, key=lambda centres: distances(points, centres).min(axis=1).sum())
 
 
-def moved_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _moved(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Centres moved to the means of their points until no point changes; one without points stays."""
     nearest = None
     for _ in range(_MOST_PASSES):

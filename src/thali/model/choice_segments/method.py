@@ -15,7 +15,8 @@ class HasSegments:
     def segments(self, k: Any = None, random_seed: Any = 0) -> "Segments":
         r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and stability.
 
-        In every draw of the posterior people are grouped by k-means. What is compared are their preferences
+        People are grouped by k-means of the mean log odds of their preferences; in every draw of the posterior each
+        belongs to the nearest centre. Preferences are
 
         .. math:: v_{nl} = \frac{1}{L - 1} \sum_{m \neq l} P_n(\text{level } l \succ \text{level } m),
 
@@ -26,7 +27,7 @@ class HasSegments:
         Parameters
         ----------
         k : int, or several, optional
-            How many segments; of several the most stable number is chosen, the largest of those within .02 of it. None:
+            How many segments; of several the most stable number is chosen, the largest of those within .05 of it. None:
             from 2 to 6, or one where nobody differs.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the starts of k-means.

@@ -12,7 +12,7 @@ from thali.errors import Argument, DataError
 from thali.inference.seeds import streams
 
 from .agreement import adjusted_rand
-from .clusters import centres_of, distances, moved_centres
+from .clusters import centres_of, distances
 from .naming import names_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from .preferences import Preferences
 
 MOST_TRIED = 6  # segments, where their number is not given
-_AS_STABLE = 0.02  # difference of stability below which more segments are better
+_AS_STABLE = 0.05  # difference of stability below which more segments are better
+_CLOSEST = 0.02  # of a preference to 0 and 1
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -94,13 +95,16 @@ class Segments(Described):
 
 
 def segments_of(preferences: "Preferences", number: Any, random_seed: Any) -> Segments:
-    """Segments by k-means: centres from mean preferences, then people of every draw around them.
+    r"""Segments by k-means: centres of everybody's mean, to the nearest of which people belong in every draw.
 
-    The centres of a draw begin at those of the means, so that segments have the same numbers in every draw.
+    What is compared is the log odds of preferences, since probabilities near 0 and 1 hide how far people differ.
+
+    .. math:: \ln \frac{v}{1 - v}, \qquad v \text{ between .02 and .98}
     """
     people = preferences.values.shape[1]
     numbers = numbers_of_segments(number, people)
-    points = preferences.values * np.sqrt(_weights(preferences))
+    within = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
+    points = np.log(within / (1.0 - within)) * np.sqrt(_weights(preferences))
     seeds = streams(random_seed, max(numbers) + 1)  # segments of one number do not depend on the others
     tried = {k: _partitions(points, k, seeds[k]) for k in numbers}
     found = {k: labels for k, labels in tried.items() if len(np.unique(_assigned(labels, k))) == k}
@@ -144,7 +148,7 @@ def _weights(preferences: "Preferences") -> np.ndarray:
 def _partitions(points: np.ndarray, number: int, rng: np.random.Generator) -> np.ndarray:
     """The segment of everybody in every draw, shape (draws, people); the largest is number 0."""
     centres = centres_of(points.mean(axis=0), number, rng)
-    labels = np.stack([distances(draw, moved_centres(draw, centres)).argmin(axis=1) for draw in points])
+    labels = np.stack([distances(draw, centres).argmin(axis=1) for draw in points])
     order = np.argsort(-np.bincount(labels.ravel(), minlength=number), kind="stable")
     return np.argsort(order)[labels]
 

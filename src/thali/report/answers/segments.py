@@ -10,8 +10,9 @@ from .shared import picture
 
 _FEWEST = 3  # respondents
 METHOD = (
-    "Segments were made by k-means in every draw, of how often each person prefers a level to the other levels of its"
-    " attribute; their number is the most stable from 2 to 6 by the adjusted Rand index (Hubert & Arabie, 1985)."
+    "Segments were made by k-means of the log odds of how often each person prefers a level to the other levels of its"
+    " attribute; in every draw each person belongs to the nearest centre; their number is the most stable from 2 to 6"
+    " by the adjusted Rand index (Hubert & Arabie, 1985)."
 )
 
 
