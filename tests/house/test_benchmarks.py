@@ -31,6 +31,7 @@ def benchmark(monkeypatch):
         ("battles", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
         ("leaderboard", "(chosen)"),
+        ("market_studies", "amounts in units of price"),
         ("numpyro_finite", "thali / NumPyro"),
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),
