@@ -32,6 +32,7 @@ def benchmark(monkeypatch):
         ("chi_square_size", "Cochran"),
         ("latent_class", "times_found"),
         ("leaderboard", "(chosen)"),
+        ("market_studies", "amounts in units of price"),
         ("numpyro_finite", "thali / NumPyro"),
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),
