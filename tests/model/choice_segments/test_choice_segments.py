@@ -165,7 +165,7 @@ def test_mistakes():
         (
             5,
             DataError,
-            "The model tells 3 kinds of people apart, so that 5 segments cannot be made; ask for fewer by k.",
+            "The model finds 3 kinds of people, so that 5 segments cannot be made; ask for fewer by k.",
         ),
     ]:
         with pytest.raises(kind) as error:
