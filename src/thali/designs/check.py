@@ -56,7 +56,7 @@ class DesignCheck(Printed):
 
     def _description(self) -> Description:
         facts = (("D-error", f"{self.d_error:.4g} (one person)"), ("D-efficiency", f"{self.d_efficiency:.3f}"))
-        return Description(self.title, facts, table=self.table, note=self.note)
+        return Description(self.title, facts, table=self.table.round(3), note=self.note)
 
 
 def check(

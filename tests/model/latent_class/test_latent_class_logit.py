@@ -202,6 +202,11 @@ MISTAKES = [
     ({"classes": "three"}, ArgumentError, "classes must be a whole number of 1 or more; got 'three'."),
     ({"classes": []}, ArgumentError, "classes must be a whole number of 1 or more, or several; got none."),
     ({"classes": 10}, DataError, "10 classes are more than the 9 respondents; ask for fewer by classes."),
+    (
+        {"classes": 8, "choose": "held-out"},
+        DataError,
+        "9 respondents are too few to be left out in 5 parts and fitted by 8 classes; set choose='bic'.",
+    ),
     ({"choose": "aic"}, ArgumentError, "choose must be one of 'bic', 'held-out'; got 'aic'."),
     ({"starts": 0}, ArgumentError, "starts must be a whole number of 1 or more; got 0."),
     ({"linear": "prize"}, ArgumentError, "linear names 'prize', which is no attribute. Did you mean 'price'?"),

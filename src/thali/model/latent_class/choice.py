@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._arguments import several_whole
+from thali._labels import plural
+from thali.errors import Argument, DataError, Setting
 from thali.inference.seeds import root
 
 from .panel import Panel, point
@@ -12,6 +15,26 @@ from .starts import Best, best_of_starts
 
 FOLDS = 5  # of people, each left out once
 BIC, HELD_OUT = "bic", "held-out"
+
+
+def numbers_of(classes: Any, choose: str, people: int) -> tuple[int, ...]:
+    """The numbers of classes that are to be tried."""
+    numbers = several_whole("classes", classes, 1)
+    if max(numbers) > people:
+        raise DataError(
+            f"{max(numbers):,} classes are more than the {plural(people, 'respondent')}; ask for fewer by ",
+            Argument("classes"),
+            ".",
+        )
+    left = people - -(-people // FOLDS)
+    if choose == HELD_OUT and (people < FOLDS or max(numbers) > left):
+        raise DataError(
+            f"{plural(people, 'respondent')} are too few to be left out in {FOLDS} parts and fitted by "
+            f"{max(numbers):,} classes; set ",
+            Setting("choose", BIC),
+            ".",
+        )
+    return numbers
 
 
 class Fit(NamedTuple):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of, several_whole, whole
+from thali._arguments import one_of, whole
 from thali._described import Facts
 from thali._labels import plural, shorten
 from thali.errors import (
@@ -24,6 +24,7 @@ from ..choice_logits.answers import LogitAnswers
 from ..choice_logits.check import HasChoiceCheck
 from ..choice_logits.multinomial import experiment, unseen_remarks
 from ..choice_segments.method import HasSegments
+from .choice import BIC, HELD_OUT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ..choice_segments.preferences import Preferences
     from .draws import ClassDraws
 
-CHOICES = ("bic", "held-out")
+CHOICES = (BIC, HELD_OUT)
 
 
 class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
@@ -182,13 +183,13 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
         from ..choice_logits.coding import coding_of
         from ..choice_logits.logit import independent_columns
-        from .choice import chosen, fits
+        from .choice import chosen, fits, numbers_of
         from .fitted import fitted_attributes
         from .panel import panel_of
         from .tables import choice_table
 
-        numbers = self._numbers(data.n_respondents)
         choose = one_of("choose", self.choose, CHOICES)
+        numbers = numbers_of(self.classes, choose, data.n_respondents)
         starts = None if self.starts is None else whole("starts", self.starts, 1)
         seed = root(random_seed)
         coding = coding_of(data, self.linear, self.knots, self.interactions)
@@ -209,17 +210,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             return {"n_classes_": number, "choice_": choice_table(found), "_seed_": seed, **fitted}
 
         return Job(work, unseen_remarks(coding, data.levels), data=str(data))
-
-    def _numbers(self, people: int) -> tuple[int, ...]:
-        """The numbers of classes that are to be tried."""
-        numbers = several_whole("classes", self.classes, 1)
-        if max(numbers) > people:
-            raise DataError(
-                f"{max(numbers):,} classes are more than the {plural(people, 'respondent')}; ask for fewer by ",
-                Argument("classes"),
-                ".",
-            )
-        return numbers
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
