@@ -16,9 +16,11 @@ _LABELS = {
     "aspects": "Aspects",
     "attributes": "Columns that describe the products",
     "bins": "Bins of numeric attributes",
+    "ci": "Probability of the intervals",
     "chains": "Independent chains",
     "choice_id": "Occasion",
     "chosen": "What was chosen",
+    "constants": "A constant for each label of an alternative",
     "cores": "Chains at the same time",
     "count": "How often",
     "draws": "Draws of each chain",
@@ -30,6 +32,8 @@ _LABELS = {
     "lapse": "Probability of a blind choice",
     "leaf_length": "How far the tree separates options",
     "levels": "Order of levels",
+    "interactions": "Attributes that depend on each other",
+    "knots": "Attributes whose slope changes",
     "linear": "Attributes with one slope",
     "losses": "How often it lost",
     "market": "A market of products",
@@ -40,6 +44,7 @@ _LABELS = {
     "none": "The no-choice option",
     "option": "Option",
     "overwrite": "Begin again",
+    "price": "The price",
     "random_seed": "Seed",
     "rejected": "What was not chosen",
     "respondent": "Who answered",
@@ -77,7 +82,12 @@ HELP = {
     "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10; the default suits similarities"
     " between about 0 and 1.",
     "transform": "What the weights weigh.",
-    "market": "A table of products, one a row, whose market shares are predicted.",
+    "market": "A table of products, one a row, whose market shares are predicted; a column scenario makes several"
+    " markets.",
+    "knots": "Numbers at which the slope of an attribute changes, or how many there are, one attribute a line:"
+    " price=2,4",
+    "interactions": "Attributes whose effects depend on those of others, one attribute a line: price=brand,zoom",
+    "constants": "For alternatives with names or places of their own.",
 }
 _TITLES = {"plackett-luce": "Plackett-Luce regression", "sparse-logit": "Sparse multinomial logit"}
 METHODS = {
