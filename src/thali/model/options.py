@@ -161,6 +161,14 @@ COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
 EXPERIMENT = (
     *COLUMNS,
     Option(
+        "alternatives",
+        "Of a table with a row a task: the alternatives as its columns name them, in the order of their numbers.",
+        NAMES,
+        DATA,
+        default="recognised",
+        metavar="A,B,...",
+    ),
+    Option(
         "attributes",
         "The columns that describe the products.",
         NAMES,
@@ -205,7 +213,7 @@ INTERACTIONS = Option(
     LISTS,
     metavar="NAME=A,B,...",
 )
-CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool)
+CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
 MARKET_STUDY = (
     Option(
         "market",
