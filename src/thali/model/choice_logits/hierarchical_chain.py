@@ -6,8 +6,8 @@ import numpy as np
 
 from thali.inference.chains import FixedChain
 
-from .hierarchical_sweep import Draws, Problem, State, log_likelihood_of, run
-from .logit import Tasks, ascend, derivatives
+from .hierarchical_sweep import Draws, Problem, Space, State, run
+from .logit import Tasks, ascend
 
 _RIDGE = 1.0  # precision that keeps the pooled tastes, which shape the proposals, finite
 
@@ -20,53 +20,71 @@ class Prior(NamedTuple):
     mean_sd: float
 
 
-def problem_of(tasks: Tasks, first_task: np.ndarray, prior: Prior) -> tuple[Problem, np.ndarray]:
+def problem_of(
+    tasks: Tasks,
+    first_task: np.ndarray,
+    prior: Prior,
+    sign: np.ndarray | None = None,
+    covariates: np.ndarray | None = None,
+) -> tuple[Problem, np.ndarray]:
     """Data and prior in the form that the sweeps read, and the tastes of all people pooled."""
     pooled = ascend(tasks, _RIDGE).beta
     people, p = len(first_task) - 1, tasks.matrix.shape[1]
-    curvature = np.empty((people, p, p))
-    for n in range(people):
-        curvature[n] = derivatives(tasks_of_person(tasks, first_task, n), pooled)[2]
     problem = Problem(
         np.array(tasks.matrix, float, order="C"),
         np.array(first_task, np.int64),
         np.array(tasks.first_row, np.int64),
         np.array(tasks.chosen_row, np.int64),
-        curvature,
+        np.zeros(p) if sign is None else np.array(sign, float),
+        np.ones((people, 1)) if covariates is None else np.array(covariates, float, order="C"),
         float(prior.df),
         float(prior.df * prior.scale),
-        float(prior.mean_sd) ** -2.0,
+        np.full(p, float(prior.mean_sd) ** -2.0),
+        pooled,
     )
     return problem, pooled
-
-
-def tasks_of_person(tasks: Tasks, first_task: np.ndarray, n: int) -> Tasks:
-    """The tasks of one person alone."""
-    own = slice(first_task[n], first_task[n + 1])
-    first, last = tasks.first_row[first_task[n]], tasks.first_row[first_task[n + 1]]
-    starts = tasks.first_row[first_task[n] : first_task[n + 1] + 1] - first
-    return Tasks(tasks.matrix[first:last], starts, tasks.chosen_row[own] - first)
 
 
 def start_of(problem: Problem, pooled: np.ndarray, rng: np.random.Generator) -> State:
     """Starting values: everybody near the pooled tastes, at a different distance in every chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
+    q = problem.covariates.shape[1]
     spread = np.exp(rng.normal(size=p))
     beta = pooled + rng.normal(size=(people, p)) * np.sqrt(spread)
+    mean = np.zeros((q, p))
+    mean[0] = beta.mean(axis=0)
     state = State(
         beta,
         np.zeros(people),
-        beta.mean(axis=0),
-        np.diag(1.0 / spread),
+        np.zeros((people, p)),
+        mean,
         np.diag(spread),
-        np.full(people, np.log(2.38 / np.sqrt(p))),
-        np.zeros(people),
-        *(np.zeros((p, p)) for _ in range(3)),
-        *(np.zeros(p) for _ in range(2)),
+        np.diag(1.0 / spread),
+        np.zeros((people, p, p)),
+        np.zeros((people, p, p)),
+        *(np.zeros(((q + 1) * p, (q + 1) * p)) for _ in range(2)),
+        np.full(people + 1, np.log(0.7)),
+        np.zeros(people + 1),
     )
-    for n in range(people):
-        state.log_likelihood[n] = log_likelihood_of(problem, beta[n], n)
     return state
+
+
+def space_of(problem: Problem) -> Space:
+    """Work space of a chain."""
+    people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
+    q = problem.covariates.shape[1]
+    most = int(np.diff(problem.first_row).max(initial=1))
+    return Space(
+        *(np.zeros((p, p)) for _ in range(3)),
+        *(np.zeros(p) for _ in range(3)),
+        np.zeros(most),
+        *(np.zeros((q * p, q * p)) for _ in range(2)),
+        np.zeros(q * p),
+        *(np.zeros((people, p)) for _ in range(2)),
+        np.zeros(people),
+        np.zeros((people, p)),
+        *(np.zeros((q + 1) * p) for _ in range(3)),
+    )
 
 
 class Chain(FixedChain):
@@ -80,11 +98,11 @@ class Chain(FixedChain):
         self, problem: Problem, pooled: np.ndarray, rng: np.random.Generator, draws: int, tune: int, thin: int
     ) -> None:
         self.problem, self.rng = problem, rng
-        self.state = start_of(problem, pooled, rng)
+        self.state, self.space = start_of(problem, pooled, rng), space_of(problem)
         super().__init__(draws, tune, thin)
         people, p = self.state.beta.shape
         self.record = Draws(
-            np.zeros((draws, p)), np.zeros((draws, p, p)), np.zeros((draws, people, p)), np.zeros(draws)
+            np.zeros((draws, problem.covariates.shape[1], p)), np.zeros((draws, p, p)), np.zeros((draws, people, p)), np.zeros(draws)
         )
 
     @property
@@ -94,5 +112,5 @@ class Chain(FixedChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
-        run(self.rng, self.problem, self.state, self.record, self.sweeps, until, self.tune, self.thin)
+        run(self.rng, self.problem, self.state, self.space, self.record, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until
