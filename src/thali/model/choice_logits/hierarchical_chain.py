@@ -62,7 +62,8 @@ def start_of(problem: Problem, pooled: np.ndarray, rng: np.random.Generator) -> 
         np.diag(1.0 / spread),
         np.zeros((people, p, p)),
         np.zeros((people, p, p)),
-        *(np.zeros(((q + 1) * p, (q + 1) * p)) for _ in range(2)),
+        np.zeros(1),
+        *(np.zeros((p, (q + 2) * p, (q + 2) * p)) for _ in range(2)),
         np.full(people + 1, np.log(0.7)),
         np.zeros(people + 1),
     )
@@ -83,7 +84,8 @@ def space_of(problem: Problem) -> Space:
         *(np.zeros((people, p)) for _ in range(2)),
         np.zeros(people),
         np.zeros((people, p)),
-        *(np.zeros((q + 1) * p) for _ in range(3)),
+        np.zeros((q + 2, p)),
+        *(np.zeros((q + 2) * p) for _ in range(3)),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar, vectorised
+from thali._jit import part, scalar, vectorised
 from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
 STEPS = 2  # of a trajectory
@@ -24,7 +24,7 @@ WANTED = 0.8  # mean probability that a trajectory is accepted
 SPREAD = 0.2  # of step lengths: no length of trajectory is a period of the motion in every direction
 
 
-@scalar
+@part
 def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any, gain: Any) -> None:
     """One trajectory of the tastes of person n; during tuning its step follows the acceptance with this `gain`."""
     p = state.beta.shape[1]
@@ -106,7 +106,7 @@ def population_slope(problem: Any, state: Any, space: Any, n: Any, beta: Any) ->
     return -0.5 * dot(space.vector, space.taste)
 
 
-@scalar
+@part
 def slope_of(problem: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
     """Log-likelihood of the choices of person n; its slope in beta goes into `slope`."""
     total = 0.0
@@ -153,7 +153,7 @@ def probabilities_of_task(problem: Any, space: Any, t: Any) -> Any:
     return own - math.log(total)
 
 
-@scalar
+@part
 def add_curvature(problem: Any, space: Any, beta: Any, n: Any, result: Any) -> None:
     r"""Add the expected negative second derivative of the log-likelihood of person n in beta.
 

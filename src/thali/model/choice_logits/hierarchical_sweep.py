@@ -23,11 +23,11 @@ import numpy as np
 
 from thali._jit import allocating, scalar
 
-from .hierarchical_people import add_curvature, slope_of, visit
-from .hierarchical_population import add_together, draw_covariance, draw_mean, move_together, prepare_moves
+from .hierarchical_people import add_curvature, slope_of, visit, write_tastes
+from .hierarchical_population import add_together, add_together_prior, draw_covariance, draw_mean, move_together, prepare_moves
 
 _DECAY = 0.6  # of the gains of step adaptation
-_EVERY = 4  # sweeps between two evaluations of the curvature while it is averaged
+_EVALUATIONS = 8  # of the curvature, over which it is averaged
 
 
 class Problem(NamedTuple):
@@ -56,8 +56,9 @@ class State(NamedTuple):
     precision: np.ndarray  # (p, p) the inverse of Sigma
     curvature: np.ndarray  # (N, p, p) H_n, lower half: shapes the proposals
     curvature_sum: np.ndarray  # (N, p, p), lower half, while tuning
-    together_sum: np.ndarray  # ((q + 1) p, (q + 1) p), lower half: curvature in M and scales, while tuning
-    root: np.ndarray  # ((q + 1) p, (q + 1) p), lower: C with C C^T = the metric of the moves of all together
+    evaluated: np.ndarray  # (1,) how often both sums were added to
+    together_sum: np.ndarray  # (p, (q + 2) p, (q + 2) p), lower half: curvature in M, t and a, for each k, while tuning
+    root: np.ndarray  # (p, (q + 2) p, (q + 2) p), lower half: C, C C^T the metric of the moves of all together
     log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
     accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
 
@@ -79,9 +80,10 @@ class Space(NamedTuple):
     trial_slope: np.ndarray  # (N, p)
     trial_log_likelihood: np.ndarray  # (N,)
     off: np.ndarray  # (N, p) beta_n - M^T z_n
-    place: np.ndarray  # ((q + 1) p,) M and t: what the moves of all together change
-    force: np.ndarray  # ((q + 1) p,)
-    push: np.ndarray  # ((q + 1) p,)
+    weight: np.ndarray  # (q + 2, p)
+    place: np.ndarray  # ((q + 2) p,) M, t and a: what the moves of all together change
+    force: np.ndarray  # ((q + 2) p,)
+    push: np.ndarray  # ((q + 2) p,)
 
 
 class Draws(NamedTuple):
@@ -111,6 +113,7 @@ def run(
     the second quarter.
     """
     people, half = state.beta.shape[0], tune // 2
+    every = max(1, (half - half // 2) // _EVALUATIONS)
     if sweep == 0:
         initialise(problem, state, space)
     while sweep < until:
@@ -122,34 +125,55 @@ def run(
             visit(rng, problem, state, space, n, gain)
         draw_mean(rng, problem, state, space)
         draw_covariance(rng, problem, state, space)
-        move_together(rng, problem, state, space, gain)
-        if half // 2 < sweep <= half and sweep % _EVERY == 0:
-            for n in range(people):
-                space.matrix[:] = 0.0
-                add_curvature(problem, space, state.beta[n], n, space.matrix)
-                state.curvature_sum[n] += space.matrix
-                add_together(problem, state, space, n, space.matrix, state.together_sum)
-        if sweep == half and half >= 4 * _EVERY:
-            evaluations = half // _EVERY - half // 2 // _EVERY
-            for n in range(people):
-                state.curvature[n] = state.curvature_sum[n] / evaluations
-            prepare_moves(problem, state, evaluations)
+        move_together(rng, problem, state, space, sweep % state.beta.shape[1], gain)
+        if half // 2 < sweep <= half and (half - sweep) % every == 0:
+            evaluate(problem, state, space, state.beta)
+        if sweep == half:
+            adopt_metric(problem, state)
         if sweep > tune and (sweep - tune) % thin == 0:
             row = (sweep - tune) // thin - 1
             kept.mean[row] = state.mean
             kept.covariance[row] = state.covariance
-            kept.beta[row] = state.beta
             kept.log_likelihood[row] = state.log_likelihood.sum()
+            for n in range(people):
+                write_tastes(problem, state.beta[n], space.taste)
+                kept.beta[row, n] = space.taste
 
 
 @scalar
 def initialise(problem: Any, state: Any, space: Any) -> None:
-    """The likelihood of the tastes at the start, and the proposals by its curvature where everybody is like the pool."""
-    state.together_sum[:] = 0.0
+    """The likelihood of the tastes at the start; the curvature of proposals where everybody is like the pool."""
     for n in range(state.beta.shape[0]):
-        state.curvature[n] = 0.0
-        add_curvature(problem, space, problem.pooled, n, state.curvature[n])
-        add_together(problem, state, space, n, state.curvature[n], state.together_sum)
         state.log_likelihood[n] = slope_of(problem, space, state.beta[n], n, state.slope[n])
-    prepare_moves(problem, state, 1)
-    state.together_sum[:] = 0.0
+        for i in range(state.beta.shape[1]):
+            space.trial[n, i] = problem.pooled[i]
+    evaluate(problem, state, space, space.trial)
+    adopt_metric(problem, state)
+
+
+@scalar
+def evaluate(problem: Any, state: Any, space: Any, beta: Any) -> None:
+    """Add the curvature at these tastes to the sums whose mean shapes the proposals."""
+    state.evaluated[0] += 1.0
+    for n in range(state.beta.shape[0]):
+        for i in range(state.beta.shape[1]):
+            for j in range(i + 1):
+                space.factor[i, j] = 0.0
+        add_curvature(problem, space, beta[n], n, space.factor)
+        for i in range(state.beta.shape[1]):
+            for j in range(i + 1):
+                state.curvature_sum[n, i, j] += space.factor[i, j]
+        add_together(problem, state, space, n, space.factor)
+    add_together_prior(problem, state)
+
+
+@scalar
+def adopt_metric(problem: Any, state: Any) -> None:
+    """The mean of the evaluations shapes the proposals from now on; the sums begin from 0."""
+    for n in range(state.beta.shape[0]):
+        for i in range(state.beta.shape[1]):
+            for j in range(i + 1):
+                state.curvature[n, i, j] = state.curvature_sum[n, i, j] / state.evaluated[0]
+                state.curvature_sum[n, i, j] = 0.0
+    prepare_moves(problem, state)
+    state.evaluated[0] = 0.0
