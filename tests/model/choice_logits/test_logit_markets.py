@@ -13,7 +13,9 @@ MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 def rule_of(model, tastes):
     """The rule by the columns of a fitted model."""
     linear = [name in model._coding_.linear for name in model.scheme_.names]
-    return logit_tastes(list(map(Columns, model._coding_.tables, linear)), tastes)
+    return logit_tastes(
+        [Columns(part.table, is_number) for part, is_number in zip(model._coding_.parts, linear, strict=True)], tastes
+    )
 
 
 def table(data, market):

@@ -61,7 +61,7 @@ def test_shares_are_those_of_market_shares():
     model = fitted(experiment(people=12), draws=50, alpha=3.0)
     found = model._market_draws()
     assert len(found.rule.counts) == 100
-    ours, theirs = found.shares(MARKETS), share_draws(model._draws_, list(map(as_codes, MARKETS)))
+    ours, theirs = found.shares(MARKETS), share_draws(model._draws_, list(map(as_codes, MARKETS)), np.ones(12))
     # Noise of 2,000 occasions against 4,000 at each of 100 draws, five standard errors; rounded values cost .002.
     tolerance = 5 * 0.5 * np.sqrt((1 / 2_000 + 1 / 4_000) / 100) + 0.002
     for mine, other in zip(ours, theirs, strict=True):

@@ -212,7 +212,7 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_log_theta=np.zeros(2),
     )
     count = 1500
-    shares = share_draws(copies(people, count), [np.array([[0], [1]])], new=True, random_seed=1)[0][:, 0]
+    shares = share_draws(copies(people, count), [np.array([[0], [1]])], None, random_seed=1)[0][:, 0]
     mean, square = 0.5 + 0.5 * (2 / 4) * (2 * 3 / 4 - 1), (2 * 3 / (4 * 5)) * (4 * (3 * 4 / (4 * 5)) - 4 * 3 / 4 + 1)
     variance = 0.25 * (square - (2 * mean - 1) ** 2) + mean * (1 - mean) / 4000  # the last part: 4,000 newcomers
     assert abs(shares.mean() - mean) < 4.5 * np.sqrt(variance / count)
@@ -226,7 +226,7 @@ def test_the_population_is_uncertain_after_a_sample():
         owned_sign=np.zeros(800, np.int8),
         owned_log_theta=np.zeros(800),
     )
-    wide = share_draws(copies(many, 400), [np.array([[0], [1]])], new=True, random_seed=2)[0][:, 0].var()
+    wide = share_draws(copies(many, 400), [np.array([[0], [1]])], None, random_seed=2)[0][:, 0].var()
     beta = 0.25 * 0.8 * 0.2 / 1002 + 0.25 * 0.8**2 * 801 / (802**2 * 803)
     assert 0.7 * beta < wide < 1.6 * beta
 
@@ -235,7 +235,7 @@ def test_newcomers_bring_classes_of_their_own():
     """Nobody owns anything yet, beta = 2: of M newcomers the i-th brings Poisson(alpha beta / (beta + N + i)) classes,
     and two of them own one class in common as the buffet says: by the prior simulated person by person."""
     nothing = single([], members=np.empty((0, 2), bool), alpha=1.5, beta=2.0)
-    shares = share_draws(copies(nothing, 1500), [np.array([[0], [1]])], new=True, random_seed=3)[0][:, 0]
+    shares = share_draws(copies(nothing, 1500), [np.array([[0], [1]])], None, random_seed=3)[0][:, 0]
     assert abs(shares.mean() - 0.5) < 4.5 * shares.std() / np.sqrt(1500)
     # P(two newcomers choose the same product) is the mean of s^2 + (1 - s)^2
     same = shares**2 + (1 - shares) ** 2 - 2 * shares * (1 - shares) / (4000 - 1)
@@ -263,7 +263,7 @@ def test_shares_are_the_mean_of_everybodys_probabilities(new):
     model = fitted(draws=20, alpha=3.0)
     draws, design = model._fitted_parts()
     codes = design.scheme.encode(MARKET.drop(columns="product")).products
-    shares = share_draws(draws, [codes], new=new)[0]
+    shares = share_draws(draws, [codes], None if new else np.ones(8))[0]
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     rows, people = np.tile(np.arange(3), 8), np.full(8, -1) if new else np.arange(8)
     of_people = choice_probabilities(
@@ -338,7 +338,7 @@ def test_bad_markets():
         model.market_shares(MARKET.assign(product=["A", "B", "A"]))
     with pytest.raises(DataError, match="data frame"):
         model.market_shares([1, 2])
-    with pytest.raises(ArgumentError, match="None, 'new'"):
+    with pytest.raises(ArgumentError, match="or 'new'"):
         model.market_shares(MARKET, people="all")
 
 

@@ -9,13 +9,14 @@ from terminals import narrow
 
 from thali.data.experiment_scheme import Attribute, Scheme
 from thali.errors import ArgumentError
+from thali.model.choice_answers.effects import level_effects
+from thali.model.choice_answers.figures import thinned
+from thali.model.choice_answers.importance import attribute_importance
 from thali.model.product_classes.design import Design, design_of
+from thali.model.product_classes.reports.chooser import ClassChooser
 from thali.model.product_classes.reports.class_names import class_name
 from thali.model.product_classes.reports.class_patterns import patterns_of
 from thali.model.product_classes.reports.class_table import class_table
-from thali.model.product_classes.reports.design_rows import thinned
-from thali.model.product_classes.reports.effects import level_effects
-from thali.model.product_classes.reports.importance import attribute_importance
 from thali.model.product_classes.reports.people import clustered_order, shared_classes
 
 FREE = (Attribute("colour", ("red", "blue", "green"), "given"), Attribute("size", ("s", "m"), "given"))
@@ -240,7 +241,7 @@ def test_names_of_the_no_choice_option():
 
 
 def effects_of(draws, the_design):
-    table = level_effects(draws, the_design, random_seed=1)
+    table = level_effects(ClassChooser(draws, the_design, None), False, 0.89, None, 1)
     return {(row.attribute, row.level, row.over): row for row in table.itertuples()}
 
 
@@ -282,8 +283,10 @@ def test_effects_keep_to_the_directions():
         (a, b) for a in ATTRIBUTES["price"] for b in ATTRIBUTES["price"] if int(a) < int(b)
     }
     people = model.level_effects(each_person=True)
-    assert people.shape == (8, len(table)) and people.columns[0] == ("price", "100", "150")
-    np.testing.assert_allclose(people.mean(), table["effect"])
+    assert list(people) == ["respondent", "attribute", "level", "over", "effect"] and len(people) == 8 * len(table)
+    assert people.iloc[0].tolist()[:4] == ["p0", "price", "100", "150"]
+    means = people.groupby(["attribute", "level", "over"], sort=False)["effect"].mean()
+    np.testing.assert_allclose(means, table["effect"])
     import pandas as pd
 
     pd.testing.assert_frame_equal(table, model.level_effects(cores=3))
@@ -295,10 +298,16 @@ def test_an_effect_at_the_bound_of_its_direction_is_marked():
     the_design = design(EVERY, tasks=[range(6)])
     for direction, marked in ((1, True), (0, False)):
         draws = single([(0, 0.0)], members=members, monotone=(direction, direction), offset=offset)
-        table = level_effects(draws, the_design).set_index(["attribute", "level", "over"])
+        table = level_effects(ClassChooser(draws, the_design, None), False, 0.89, None, 0).set_index(
+            ["attribute", "level", "over"]
+        )
         assert table.loc[("size", "m", "s"), ["effect", "eti89_lb", "eti89_ub"]].tolist() == [0.5, 0.5, 0.5]
         assert table.loc[("colour", "blue", "red"), "effect"] == 1.0
         assert table["at_bound"].tolist() == [False, False, marked, marked]  # red-blue, red-green, blue-green; size
+
+
+def importances(draws, the_design):
+    return attribute_importance(ClassChooser(draws, the_design, None), False, 0.89, None, 0)
 
 
 # importance -----------------------------------------------------------------------------------------------
@@ -308,7 +317,7 @@ def test_importance_of_the_only_attribute_that_counts():
     """red, liked. A red and a blue product: choices are certain with the colour, even without; half of them change."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 1]], monotone=(0, 0), offset=(0, 3, 5), lapse=0.1)
     the_design = design(EVERY, tasks=[[0, 3], [2, 4]])  # blue or green: nothing to choose
-    table = attribute_importance(draws, the_design).set_index("attribute")
+    table = importances(draws, the_design).set_index("attribute")
     assert table.loc["colour", "importance"] == pytest.approx(0.9 * (0.5 + 0.0) / 2)
     assert table.loc["size", "importance"] == 0.0
     assert table.index.tolist() == ["colour", "size"]
@@ -317,7 +326,7 @@ def test_importance_of_the_only_attribute_that_counts():
 def test_importance_of_an_interaction():
     """red & s against blue & s: without the size, the common one is s or m with probability 1/2 each, and m ties."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 0]], monotone=(0, 0), offset=(0, 3, 5))
-    table = attribute_importance(draws, design(EVERY, tasks=[[0, 2], [1, 3]])).set_index("attribute")
+    table = importances(draws, design(EVERY, tasks=[[0, 2], [1, 3]])).set_index("attribute")
     # rows of the design: s, s, m, m; in the first task the choice changes by 1/4, in the second from even by 1/4
     assert abs(table.loc["size", "importance"] - 0.25) < 4 * 0.25 / np.sqrt(800)
     assert table.loc["colour", "importance"] == pytest.approx(0.25)
@@ -327,7 +336,8 @@ def test_importance_of_the_prior_is_that_of_slow_predictions():
     """Against predictions of the same tasks with the attribute set to each level in turn."""
     data = experiment(people=3, tasks=4)
     model = fitted(data, draws=30, alpha=4.0)
-    found = model.attribute_importance(each_person=True)
+    people = model.attribute_importance(each_person=True)
+    found = people.pivot(index="respondent", columns="attribute", values="importance")
     frame = data.to_frame()
     base = model.predict_proba(frame, repeats=400)
     mixed = np.zeros(len(frame))

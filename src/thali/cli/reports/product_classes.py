@@ -26,12 +26,12 @@ def prepare(fitted: Fitted) -> Any:
 
 def _market(path: Path, data: "ChoiceExperiment") -> Any:
     """The table of products, which the data's levels describe."""
-    from thali.model.product_classes.design import design_of
-    from thali.model.product_classes.reports.shares import codes_of, named_market
+    from thali.model.choice_answers.market import markets_of
     from thali.reading.table import load
 
-    table, design = load(path).frame.reset_index(drop=True), design_of(data)
-    codes_of(design, named_market(design, table)[0])
+    table = load(path).frame.reset_index(drop=True)
+    for market in markets_of(data.scheme, table):
+        data.encode(market.table)
     return table
 
 

@@ -1,14 +1,18 @@
-"""Products as numbers: a column for each level but the first, or the levels as numbers."""
+"""Products as numbers: a column for each level, or for a number itself, its pieces, and products of columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import shorten, suggest
+from thali._labels import shorten
 from thali.data.experiment_levels import as_number
 from thali.data.experiment_scheme import INSIDE
-from thali.errors import Argument, ArgumentError, DataError, Message, Setting
+from thali.errors import DataError, DataWarning, Message, Setting
+from thali.inference.warn import warn
+
+from .coding_arguments import Wanted, numbers_of_levels, wanted_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,63 +21,105 @@ if TYPE_CHECKING:
     from thali.data.experiment_scheme import Encoded, Scheme
 
 
+class Part(NamedTuple):
+    """The columns that stand for one attribute."""
+
+    table: np.ndarray  # (levels + 1, columns) of each declared level; the last row: attribute missing
+    numbers: np.ndarray | None = None  # (levels,) where the attribute is taken as a number
+    knots: tuple[float, ...] = ()  # where the slope of the number changes
+
+    def rows(self, cells: np.ndarray) -> np.ndarray:
+        """The columns for cells, shape (rows, columns)."""
+        missing = np.isnan(cells)
+        if self.numbers is None:
+            return self.table[np.where(missing, -1, cells).astype(np.int64)]
+        found = np.repeat(self.table[-1:], len(cells), axis=0)
+        found[~missing] = 0.0
+        found[~missing, : len(self.knots) + 1] = pieces(cells[~missing], self.knots)
+        return found
+
+
 class Coding(NamedTuple):
     """The columns of the model matrix."""
 
-    names: tuple[str, ...]  # (p,), such as "brand[sony]", "price", "zoom[missing]"
-    tables: tuple[np.ndarray, ...]  # (levels + 1, columns) of each attribute; the last row: attribute missing
+    names: tuple[str, ...]  # (p,), such as "brand[sony]", "price", "zoom[missing]", "price:brand[sony]"
+    parts: tuple[Part, ...]  # of each attribute
+    crossed: tuple[tuple[int, int], ...]  # further columns are products of two of those of the parts
     scale: np.ndarray  # (p,) sd of a number over the products, 1 for a level: makes a prior independent of units
-    linear: tuple[str, ...]  # attributes read as numbers
+    linear: tuple[str, ...]  # attributes taken as numbers
     seen: tuple[np.ndarray, ...]  # (levels + 1,) levels that the products of the data have; last: attribute missing
     lacking: tuple[tuple[int, int], ...]  # pairs of attributes missing in the same products: one column serves both
 
-    def matrix(self, products: np.ndarray) -> np.ndarray:
-        """The model matrix of products, shape (products, p)."""
-        return np.hstack([table[codes] for table, codes in zip(self.tables, products.T, strict=True)])
+    def cells(self, codes: np.ndarray) -> np.ndarray:
+        """Products by their declared level numbers, as cells: numbers where the attribute is taken as one, else levels.
+
+        NaN where the product lacks the attribute.
+        """
+        found = np.where(codes < 0, np.nan, codes)
+        for place, part in enumerate(self.parts):
+            if part.numbers is not None:
+                own = codes[:, place]
+                found[:, place] = np.append(part.numbers, np.nan)[own]
+        return found
+
+    def rows(self, cells: np.ndarray) -> np.ndarray:
+        """The model matrix of cells, shape (products, p)."""
+        single = np.hstack([part.rows(own) for part, own in zip(self.parts, cells.T, strict=True)])
+        if not self.crossed:
+            return single
+        one, other = np.array(self.crossed).T
+        return np.hstack([single, single[:, one] * single[:, other]])
+
+    def matrix(self, codes: np.ndarray) -> np.ndarray:
+        """The model matrix of products by their declared level numbers, shape (products, p)."""
+        return self.rows(self.cells(codes))
 
 
-def linear_names(linear: Any) -> tuple[str, ...]:
-    """The argument `linear` as attributes."""
-    if isinstance(linear, str):
-        return (linear,)
-    if not isinstance(linear, Iterable):
-        raise ArgumentError(Argument("linear"), f" must be a list of attributes; got {linear!r}.")
-    return tuple(str(name) for name in linear)
+def pieces(values: np.ndarray, knots: Sequence[float]) -> np.ndarray:
+    """The part of a number that lies in each piece between knots: coefficients are slopes. Shape (values, pieces).
+
+    Examples
+    --------
+    >>> pieces(np.array([1.0, 3.0, 6.0]), (2.0, 5.0)).tolist()
+    [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [2.0, 3.0, 1.0]]
+    """
+    if not knots:
+        return values[:, None]
+    parts = [np.minimum(values, knots[0])]
+    parts += [np.clip(values, low, high) - low for low, high in pairwise(knots)]
+    return np.column_stack([*parts, np.maximum(values - knots[-1], 0.0)])
 
 
-def coding_of(data: "ChoiceExperiment", linear: Any = ()) -> Coding:
+def coding_of(data: "ChoiceExperiment", linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:
     """The columns that describe the products of the data.
 
     Each level of an attribute in the products, except the first, has a column: 1 in products with that level.
-    An attribute in `linear` has one column, which holds its number. Products that lack an
-    attribute have 0 there, and 1 in a further column if not every product that lacks it is the no-choice option.
+    An attribute in `linear` has one column, which holds its number; one in `knots` has a column for each piece of its
+    number. Products that lack an attribute have 0 there, and 1 in a further column if not every product that lacks it
+    is the no-choice option. Two attributes in `interactions` have the products of their columns besides.
     """
-    wanted = linear_names(linear)
-    for name in wanted:
-        if name not in data.attributes or name == INSIDE:
-            raise ArgumentError(
-                Argument("linear"), f" names {name!r}, which is no attribute.{suggest(name, data.attributes)}"
-            )
-    return coding_by(data, {name: _numbers(name, data.levels[name]) for name in wanted})
+    wanted = wanted_of(data, linear, knots, interactions)
+    return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
 
 
-def coding_by(data: "ChoiceExperiment", numbers: Mapping[str, np.ndarray]) -> Coding:
+def coding_by(data: "ChoiceExperiment", numbers: Mapping[str, np.ndarray], wanted: Wanted | None = None) -> Coding:
     """As `coding_of`, with attribute -> the number of each of its levels."""
+    wanted = Wanted(dict.fromkeys(numbers, ()), ()) if wanted is None else wanted
     names: list[str] = []
-    tables, scales, every_seen, shared = [], [], [], []
+    parts, every_seen, shared, first_column = [], [], [], {}
     lacking = {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
     for place, (name, levels) in enumerate(data.levels.items()):
         codes = data.products[:, place]
         seen = np.bincount(codes % (len(levels) + 1), minlength=len(levels) + 1) > 0  # -1, missing, is the last one
+        own_numbers, knots = None, wanted.numbers.get(name, ())
         if name in numbers:
-            own, table = [name], np.asarray(numbers[name], float)[:, None]
-            values = table[codes[codes >= 0], 0]
-            scales.append(float(values.std()) or 1.0)
+            own_numbers = np.asarray(numbers[name], float)
+            own, table = _piece_names(name, knots), pieces(own_numbers, knots)
         else:
             columns = np.flatnonzero(seen[:-1])[1:]
             own = [name] if name == INSIDE and len(columns) else [f"{name}[{levels[level]}]" for level in columns]
             table = np.eye(len(levels))[:, columns]
-            scales += [1.0] * len(own)
+        first_column[name] = (len(names), len(names) + len(own))
         table = np.vstack([table, np.zeros(table.shape[1])])
         missing = codes < 0
         same = [other for other, pattern in lacking.items() if np.array_equal(missing, pattern)]
@@ -81,32 +127,90 @@ def coding_by(data: "ChoiceExperiment", numbers: Mapping[str, np.ndarray]) -> Co
             shared.append((same[0], place))
         elif missing.any():
             lacking[place] = missing
-            own, scales = [*own, f"{name}[missing]"], [*scales, 1.0]
+            own = [*own, f"{name}[missing]"]
             table = np.hstack([table, np.eye(len(table))[:, -1:]])
         names += own
-        tables.append(table)
+        parts.append(Part(table, own_numbers, tuple(knots)))
         every_seen.append(seen)
-    return Coding(tuple(names), tuple(tables), np.array(scales), tuple(numbers), tuple(every_seen), tuple(shared))
+    coding = Coding(
+        tuple(names), tuple(parts), (), np.ones(len(names)), tuple(numbers), tuple(every_seen), tuple(shared)
+    )
+    single = coding.matrix(data.products)
+    crossed = [
+        (a, b)
+        for one, other in wanted.interactions
+        for a in range(*first_column[one])
+        for b in range(*first_column[other])
+        if (single[:, a] * single[:, b]).any()  # of combinations that no product has, nothing is known
+    ]
+    coding = coding._replace(names=(*names, *(f"{names[a]}:{names[b]}" for a, b in crossed)), crossed=tuple(crossed))
+    return coding._replace(scale=_scales(coding, data.products, first_column))
+
+
+def _scales(coding: Coding, products: np.ndarray, first_column: Mapping[str, tuple[int, int]]) -> np.ndarray:
+    """Standard deviations, over products with the attribute, of columns that are numbers, and of their products."""
+    scale = np.ones(len(coding.names))
+    matrix = coding.matrix(products)
+    for place, name in enumerate(first_column):
+        if name in coding.linear:
+            first, last = first_column[name]
+            there = matrix[products[:, place] >= 0]
+            scale[first:last] = [float(there[:, k].copy().std()) or 1.0 for k in range(first, last)]
+    singles = len(coding.names) - len(coding.crossed)
+    for column, (a, b) in enumerate(coding.crossed, singles):
+        scale[column] = scale[a] * scale[b]
+    return scale
+
+
+def _piece_names(name: str, knots: Sequence[float]) -> list[str]:
+    """What the pieces of a number are called."""
+    if not knots:
+        return [name]
+    inner = [f"{name}[{low:g} to {high:g}]" for low, high in pairwise(knots)]
+    return [f"{name}[to {knots[0]:g}]", *inner, f"{name}[from {knots[-1]:g}]"]
 
 
 def read_new(
     coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
 ) -> tuple[np.ndarray, "Encoded"]:
-    """New tasks in the columns of the coding; an attribute that is read as a number may have any value."""
+    """New tasks in the columns of the coding; an attribute that is taken as a number may have any value."""
+    cells, found = read_cells(coding, scheme, new, respondents)
+    return coding.rows(cells), found
+
+
+def read_cells(
+    coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
+) -> tuple[np.ndarray, "Encoded"]:
+    """New tasks as cells; a warning names numbers beyond those that the tasks of the fit show."""
     wide = scheme.with_numbers(coding.linear, new)
     found = wide.encode(new, respondents)
     _refuse_unseen(coding, scheme, found.products)
-    tables = []
-    for name, table in zip(scheme.names, coding.tables, strict=True):
-        more = np.zeros((len(wide.levels[name]) - len(scheme.levels[name]), table.shape[1]))
-        if len(more):
-            more[:, 0] = _numbers(name, wide.levels[name][-len(more) :])
-        tables.append(np.vstack([table[:-1], more, table[-1:]]))
-    return coding._replace(tables=tuple(tables)).matrix(found.products), found
+    cells = np.where(found.products < 0, np.nan, found.products)
+    for place, (name, part) in enumerate(zip(scheme.names, coding.parts, strict=True)):
+        if part.numbers is not None:
+            more = wide.levels[name][len(part.numbers) :]
+            numbers = np.concatenate([part.numbers, numbers_of_levels(name, more), [np.nan]])
+            cells[:, place] = numbers[found.products[:, place]]
+            _warn_beyond(name, cells[:, place], part.numbers[coding.seen[place][:-1]])
+    return cells, found
+
+
+def _warn_beyond(name: str, values: np.ndarray, tested: np.ndarray) -> None:
+    """Say which values lie outside the tested range."""
+    with np.errstate(invalid="ignore"):
+        beyond = values[(values < tested.min()) | (values > tested.max())]
+    if len(beyond):
+        worst = beyond[np.abs(beyond - tested.mean()).argmax()]
+        warn(
+            DataWarning(
+                f"{name!r} is {worst:g}, outside the tested range of {tested.min():g} to {tested.max():g}: there "
+                "the slope is prolonged beyond what anybody was asked."
+            )
+        )
 
 
 def unseen_levels(coding: Coding, levels: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Attribute -> its levels that no product of the fit has, unless it is read as a number."""
+    """Attribute -> its levels that no product of the fit has, unless it is taken as a number."""
     unseen = {
         name: tuple(level for level, known in zip(own, seen[:-1], strict=True) if not known)
         for (name, own), seen in zip(levels.items(), coding.seen, strict=True)
@@ -144,13 +248,3 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
                 f"Some new product lacks {name!r} as no product of the fit does, so that nothing is known of its "
                 "utility; give it a level."
             )
-
-
-def _numbers(name: str, levels: tuple[str, ...]) -> np.ndarray:
-    numbers = [as_number(level) for level in levels]
-    for level, number in zip(levels, numbers, strict=True):
-        if number is None:
-            raise ArgumentError(
-                Argument("linear"), f" names {name!r}, whose level {level!r} is no number; leave it out of the list."
-            )
-    return np.array(numbers, dtype=float)

@@ -11,6 +11,7 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.chains import Run, checked_run
 
 from ..base import RunByChains
+from ..choice_answers.methods import ChoiceAnswers
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
 from .check import HasChoiceCheck
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
     from thali.data.experiment_scheme import Scheme
 
+    from .chooser import LogitChooser
     from .coding import Coding
 
 THIN = 25
 
 
-class HierarchicalLogit(RunByChains, HasChoiceCheck, HasPriorOfData):
+class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::
@@ -343,6 +345,14 @@ class HierarchicalLogit(RunByChains, HasChoiceCheck, HasPriorOfData):
         return (
             (mean_probabilities(*where), errors_of_probabilities(*where)) if return_se else mean_probabilities(*where)
         )
+
+    def _chooser(self) -> "LogitChooser":
+        from .hierarchical_chooser import chooser_of
+
+        posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
+        if data is None:
+            raise DataError("The answers need the data of the fit, which the file of the model could not hold.")
+        return chooser_of(self._coding_, data, posterior)
 
 
 def _means(tree: "xarray.DataTree") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from thali._labels import shorten
 from thali.errors import Argument, DataError, DataWarning, EstimateWarning, Message, ModelName, ThaliWarning
 
 from ..base import Job, Model
+from ..choice_answers.methods import ChoiceAnswers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
     from thali.data.experiment_scheme import Scheme
 
+    from .chooser import LogitChooser
     from .coding import Coding
 
+_DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
-class MultinomialLogit(Model):
+
+class MultinomialLogit(ChoiceAnswers, Model):
     r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
@@ -89,6 +93,7 @@ class MultinomialLogit(Model):
     unbounded_: tuple[str, ...]
     scheme_: "Scheme"
     _coding_: "Coding"
+    _data_: "ChoiceExperiment"
 
     def __init__(self, linear: Any = ()) -> None:
         self.linear = linear
@@ -143,6 +148,7 @@ class MultinomialLogit(Model):
                 "unbounded_": tuple(names[kept][separating_columns(scaled, found.beta)]),
                 "scheme_": data.scheme,
                 "_coding_": coding,
+                "_data_": data,
             }
 
         return Job(work, unseen_remarks(coding, data.levels), data=str(data))
@@ -218,6 +224,27 @@ class MultinomialLogit(Model):
         self._require_fitted()
         matrix, encoded = read_new(self._coding_, self.scheme_, new)
         return probabilities(matrix @ np.nan_to_num(self.coef_.to_numpy()), encoded.task_of_row)
+
+    def _data_of_fit(self) -> "ChoiceExperiment":
+        return self._data_
+
+    def _chooser(self) -> "LogitChooser":
+        from .chooser import LogitChooser
+
+        self._require_fitted()
+        coef, covariance = np.nan_to_num(self.coef_.to_numpy()), np.nan_to_num(self.covariance_.to_numpy())
+        noise = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(coef)))
+        values, vectors = np.linalg.eigh(covariance)
+        tastes = coef + noise @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        people = np.ones((len(self._data_.respondents), 1))
+        return LogitChooser(
+            self._coding_,
+            self._data_,
+            np.vstack([coef, tastes])[:, None],
+            np.zeros(_DRAWS + 1, np.int64),
+            people,
+            is_estimate=True,
+        )
 
 
 def unseen_remarks(coding: "Coding", levels: dict[str, tuple[str, ...]]) -> list[Message]:

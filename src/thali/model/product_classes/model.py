@@ -70,6 +70,8 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
         stability (sigma),
         alpha, log_likelihood. There are neither pointwise log-likelihoods nor prior densities: the part of a value that
         passes with its task is integrated over by sampling, and is not stored.
+    people_ : pandas.DataFrame or None
+        What the data say of the respondents, a row each.
     log_evidence_, log_evidence_se_, evidence_sd_ : float
         Natural logarithm of the evidence, its standard error, and its standard deviation between groups; above 1 it
         cannot be used. NaN for annealed chains from a fixed start.
@@ -291,7 +293,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
             run,
             lambda sweeps, seed: annealed_chains(problem, settings, sweeps, seed),
             tree,
-            lambda tree, chains, seed: _attributes(tree),
+            lambda tree, chains, seed: {**_attributes(tree), "people_": source.people},
             settings={"sweeps": run.draws, "chains": run.chains, "sweeps_per_step": settings.sweeps_per_step},
             length=lambda tree: int(tree.attrs["sweeps"]),
             draws_in=draws_in,
@@ -324,7 +326,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
                 max_time=how.max_time,
             )
         attrs = {"interrupted": int(found.interrupted), "sweeps": settings.final_sweeps}
-        return _attributes(to_datatree(found, design_of(data), attrs, how.cores))
+        return {**_attributes(to_datatree(found, design_of(data), attrs, how.cores)), "people_": data.people}
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .prior_sample import sample_classes
@@ -358,11 +360,11 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
 
     def _fitted_attributes(self) -> dict[str, Any]:
         found = super()._fitted_attributes()
-        kept = ("posterior_", "fitted_to_", "_state_")  # the others follow from the posterior
+        kept = ("posterior_", "people_", "fitted_to_", "_state_")  # the others follow from the posterior
         return {name: value for name, value in found.items() if name in kept}
 
     def _restore(self, found: dict[str, Any], path: object) -> None:
-        vars(self).update(found | _attributes(found["posterior_"]))
+        vars(self).update({"people_": None} | found | _attributes(found["posterior_"]))
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.interrupted_:

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.errors import ArgumentError
 
+from ...choice_answers.figures import standard_error
 from .class_names import class_name
 from .class_patterns import Patterns, patterns_of
 
@@ -72,14 +73,6 @@ def class_table(draws: "Particles", design: "Design", cover: float = 0.8) -> "pa
         }
     table.attrs.update(draws=count, groups=groups, classes=len(order))
     return table
-
-
-def standard_error(by_group: np.ndarray) -> np.ndarray:
-    """Standard error of the mean over groups, the last axis; NaN for a single one."""
-    groups = by_group.shape[-1]
-    if groups < 2:
-        return np.full(by_group.shape[:-1], np.nan)
-    return by_group.std(axis=-1, ddof=1) / np.sqrt(groups)
 
 
 def tally_of(draws: "Particles", patterns: Patterns) -> Tally:

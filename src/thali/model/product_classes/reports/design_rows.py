@@ -1,4 +1,4 @@
-"""Which draws a report uses, and random rows of the design."""
+"""Random rows of the design."""
 
 from typing import Any
 
@@ -6,17 +6,6 @@ import numpy as np
 
 from thali._jit import scalar
 from thali.inference.numerics.decisions import index
-
-
-def thinned(group: np.ndarray, most: int) -> np.ndarray:
-    """Numbers of at most this many draws, equally many of each group, evenly spaced."""
-    groups, counts = np.unique(group, return_counts=True)
-    each = max(1, most // max(len(groups), 1))
-    kept = []
-    for g, count in zip(groups, counts, strict=True):
-        own = np.flatnonzero(group == g)
-        kept.append(own[np.unique(np.linspace(0, count - 1, min(count, each)).round().astype(np.int64))])
-    return np.concatenate(kept) if kept else np.zeros(0, np.int64)
 
 
 @scalar

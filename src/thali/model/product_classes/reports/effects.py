@@ -1,5 +1,6 @@
 """Preferences between levels of an attribute: a summary that depends on predictions only."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,22 +9,19 @@ from thali._jit import allocating
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
+from ...choice_answers.chooser import Effects
+from ...choice_answers.figures import thinned
 from .choosing import alike, difference, draw_values, scale_values, separating
-from .class_table import standard_error
-from .design_rows import row_with, thinned
-from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing, spread_over_people, table_of_people
+from .design_rows import row_with
+from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
 
 if TYPE_CHECKING:
-    import pandas
-
     from ..design import Design
     from ..particles import Particles
 
 MAX_DRAWS = 400
 _OCCASIONS = 4_000  # of all people in a draw
-_MAX_PAIRED = 8  # up to this many levels, all pairs are shown
 _PIECES = 40  # of the work
-_AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 
 
 @allocating
@@ -79,56 +77,19 @@ def add_effects(
                         by_person[person, pair] += 2
 
 
-def level_pairs(draws: "Particles", design: "Design") -> list[tuple[int, int, int]]:
-    """(attribute, level, other level): every pair of up to eight levels, else neighbours, and the last and the first.
-
-    The second is the better one of an attribute with a direction, else the later one.
-    """
-    pairs = []
-    for i in range(len(design.attributes)):
-        levels = int(draws.offset[i + 1] - draws.offset[i])
-        own = [(a, b) for b in range(levels) for a in range(b)]
-        if levels > _MAX_PAIRED:
-            own = [(a, b) for a, b in own if b == a + 1 or (a, b) == (0, levels - 1)]
-        pairs += [(i, b, a) if draws.monotone[i] < 0 else (i, a, b) for a, b in own]
-    return pairs
-
-
 def level_effects(
-    draws: "Particles", design: "Design", people: bool = False, *, cores: int | None = None, random_seed: Any = 0
-) -> "pandas.DataFrame":
-    """For each pair of levels, how often the one is preferred to the other."""
-    import pandas as pd
-
-    from thali._tables import Table
-    from thali.posterior.interval import INTERVAL_COLUMNS, TAILS
-
+    draws: "Particles",
+    design: "Design",
+    pairs: Sequence[tuple[int, int, int]],
+    cores: int | None = None,
+    random_seed: Any = 0,
+) -> Effects:
+    """For each triple (attribute, level, other level), how often the last is preferred."""
     kept = thinned(draws.group, MAX_DRAWS)
-    pairs = level_pairs(draws, design)
     repeats = max(2, -(-_OCCASIONS // draws.n_respondents))
     counts, by_draw = _counted(draws, design, pairs, kept, repeats, cores, random_seed)
     of_people = counts / (2.0 * repeats * len(kept))
-    levels = list(design.scheme.levels.values())
-    named = [(design.attributes[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
-    if people:
-        columns = pd.MultiIndex.from_tuples(named, names=["attribute", "level", "over"])
-        return table_of_people(design, of_people, columns)
-    of_draws = by_draw / (2.0 * repeats * draws.n_respondents)
-    groups = draws.group[kept]
-    by_group = np.stack([of_draws[groups == g].mean(axis=0) for g in np.unique(groups)], axis=-1)
-    low, high = np.quantile(of_draws, TAILS, axis=0)
-    table = Table(named, columns=["attribute", "level", "over"])
-    one_sided = np.array([draws.monotone[i] != 0 for i, _, _ in pairs])
-    return table.assign(
-        **{
-            "effect": of_draws.mean(axis=0),
-            INTERVAL_COLUMNS[0]: low,
-            INTERVAL_COLUMNS[1]: high,
-            "se": standard_error(by_group),
-            **spread_over_people(of_people),
-            "at_bound": one_sided & (low < _AT_BOUND),
-        }
-    )
+    return Effects(of_people, by_draw / (2.0 * repeats * draws.n_respondents), draws.group[kept])
 
 
 def _counted(

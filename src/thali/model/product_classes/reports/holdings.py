@@ -9,9 +9,6 @@ from thali._jit import scalar
 from .choosing import holds
 
 if TYPE_CHECKING:
-    import pandas
-
-    from ..design import Design
     from ..particles import Particles
 
 
@@ -41,20 +38,3 @@ def shape_of_passing(draws: Any, d: Any) -> Any:
 def room_for_known(draws: "Particles") -> int:
     """An upper bound on the classes that anybody owns in any draw."""
     return int(np.diff(draws.first_owned).max(initial=0)) + 1
-
-
-def table_of_people(design: "Design", values: np.ndarray, columns: Any) -> "pandas.DataFrame":
-    """One row a respondent."""
-    import pandas as pd
-
-    from thali._tables import Table
-
-    return Table(values, pd.Index(design.respondents, name="respondent"), columns)
-
-
-def spread_over_people(values: np.ndarray) -> dict[str, np.ndarray]:
-    """The columns `people_lb` and `people_ub`: an interval that holds 89 % of people (rows)."""
-    from thali.posterior.interval import TAILS
-
-    low, high = np.quantile(values, TAILS, axis=0)
-    return {"people_lb": low, "people_ub": high}

@@ -8,18 +8,16 @@ from thali._jit import allocating
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 
+from ...choice_answers.figures import standard_error, thinned
+from ...choice_answers.importance import MAX_DRAWS, some_tasks, variation
 from .choosing import add_winners, draw_values, holds
-from .class_table import standard_error
-from .design_rows import row_with, thinned
-from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing, spread_over_people, table_of_people
+from .design_rows import row_with
+from .holdings import fill_inside, owned_by, room_for_known, shape_of_passing
 
 if TYPE_CHECKING:
-    import pandas
-
     from ..design import Design
     from ..particles import Particles
 
-MAX_DRAWS, MAX_TASKS = 400, 8  # of each person
 _OCCASIONS = 800  # of all draws
 
 
@@ -92,12 +90,12 @@ def add_importance(
 
 
 def attribute_importance(
-    draws: "Particles", design: "Design", people: bool = False, *, cores: int | None = None, random_seed: Any = 0
-) -> "pandas.DataFrame":
-    """For each attribute, the mean over tasks of the total variation between choices with and without it."""
+    draws: "Particles", design: "Design", cores: int | None = None, random_seed: Any = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The part of choices that each attribute decides, shape (people, attributes), and standard errors of its means.
 
-    from thali._tables import Table
-
+    Of a person it is the mean over tasks of the total variation between choices with and without the attribute.
+    """
     number, attributes = draws.n_respondents, len(design.attributes)
     kept = thinned(draws.group, MAX_DRAWS)
     numbers, group = np.unique(draws.group[kept], return_inverse=True)
@@ -108,43 +106,17 @@ def attribute_importance(
     tasks = np.zeros(number)
 
     def work(person: int) -> None:
-        own, first_row = _some_tasks(design, person)
+        own, first_row = some_tasks(design, person)
         total = np.zeros((len(numbers), attributes + 1, len(own)))
         parts = (design.products, design.row_product, own, first_row, design.inside)
         add_importance(rngs[person], draws, kept, group.astype(np.int64), person, *parts, repeats, room, total)
         drawn = np.bincount(group) * float(repeats)
         tasks[person] = len(first_row) - 1
         decisions = total / drawn[:, None, None]
-        by_group[person] = _variation(decisions, first_row).T
-        pooled[person] = _variation(total.sum(axis=0, keepdims=True) / drawn.sum(), first_row)[0]
+        by_group[person] = variation(decisions, first_row).T
+        pooled[person] = variation(total.sum(axis=0, keepdims=True) / drawn.sum(), first_row)[0]
 
     in_threads(work, number, cores)
     felt = 1.0 - draws.lapse
-    if people:
-        return table_of_people(design, felt * pooled, list(design.attributes))
-    weight = tasks / tasks.sum()
-    table = Table(
-        {
-            "attribute": design.attributes,
-            "importance": felt * weight @ pooled,
-            "se": felt * standard_error(np.tensordot(weight, by_group, axes=1)),
-            **spread_over_people(felt * pooled),
-        }
-    )
-    return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
-
-
-def _some_tasks(design: "Design", person: int) -> tuple[np.ndarray, np.ndarray]:
-    """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
-    first, last = design.first_task[person], design.first_task[person + 1]
-    tasks = np.unique(np.linspace(first, last - 1, min(last - first, MAX_TASKS)).round().astype(np.int64))
-    begin, end = design.first_row[tasks].tolist(), design.first_row[tasks + 1].tolist()
-    sizes = np.subtract(end, begin)
-    rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
-    return design.row_product[rows], np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
-def _variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
-    """Half the sum of |difference| between choices (group, with all or without one, row), mean over the tasks."""
-    apart = np.abs(decisions[:, 1:] - decisions[:, :1]).sum(axis=2)
-    return 0.5 * apart / (len(first_row) - 1)
+    errors = standard_error(np.tensordot(tasks / tasks.sum(), by_group, axes=1))
+    return felt * pooled, felt * errors

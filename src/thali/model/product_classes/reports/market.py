@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...choice_answers.figures import thinned
 from ...market_draws.best import OCCASIONS, BestOfClasses, codes_in, log_passing, values_table
 from ...market_draws.market import MarketDraws
 from ...market_draws.offered import attributes_of, first_task_of, none_of
-from .design_rows import thinned
 
 if TYPE_CHECKING:
     from ..design import Design

@@ -1,6 +1,5 @@
 """Reports of a fitted model of product classes: the methods of `ProductClasses` after a fit."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from thali.errors import Argument, NotFittedError, Setting
 from thali.posterior.verdict import Advice
 
+from ...choice_answers.methods import ChoiceAnswers
 from ...choice_logits.check import HasChoiceCheck
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...market_draws.market import MarketDraws
     from ..design import Design
     from ..particles import Particles
+    from .chooser import ClassChooser
 
 _IF_APART = (
     "the chains stay with different sets of classes, and longer runs help slowly: predictions are averages over "
@@ -24,10 +25,11 @@ _IF_APART = (
 )
 
 
-class Reports(HasChoiceCheck):
+class Reports(ChoiceAnswers, HasChoiceCheck):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
+    people_: "pandas.DataFrame | None"
     _draws_: "Particles"
     _design_: "Design"
 
@@ -116,73 +118,9 @@ class Reports(HasChoiceCheck):
 
         return class_table(*self._fitted_parts(), cover)
 
-    def level_effects(
-        self, each_person: bool = False, cores: int | None = None, random_seed: Any = 0
-    ) -> "pandas.DataFrame":
-        """How often one level of an attribute is preferred to another, all else being equal.
-
-        .. math:: P(u_n(x \\text{ with } b) > u_n(x \\text{ with } a)) + \\tfrac12 P(\\text{tie}), \\qquad x \\text{ of
-            the design}
-
-        Parameters
-        ----------
-        each_person : bool
-            Whether to give the number of each person: one row a respondent.
-        cores : int, optional
-            Threads; has no influence on the numbers.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-
-        Returns
-        -------
-        pandas.DataFrame
-            `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
-            `effect`, mean over people and draws (.5 = indifferent), its interval `eti89_lb` to `eti89_ub` over draws
-            and standard error `se` over groups; `people_lb` to `people_ub`, which holds 89 % of people; `at_bound`,
-            whether the interval begins at .5, below which a declared direction allows no effect: then the data have
-            not established one, and however narrow the interval, they may speak for the other direction.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from .effects import level_effects
-
-        return level_effects(*self._fitted_parts(), each_person, cores=cores, random_seed=random_seed)
-
-    def attribute_importance(
-        self, each_person: bool = False, cores: int | None = None, random_seed: Any = 0
-    ) -> "pandas.DataFrame":
-        """How far choices change if all alternatives of a task are given one level of an attribute.
-
-        .. math:: \\tfrac12 \\sum_j |p_j - p_j^{(-i)}|, \\text{ mean over tasks}
-
-        Parameters
-        ----------
-        each_person : bool
-            Whether to give the number of each person: one row a respondent.
-        cores : int, optional
-            Threads; has no influence on the numbers.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-
-        Returns
-        -------
-        pandas.DataFrame
-            `attribute`; `importance` between 0 and 1, and `se`, its standard error over groups; `people_lb` to
-            `people_ub`, which holds 89 % of people. The most important first.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from .importance import attribute_importance
-
-        return attribute_importance(*self._fitted_parts(), each_person, cores=cores, random_seed=random_seed)
-
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
         """The design and replicates of all choices, at `most` draws."""
-        from .design_rows import thinned
+        from ...choice_answers.figures import thinned
         from .predict import drawn_choices
 
         draws, design = self._fitted_parts()
@@ -250,7 +188,7 @@ class Reports(HasChoiceCheck):
         """
         from thali._arguments import whole
 
-        from .class_table import standard_error
+        from ...choice_answers.figures import standard_error
         from .predict import tasks_proba
 
         draws, design = self._fitted_parts()
@@ -260,55 +198,10 @@ class Reports(HasChoiceCheck):
         p = by_chain.mean(axis=0)
         return (p, standard_error(by_chain.T)) if return_se else p
 
-    def market_shares(
-        self,
-        products: "pandas.DataFrame",
-        change: Mapping[str, Any] | None = None,
-        people: str | None = None,
-        each_draw: bool = False,
-        cores: int | None = None,
-        random_seed: Any = 0,
-    ) -> "pandas.DataFrame":
-        """Which share of people would choose each product of a market, and what a change would do.
+    def _chooser(self) -> "ClassChooser":
+        from .chooser import ClassChooser
 
-        Parameters
-        ----------
-        products : data frame
-            One row a product, with a column for each attribute; a no-choice option as in the data. Names are taken from
-            a column `product` or `name` or that of the alternatives, else from the index.
-        change : dict, optional
-            Attribute -> a level for all products, a list with one for each, or {product: level}.
-        people : {None, "new"}
-            None: the respondents. "new": the population that they are a sample of.
-        each_draw : bool
-            Whether to give the shares of every draw: one row a draw, columns (share, after or change; product).
-        cores : int, optional
-            Threads; has no influence on the numbers.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a product: `share` (posterior mean), `share_lb` to `share_ub` (89 % interval of the share among
-            the respondents, or in the population: that is wider, as only some of its people were asked) and `share_se`
-            (standard error over groups); with a change also `after` and `change`, likewise.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        DataError
-            If the products cannot be read or hold a level that was not declared.
-        ArgumentError
-            If the change names what is not there.
-        """
-        from thali._arguments import one_of
-
-        from .shares import market_shares
-
-        new = one_of("people", people, (None, "new")) == "new"
-        settings = {"each_draw": each_draw, "new": new, "cores": cores, "random_seed": random_seed}
-        return market_shares(*self._fitted_parts(), products, change, **settings)
+        return ClassChooser(*self._fitted_parts(), self.people_)
 
     def _data_of_fit(self) -> "Design":
         return self._design_

@@ -1,0 +1,82 @@
+"""What a fitted model of choices among described products must know, so that every answer can be computed."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Effects(NamedTuple):
+    """How often one level is preferred to another."""
+
+    of_people: np.ndarray  # (people, pairs) means over draws
+    of_draws: np.ndarray  # (draws, pairs) means over people
+    chain: np.ndarray  # (draws,)
+
+
+class Chooser:
+    """People who choose, in every draw of a fitted model.
+
+    A product is a row of cells, one an attribute: the number of its level, or the value itself of an attribute that
+    the model takes as a number; NaN where the product lacks the attribute.
+
+    Draws of an estimate (`is_estimate`) are those of its sampling distribution; the first is the estimate itself.
+    """
+
+    data: Any  # the design of the fit, or the whole data: scheme, respondents, tasks and products
+    people: "pandas.DataFrame | None"  # what is known of the respondents
+    chain: np.ndarray  # (draws,) that each draw comes from
+    directions: np.ndarray  # (attributes,) 1, -1: later, earlier levels are preferred by assumption; else 0
+    is_estimate: bool = False
+    has_individuals: bool = True  # whether people differ
+
+    def cells(self, table: "pandas.DataFrame") -> np.ndarray:
+        """The products of a table, shape (rows, attributes)."""
+        raise NotImplementedError
+
+    def level_cells(self) -> list[np.ndarray]:
+        """Of each attribute the cell of each of its levels; NaN for one that the fit knows nothing of."""
+        raise NotImplementedError
+
+    def examples(self) -> np.ndarray:
+        """Some products of the data with a level of every attribute, over which what depends on the rest is averaged.
+
+        Shape (products, attributes), or (1, attributes) where nothing depends on the rest.
+        """
+        raise NotImplementedError
+
+    def thinned(self, most: int) -> Self:
+        """The same with at most so many draws, evenly spaced."""
+        raise NotImplementedError
+
+    def shares(
+        self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
+    ) -> list[np.ndarray]:
+        """Share of each product of each market in each draw, shape (draws, products).
+
+        `weights` are those of the respondents; None: new people, of the population. Random numbers are common to the
+        markets.
+        """
+        raise NotImplementedError
+
+    def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
+        """Expected utilities of products, shape (draws, people, products), some draws at a time, in order."""
+        raise NotImplementedError
+
+    def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
+        """How often the last level of each triple (attribute, level, other) is preferred, ties counting half."""
+        raise NotImplementedError
+
+    def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Part of choices that each attribute decides: of people, (people, attributes), and standard errors of means.
+
+        The means over people weigh them by `weights_of_tasks`.
+        """
+        raise NotImplementedError
+
+    def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        """Standard errors of the figures reported for values (draws, quantities), from the chains of their draws."""
+        raise NotImplementedError

@@ -1,0 +1,109 @@
+"""The importance of attributes: the part of choices that each decides, and its part of the ranges of utility."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.experiment_scheme import INSIDE
+
+from .effects import long_table
+from .figures import centre, ends_of_draws, probability_of, spread_of_people
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .chooser import Chooser
+
+MAX_DRAWS = 400
+MAX_TASKS = 8  # of each person, that the part of choices is computed from
+
+
+def attribute_importance(
+    chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
+) -> "pandas.DataFrame":
+    """A row an attribute, the one that decides most first."""
+    from thali._tables import Table
+
+    ci = probability_of(ci)
+    decided, errors = chooser.importance(cores, random_seed)
+    fewer = chooser.thinned(MAX_DRAWS)
+    ranges = range_shares(fewer)
+    names = list(chooser.data.scheme.names)
+    if each_person:
+        figures = {"importance": decided, "range_share": _mean_over_draws(fewer, ranges)}
+        return long_table(chooser, ["attribute"], [(name,) for name in names], figures)
+    weight = np.diff(chooser.data.first_task).clip(max=MAX_TASKS)
+    of_draws = mean_of_people(ranges)
+    low, high = ends_of_draws(fewer, of_draws, ci)
+    table = Table(
+        {
+            "attribute": names,
+            "importance": weight / weight.sum() @ decided,
+            "se": errors,
+            **(spread_of_people(decided, ci) if chooser.has_individuals else {}),
+            "range_share": centre(fewer, of_draws),
+            "range_lb": low,
+            "range_ub": high,
+            "range_se": fewer.errors(of_draws, fewer.chain),
+        }
+    )
+    table.attrs["interval"] = ci
+    return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+
+
+def range_shares(chooser: "Chooser") -> np.ndarray:
+    r"""The part of each attribute in the ranges of expected utility, shape (draws, people, attributes).
+
+    .. math:: \frac{r_i}{\sum_k r_k}, \qquad r_i = \max_l u(x \text{ with } l) - \min_l u(x \text{ with } l),
+        \text{ mean over } x
+
+    NaN for "inside", and for a person to whom all products are the same.
+    """
+    examples, cells = chooser.examples(), chooser.level_cells()
+    places = [i for i, name in enumerate(chooser.data.scheme.names) if name != INSIDE]
+    variants, ends = [], [0]
+    for i in places:
+        for level in cells[i][~np.isnan(cells[i])]:
+            changed = examples.copy()
+            changed[:, i] = level
+            variants.append(changed)
+        ends.append(len(variants))
+    found = []
+    for block in chooser.utilities(np.concatenate(variants)):
+        u = block.reshape(*block.shape[:2], len(variants), len(examples))
+        ranges = np.full((*block.shape[:2], len(cells)), np.nan)
+        for i, first, last in zip(places, ends, ends[1:], strict=False):
+            own = u[:, :, first:last]
+            ranges[:, :, i] = (own.max(axis=2) - own.min(axis=2)).mean(axis=2)
+        total = np.nansum(ranges, axis=2, keepdims=True)
+        found.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
+    return np.concatenate(found)
+
+
+def mean_of_people(values: np.ndarray) -> np.ndarray:
+    """The mean over people, the second axis, of those who have a number; NaN where nobody has."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=1)
+    return np.divide(np.where(there, values, 0.0).sum(axis=1), count, out=np.full(count.shape, np.nan), where=count > 0)
+
+
+def _mean_over_draws(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
+    """The figure of each person, shape (people, attributes)."""
+    if chooser.is_estimate:
+        return values[0]
+    return mean_of_people(np.moveaxis(values, 0, 1))
+
+
+def some_tasks(data: Any, person: int) -> tuple[np.ndarray, np.ndarray]:
+    """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
+    first, last = data.first_task[person], data.first_task[person + 1]
+    tasks = np.unique(np.linspace(first, last - 1, min(last - first, MAX_TASKS)).round().astype(np.int64))
+    begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
+    rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
+    return data.row_product[rows], np.concatenate([[0], np.cumsum(np.subtract(end, begin))]).astype(np.int64)
+
+
+def variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+    """Half the sum of |difference| between choices (..., with all or without one, row), mean over the tasks."""
+    apart = np.abs(decisions[..., 1:, :] - decisions[..., :1, :]).sum(axis=-1)
+    return 0.5 * apart / (len(first_row) - 1)

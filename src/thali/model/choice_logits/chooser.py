@@ -1,0 +1,251 @@
+"""The choices of people whose tastes are known draw by draw, for every logit."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from thali.inference.seeds import streams
+
+from ..choice_answers.chooser import Chooser, Effects
+from ..choice_answers.figures import error_between_chains, thinned
+from ..choice_answers.importance import some_tasks, variation
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.data.experiment import ChoiceExperiment
+
+    from .coding import Coding
+
+_BLOCK = 2**21  # utilities computed at a time
+_MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
+_IMPORTANCE_DRAWS = 400
+
+Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
+
+
+class LogitChooser(Chooser):
+    r"""People of K kinds, whose tastes are known in each of D draws.
+
+    .. math:: P_d(j \mid X) = \sum_k m_k \frac{e^{x_j^T \beta_{dk}}}{\sum_{j' \in X} e^{x_{j'}^T \beta_{dk}}}
+
+    Parameters
+    ----------
+    coding : Coding
+    data : ChoiceExperiment
+    tastes : array (D, K, p)
+    chain : array (D,)
+        From which each draw comes; those of a chain follow each other.
+    membership : array (respondents, K), optional
+        How far each respondent is of each kind; rows sum to 1. None: kinds are respondents.
+    population : callable, optional
+        (numbers of draws, generator): tastes of new people in these draws (draws, M, p), and weights (M,) or (draws, M)
+        that sum to 1; None: there is a single kind of people.
+    is_estimate : bool
+        Whether the first draw is an estimate and the others are of its sampling distribution.
+    directions : array (attributes,), optional
+        Which order of levels each attribute was made to keep.
+    """
+
+    def __init__(
+        self,
+        coding: "Coding",
+        data: "ChoiceExperiment",
+        tastes: np.ndarray,
+        chain: np.ndarray,
+        membership: np.ndarray | None = None,
+        population: Population | None = None,
+        is_estimate: bool = False,
+        directions: np.ndarray | None = None,
+    ) -> None:
+        self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
+        self.membership, self.population, self.is_estimate = membership, population, is_estimate
+        self.people: pandas.DataFrame | None = data.people
+        self.directions = np.zeros(len(data.attributes), np.int64) if directions is None else directions
+        self.has_individuals = membership is None or membership.shape[1] > 1
+        self._draws = np.arange(len(tastes))  # their numbers among all that the model has
+
+    def cells(self, table: "pandas.DataFrame") -> np.ndarray:
+        from .coding import read_cells
+
+        return read_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
+
+    def level_cells(self) -> list[np.ndarray]:
+        found = []
+        for levels, part, seen in zip(self.data.levels.values(), self.coding.parts, self.coding.seen, strict=True):
+            own = np.arange(len(levels), dtype=float) if part.numbers is None else part.numbers
+            found.append(np.where(seen[:-1], own, np.nan))
+        return found
+
+    def examples(self) -> np.ndarray:
+        products = self.coding.cells(self.data.products)[self.data.row_product]
+        whole = products[~np.isnan(products).any(axis=1)]
+        if not len(whole):  # no product has every attribute
+            whole = np.array([[own[~np.isnan(own)][-1] for own in self.level_cells()]])
+        most = _MAX_EXAMPLES if self.coding.crossed else 1
+        return whole[np.unique(np.linspace(0, len(whole) - 1, min(most, len(whole))).round().astype(np.int64))]
+
+    def thinned(self, most: int) -> Self:
+        kept = thinned(self.chain, most)
+        if self.is_estimate:
+            kept = np.unique(np.append(0, kept))
+        return self._at(kept)
+
+    def _at(self, kept: np.ndarray) -> Self:
+        """The same at some of its draws."""
+        found = type(self)(
+            self.coding,
+            self.data,
+            self.tastes[kept],
+            self.chain[kept],
+            self.membership,
+            self.population,
+            self.is_estimate,
+            self.directions,
+        )
+        found._draws = self._draws[kept]
+        return found
+
+    def shares(
+        self, markets: Sequence[np.ndarray], weights: np.ndarray | None, cores: int | None, random_seed: Any
+    ) -> list[np.ndarray]:
+        matrix = self.coding.rows(np.concatenate(markets))
+        ends = np.cumsum([0, *(len(market) for market in markets)])
+        tastes, weight = self.tastes, np.ones(1)
+        if weights is not None:
+            of_people = weights / weights.sum()
+            weight = of_people if self.membership is None else of_people @ self.membership
+        elif self.population is not None:
+            tastes, weight = self.population(self._draws, streams(random_seed, 1)[0])
+        found = np.empty((len(tastes), len(matrix)))
+        for draws in _blocks(len(tastes), tastes.shape[1] * len(matrix)):
+            utility = tastes[draws] @ matrix.T
+            own = np.broadcast_to(weight[draws] if weight.ndim == 2 else weight, utility.shape[:2])
+            for first, last in pairwise(ends):
+                found[draws, first:last] = np.einsum("dkj,dk->dj", _softmax(utility[:, :, first:last]), own)
+        return np.split(found, ends[1:-1], axis=1)
+
+    def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
+        matrix = self.coding.rows(products)
+        people = self.tastes.shape[1] if self.membership is None else len(self.membership)
+        for draws in _blocks(len(self.tastes), people * len(matrix)):
+            utility = self.tastes[draws] @ matrix.T
+            if self.membership is not None and self.has_individuals:
+                utility = np.einsum("nk,dkj->dnj", self.membership, utility)
+            yield utility
+
+    def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
+        from scipy.special import expit
+
+        of_people, of_draws = [], []
+        for differences, weight in self._differences(pairs):
+            by_draw = np.empty(self.tastes.shape[:2])
+            for draws in _blocks(len(self.tastes), self.tastes.shape[1] * len(differences)):
+                by_draw[draws] = expit(self.tastes[draws] @ differences.T) @ weight
+            whole = by_draw[0] if self.is_estimate else by_draw.mean(axis=0)
+            if self.membership is None:
+                of_people.append(whole)
+                of_draws.append(by_draw.mean(axis=1))
+            else:
+                of_people.append(self.membership @ whole)
+                of_draws.append(by_draw @ self.membership.mean(axis=0))
+        return Effects(np.stack(of_people, axis=1), np.stack(of_draws, axis=1), self.chain)
+
+    def _differences(self, pairs: Sequence[tuple[int, int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of each pair the columns of the one less those of the other, all else as in the data, and their weights."""
+        products, counts = self.coding.cells(self.data.products), np.bincount(self.data.row_product)
+        cells = self.level_cells()
+        for attribute, other, level in pairs:
+            inside = self.data.scheme.has_inside and attribute == 0
+            there = products[:, 0] == 1 if inside else ~np.isnan(products[:, attribute])
+            one, two = products[there], products[there]
+            one[:, attribute], two[:, attribute] = cells[attribute][level], cells[attribute][other]
+            if inside:  # the no-choice option lacks all else
+                (one if level == 0 else two)[:, 1:] = np.nan
+            rows, place = np.unique(self.coding.rows(one) - self.coding.rows(two), axis=0, return_inverse=True)
+            weight = np.bincount(place.ravel(), counts[there])
+            yield rows, weight / weight.sum()
+
+    def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        fewer = self.thinned(_IMPORTANCE_DRAWS)
+        groups = np.arange(len(fewer.chain)) if self.is_estimate else np.unique(fewer.chain, return_inverse=True)[1]
+        people, attributes = len(self.data.respondents), len(self.data.attributes)
+        pooled, by_group = np.zeros((people, attributes)), np.zeros((people, attributes, int(groups.max()) + 1))
+        tasks = np.zeros(people)
+        for person in range(people):
+            rows, first_row = some_tasks(self.data, person)
+            p = fewer._with_and_without(person, rows, first_row)  # (draws, 1 + attributes, rows)
+            tasks[person] = len(first_row) - 1
+            pooled[person] = variation(p[0] if self.is_estimate else p.mean(axis=0), first_row)
+            if self.is_estimate:
+                by_group[person] = variation(p, first_row).T
+            else:
+                by_group[person] = np.stack(
+                    [variation(p[groups == g].mean(axis=0), first_row) for g in range(by_group.shape[2])], axis=1
+                )
+        of_groups = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (attributes, groups)
+        if self.is_estimate:
+            return pooled, of_groups[:, 1:].std(axis=1, ddof=1)
+        return pooled, error_between_chains(of_groups.T, np.arange(of_groups.shape[1]))
+
+    def _with_and_without(self, person: int, rows: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+        """Choices of a person, and those where all alternatives have the same level of each attribute in turn.
+
+        Shape (draws, 1 + attributes, rows). The common level is one of the data, as often as there.
+        """
+        products = self.coding.cells(self.data.products)
+        own = products[rows]
+        every = [own]
+        weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
+        for attribute in range(own.shape[1]):
+            weights.append([])
+            for level, weight in self._common_levels(attribute):
+                same = own.copy()
+                same[:, attribute] = level
+                weights[-1].append((len(every), weight))
+                every.append(same)
+        matrix = self.coding.rows(np.concatenate(every))
+        tastes, mix = self._tastes_of(person)
+        u = (tastes @ matrix.T).reshape(*tastes.shape[:2], len(every), len(rows))
+        p = np.concatenate([_softmax(u[..., a:b]) for a, b in pairwise(first_row)], axis=-1)
+        p = np.einsum("dkvr,k->dvr", p, mix)
+        return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
+
+    def _common_levels(self, attribute: int) -> list[tuple[float, float]]:
+        """Cells that all alternatives may be given, and how often; one, where nothing depends on which it is."""
+        if self.data.scheme.has_inside and attribute == 0:
+            return [(1.0, 1.0)]
+        cells = self.coding.cells(self.data.products)[self.data.row_product, attribute]
+        levels, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
+        if not self.coding.crossed:
+            return [(float(levels[0]), 1.0)]
+        return [(float(level), float(share)) for level, share in zip(levels, counts / counts.sum(), strict=True)]
+
+    def _tastes_of(self, person: int) -> tuple[np.ndarray, np.ndarray]:
+        """Tastes (draws, kinds, p) of the kinds that a person may be of, and how far the person is of each."""
+        if self.membership is None:
+            return self.tastes[:, person : person + 1], np.ones(1)
+        return self.tastes, self.membership[person]
+
+    def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        from thali.posterior.summary import mean_errors
+
+        if self.is_estimate:
+            return values[1:].std(axis=0, ddof=1)
+        chains = len(np.unique(chain))
+        return mean_errors(np.moveaxis(values.reshape(chains, -1, values.shape[1]), 2, 0))
+
+
+def _softmax(utility: np.ndarray) -> np.ndarray:
+    """exp(u_j) / Σ exp(u_k) over the last axis."""
+    odds = np.exp(utility - utility.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)
+
+
+def _blocks(draws: int, size: int) -> Iterator[slice]:
+    """Ranges of draws with a bounded number of utilities, so many for each draw."""
+    step = max(1, _BLOCK // max(size, 1))
+    for first in range(0, draws, step):
+        yield slice(first, min(first + step, draws))
