@@ -1,22 +1,22 @@
 r"""Moves of the population of the hierarchical logit: the mean M and the covariance Sigma of tastes.
 
-Two conditionals given all tastes, and a Hamiltonian trajectory that takes everybody along, of M, of the scales of all
-tastes, and of how they hang on one of them, taste k: with the deviations :math:`\delta_n = \beta_n - M^T z_n` at its
-start,
+Two conditionals given all tastes, and a Hamiltonian trajectory that takes everybody along, of M and of a change c of
+the deviations :math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of how they hang on one of them, taste k,
 
 .. math::
     M \to M', \quad \beta_n \to M'^T z_n + G \delta_n, \quad \Sigma \to G \Sigma G^T, \qquad
-    G = e^{\operatorname{diag}(t)} (I + a e_k^T), \quad t, a \in R^p, \quad a_k = 0.
+    G = \operatorname{diag}(e^c) \text{ or } G = I + c\, e_k^T, \; c_k = 0.
 
-These changes are a group with the invariant measure dM dt da, under which the density is
+In both cases two changes one after the other add up, so that the measure dM dc does not depend on where they begin, nor
+does a trajectory in these coordinates. The density is (Liu & Sabatti 2000)
 
 .. math::
-    \ln \pi(M, t, a) = \sum_n \ell_n(M^T z_n + G \delta_n) - \tfrac12 \sum_{rk} M_{rk}^2 / s_k^2 - \nu \sum_i t_i
-        - \tfrac S2 \Big(\sum_{i \ne k} P_{ii} e^{-2 t_i} + (P_{kk} - 2 (Pa)_k + a^T P a) e^{-2 t_k}\Big), \quad
-    P = \Sigma^{-1}
+    \ln \pi(M, c) = \sum_n \ell_n(M^T z_n + G \delta_n) - \tfrac12 \sum_{rk} M_{rk}^2 / s_k^2
+        - \nu \ln |G| - \tfrac S2 \operatorname{tr} (G \Sigma G^T)^{-1};
 
-(Liu & Sabatti 2000): the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal
-densities and the power of :math:`|\Sigma|` in the inverse Wishart density.
+the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal densities and the power
+of :math:`|\Sigma|` in the inverse Wishart density. With :math:`P = \Sigma^{-1}` the trace is
+:math:`\sum_i P_{ii} e^{-2 c_i}` or :math:`\operatorname{tr} P - 2 (P c)_k + c^T P c`.
 """
 
 import math
@@ -130,8 +130,8 @@ def product(matrix: Any, result: Any) -> None:
 def prepare_moves(problem: Any, state: Any) -> None:
     """The metric C C^T of the moves of all together: the mean curvature of everybody's likelihood, and of the prior."""
     q, p = state.mean.shape
-    size = (q + 2) * p
-    for k in range(p):
+    size = (q + 1) * p
+    for k in range(p + 1):
         root = state.root[k]
         for one in range(size):
             for two in range(one + 1):
@@ -140,27 +140,28 @@ def prepare_moves(problem: Any, state: Any) -> None:
         for i in range(p):
             for r in range(q):
                 root[r * p + i, r * p + i] += problem.mean_precision[i]
-            root[q * p + i, q * p + i] += 2.0 * problem.df
-        for two in range(size):  # a_k does not move
-            one = (q + 1) * p + k
+            if k == p:
+                root[q * p + i, q * p + i] += 2.0 * problem.df
+        for two in range(size if k < p else 0):  # c_k does not move
+            one = q * p + k
             root[max(one, two), min(one, two)] = 1.0 if one == two else 0.0
         factorise(root, root)
 
 
 @part
 def add_together(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -> None:
-    """Add the curvature of the likelihood of person n in M, t and a, for every k, given that in beta."""
+    """Add the curvature of the likelihood of person n in M and c, for every k and for the scales, given that in beta."""
     q, p = state.mean.shape
     for i in range(p):
         for r in range(q):
             space.weight[r, i] = problem.covariates[n, r]
-        space.weight[q, i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
+        space.vector[i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
         for j in range(p):
             space.matrix[i, j] = curvature[max(i, j), min(i, j)]
-    for k in range(p):
+    for k in range(p + 1):
         for i in range(p):
-            space.weight[q + 1, i] = space.weight[q, k]
-        for r in range(q + 2):
+            space.weight[q, i] = space.vector[k] if k < p else space.vector[i]
+        for r in range(q + 1):
             for i in range(p):
                 row = state.together_sum[k, r * p + i]
                 for other in range(r + 1):
@@ -172,25 +173,28 @@ def add_together(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -
 
 @scalar
 def add_together_prior(problem: Any, state: Any) -> None:
-    """Add the curvature of the prior in a, for every k."""
+    """Add the curvature of the prior in c, for every k."""
     q, p = state.mean.shape
     for k in range(p):
         for i in range(p):
-            row = state.together_sum[k, (q + 1) * p + i]
+            row = state.together_sum[k, q * p + i]
             for j in range(i + 1):
-                row[(q + 1) * p + j] += problem.scale * state.precision[i, j]
+                row[q * p + j] += problem.scale * state.precision[i, j]
 
 
 @part
 def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any, gain: Any) -> None:
-    """One trajectory of M, t, a and all tastes; during tuning its step follows the acceptance with this `gain`."""
+    """One trajectory of M, c and all tastes; during tuning its step follows the acceptance with this `gain`.
+
+    c is of the deviation of taste k, or of the scales where k is p.
+    """
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
-    size = (q + 2) * p
+    size = (q + 1) * p
     energy = 0.0
     for one in range(size):
         space.place[one] = state.mean[one // p, one % p] if one < q * p else 0.0
-        space.push[one] = rng.standard_normal() if one != (q + 1) * p + k else 0.0
+        space.push[one] = rng.standard_normal() if one != q * p + k else 0.0
         energy += 0.5 * space.push[one] ** 2
     for n in range(people):
         energy -= state.log_likelihood[n]
@@ -224,14 +228,18 @@ def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any
 
 @scalar
 def follow(problem: Any, space: Any, k: Any) -> Any:
-    """Everybody's tastes where M, t and a are, and their likelihood with its slope."""
+    """Everybody's tastes where M and c are, and their likelihood with its slope."""
     people, p = space.trial.shape
     q = problem.covariates.shape[1]
-    scale, tilt = space.place[q * p : (q + 1) * p], space.place[(q + 1) * p :]
+    change = space.place[q * p :]
     log_likelihood = 0.0
+    for i in range(p):
+        space.vector[i] = math.exp(change[i]) if k == p else 1.0
     for n in range(people):
         for i in range(p):
-            total = math.exp(scale[i]) * (space.off[n, i] + tilt[i] * space.off[n, k])
+            total = space.vector[i] * space.off[n, i]
+            if k < p:
+                total += change[i] * space.off[n, k]
             for r in range(q):
                 total += problem.covariates[n, r] * space.place[r * p + i]
             space.trial[n, i] = total
@@ -242,7 +250,7 @@ def follow(problem: Any, space: Any, k: Any) -> Any:
 
 @part
 def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Log prior density of M, t and a, without its constant; the slope of the log posterior goes into `space.force`."""
+    """Log prior density of M and c, without its constant; the slope of the log posterior goes into `space.force`."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     log_prior = 0.0
@@ -251,28 +259,25 @@ def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
             m = space.place[r * p + i]
             log_prior -= 0.5 * problem.mean_precision[i] * m * m
             space.force[r * p + i] = -problem.mean_precision[i] * m
-    scale, tilt = space.place[q * p : (q + 1) * p], space.place[(q + 1) * p :]
-    of_scale, of_tilt = space.force[q * p : (q + 1) * p], space.force[(q + 1) * p :]
-    own = state.precision[k, k]  # of G^-T P G^-1, without its factor e^-2t
-    shrunk = problem.scale * math.exp(-2.0 * scale[k])
+    change, of_change = space.place[q * p :], space.force[q * p :]
     for i in range(p):
-        bent = dot(state.precision[i], tilt)
-        own += (bent if i != k else 0.0) * tilt[i] - (2.0 * bent if i == k else 0.0)
-        of_tilt[i] = shrunk * (state.precision[i, k] - bent)
-    for i in range(p):
-        part = problem.scale * math.exp(-2.0 * scale[i]) * (own if i == k else state.precision[i, i])
-        log_prior -= problem.df * scale[i] + 0.5 * part
-        of_scale[i] = part - problem.df
-        space.vector[i] = math.exp(scale[i])
+        if k == p:
+            shrunk = problem.scale * state.precision[i, i] * math.exp(-2.0 * change[i])
+            log_prior -= problem.df * change[i] + 0.5 * shrunk
+            of_change[i] = shrunk - problem.df
+            space.vector[i] = math.exp(change[i])
+        else:
+            bent = dot(state.precision[i], change)
+            log_prior += problem.scale * change[i] * (state.precision[i, k] - 0.5 * bent)
+            of_change[i] = problem.scale * (state.precision[i, k] - bent)
     for n in range(people):
         for i in range(p):
             slope = space.trial_slope[n, i]
             for r in range(q):
                 space.force[r * p + i] += problem.covariates[n, r] * slope
-            slope *= space.vector[i]
-            of_scale[i] += slope * (space.off[n, i] + tilt[i] * space.off[n, k])
-            of_tilt[i] += slope * space.off[n, k]
-    of_tilt[k] = 0.0
+            of_change[i] += slope * (space.vector[i] * space.off[n, i] if k == p else space.off[n, k])
+    if k < p:
+        of_change[k] = 0.0
     return log_prior
 
 
@@ -289,24 +294,28 @@ def adopt(problem: Any, state: Any, space: Any, k: Any) -> None:
     """Make the end of a trajectory the state: M, everybody's tastes, G Sigma G^T and its inverse."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
-    scale, tilt = space.place[q * p : (q + 1) * p], space.place[(q + 1) * p :]
+    change = space.place[q * p :]
     for i in range(p):
         for r in range(q):
             state.mean[r, i] = space.place[r * p + i]
-        space.vector[i] = state.precision[i, k] - dot(state.precision[i], tilt)  # column k of P (I - a e_k^T)
-        space.taste[i] = state.covariance[i, k]
-    own = space.vector[k] - dot(tilt, space.vector)
-    most = state.covariance[k, k]
-    for i in range(p):
-        for j in range(p):
-            first, second = tilt[i] * space.taste[j], tilt[j] * space.taste[i]
-            covariance = state.covariance[i, j] + first + second + tilt[i] * tilt[j] * most
-            precision = state.precision[i, j]
-            if i == k or j == k:
-                precision = own if i == j else space.vector[i if j == k else j]
-            change = math.exp(scale[i] + scale[j])
-            state.covariance[i, j] = covariance * change
-            state.precision[i, j] = precision / change
+    if k == p:
+        for i in range(p):
+            for j in range(p):
+                factor = math.exp(change[i] + change[j])
+                state.covariance[i, j] *= factor
+                state.precision[i, j] /= factor
+    else:
+        most = state.covariance[k, k]
+        for i in range(p):
+            space.taste[i] = state.covariance[i, k]
+            space.vector[i] = state.precision[i, k] - dot(state.precision[i], change)  # column k of P G^-1
+        own = space.vector[k] - dot(change, space.vector)
+        for i in range(p):
+            state.precision[i, k], state.precision[k, i] = space.vector[i], space.vector[i]
+            for j in range(p):
+                more = change[i] * space.taste[j] + change[j] * space.taste[i] + change[i] * change[j] * most
+                state.covariance[i, j] += more
+        state.precision[k, k] = own
     for n in range(people):
         for i in range(p):
             state.beta[n, i], state.slope[n, i] = space.trial[n, i], space.trial_slope[n, i]

@@ -11,7 +11,7 @@ A sweep:
 
 1. every person's tastes, by a short Hamiltonian trajectory;
 2. M and Sigma from their conditionals given all tastes;
-3. M and Sigma together with all tastes, whose standardised deviations stay the same, by one Hamiltonian trajectory.
+3. M and Sigma together with all tastes, which are shifted, and stretched or sheared, by one Hamiltonian trajectory.
 
 Where people's choices say little of their tastes, tastes and population hold each other fast in steps 1 and 2; step 3
 is slow where they say much. The two together (interweaving, Yu & Meng 2011) are slow in neither case.
@@ -57,8 +57,8 @@ class State(NamedTuple):
     curvature: np.ndarray  # (N, p, p) H_n, lower half: shapes the proposals
     curvature_sum: np.ndarray  # (N, p, p), lower half, while tuning
     evaluated: np.ndarray  # (1,) how often both sums were added to
-    together_sum: np.ndarray  # (p, (q + 2) p, (q + 2) p), lower half: curvature in M, t and a, for each k, while tuning
-    root: np.ndarray  # (p, (q + 2) p, (q + 2) p), lower half: C, C C^T the metric of the moves of all together
+    together_sum: np.ndarray  # (p + 1, (q + 1) p, (q + 1) p), lower half: curvature in M and c, while tuning
+    root: np.ndarray  # likewise: C, where C C^T is the metric of the moves of all together
     log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
     accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
 
@@ -80,10 +80,10 @@ class Space(NamedTuple):
     trial_slope: np.ndarray  # (N, p)
     trial_log_likelihood: np.ndarray  # (N,)
     off: np.ndarray  # (N, p) beta_n - M^T z_n
-    weight: np.ndarray  # (q + 2, p)
-    place: np.ndarray  # ((q + 2) p,) M, t and a: what the moves of all together change
-    force: np.ndarray  # ((q + 2) p,)
-    push: np.ndarray  # ((q + 2) p,)
+    weight: np.ndarray  # (q + 1, p)
+    place: np.ndarray  # ((q + 1) p,) M and c: what the moves of all together change
+    force: np.ndarray  # ((q + 1) p,)
+    push: np.ndarray  # ((q + 1) p,)
 
 
 class Draws(NamedTuple):
@@ -91,7 +91,7 @@ class Draws(NamedTuple):
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
-    beta: np.ndarray  # (draws, N, p)
+    beta: np.ndarray  # (draws, N, p) float32: signed numbers, whose sums are the tastes
     log_likelihood: np.ndarray  # (draws,)
 
 
@@ -125,7 +125,7 @@ def run(
             visit(rng, problem, state, space, n, gain)
         draw_mean(rng, problem, state, space)
         draw_covariance(rng, problem, state, space)
-        move_together(rng, problem, state, space, sweep % state.beta.shape[1], gain)
+        move_together(rng, problem, state, space, kind_of(sweep, state.beta.shape[1]), gain)
         if half // 2 < sweep <= half and (half - sweep) % every == 0:
             evaluate(problem, state, space, state.beta)
         if sweep == half:
@@ -138,6 +138,12 @@ def run(
             for n in range(people):
                 write_tastes(problem, state.beta[n], space.taste)
                 kept.beta[row, n] = space.taste
+
+
+@scalar
+def kind_of(sweep: Any, p: Any) -> Any:
+    """What everybody moves with in a sweep: in turn the scales, p, and the deviation of each taste, 0 to p - 1."""
+    return p if sweep % 2 == 0 else sweep // 2 % p
 
 
 @scalar
