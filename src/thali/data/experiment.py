@@ -313,7 +313,11 @@ class ChoiceExperiment(ExperimentRows, Tasks):
 
     def with_choices(self, chosen: np.ndarray) -> "ChoiceExperiment":
         """The same tasks with other choices: of every task the chosen row, counted from the task's first."""
-        return self._made_of(*(chosen if name == "chosen" else getattr(self, name) for name in self._FIELDS))
+        return self.with_fields(chosen=chosen)
+
+    def with_fields(self, **changed: Any) -> "ChoiceExperiment":
+        """The same data but for these fields."""
+        return self._made_of(*(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS))
 
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None

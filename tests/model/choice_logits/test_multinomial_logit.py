@@ -214,9 +214,9 @@ def test_a_number_takes_any_number(make, data):
     other = fit_quickly(make("price"), declared)  # a level that is only declared changes nothing, and is no news
     assert other.predict_proba(rows) == pytest.approx(p)
     # an experiment with levels of its own
-    new = simulated(people=2, tasks=2).assign(price=lambda f: f["price"] * 1.1)
+    new = simulated(people=2, tasks=2).assign(price=lambda f: f["price"] * 0.9 + 1)
     assert model.predict_proba(th.ChoiceExperiment.from_frame(new)) == pytest.approx(model.predict_proba(new))
-    assert model.predict_proba(new.rename(columns={"id": "id"}).assign(price=new["price"] / 1.1)) == pytest.approx(
+    assert model.predict_proba(new.assign(price=(new["price"] - 1) / 0.9)) == pytest.approx(
         model.predict_proba(simulated(people=2, tasks=2))
     )
     for wrong in ("cheap", "inf", "nan"):

@@ -1,6 +1,6 @@
 """What a fitted model of choices among described products must know, so that every answer can be computed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ class Chooser:
     chain: np.ndarray  # (draws,) that each draw comes from
     directions: np.ndarray  # (attributes,) 1, -1: later, earlier levels are preferred by assumption; else 0
     is_estimate: bool = False
+    search_draws: int = 200  # that a search looks at
     has_individuals: bool = True  # whether people differ
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
@@ -46,6 +47,18 @@ class Chooser:
 
         Shape (products, attributes), or (1, attributes) where nothing depends on the rest.
         """
+        raise NotImplementedError
+
+    def is_linear(self, attribute: int) -> bool:
+        """Whether utility is a straight line in the number of an attribute, within the tested range and beyond."""
+        return False
+
+    def turns(self, attribute: int) -> np.ndarray:
+        """Numbers between the levels of an attribute at which utility, a line elsewhere, changes its slope."""
+        return np.empty(0)
+
+    def delta_errors(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+        """Standard errors of figures (first axis: draws) of an estimate, by the delta method."""
         raise NotImplementedError
 
     def thinned(self, most: int) -> Self:

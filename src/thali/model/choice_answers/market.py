@@ -51,10 +51,26 @@ def market_of(scheme: "Scheme", products: Any) -> Market:
     return found[0]
 
 
+def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
+    """The products that others offer: one or more."""
+    if not (hasattr(products, "columns") and hasattr(products, "index")) or not len(products):
+        raise DataError(
+            "competitors must be a data frame with a row for each product that others offer, the no-choice option "
+            f"included, and a column for each attribute; got {type(products).__name__}."
+        )
+    frame = products.set_axis([str(name) for name in products.columns], axis=1)
+    return frame.drop(columns=_of_tasks(scheme, frame))
+
+
+def _of_tasks(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
+    """Columns that a table of tasks has and a market has not."""
+    columns = (scheme.respondent, scheme.task, scheme.chosen)
+    return [name for name in columns if name in frame.columns and name not in scheme.names]
+
+
 def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
     """The table of products, and a label for each of them."""
-    drop = [name for name in (scheme.respondent, scheme.task, scheme.chosen) if name in frame.columns]
-    frame = frame.drop(columns=[name for name in drop if name not in scheme.names])
+    frame = frame.drop(columns=_of_tasks(scheme, frame))
     where = "the table" if scenario is None else f"scenario {scenario!r}"
     if len(frame) < 2:
         raise DataError(f"A market needs two products or more; {where} has {len(frame)}.")

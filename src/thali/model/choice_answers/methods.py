@@ -208,3 +208,123 @@ class ChoiceAnswers:
         from .importance import attribute_importance
 
         return attribute_importance(self._chooser(), each_person, ci, cores, random_seed)
+
+    def willingness_to_pay(
+        self,
+        price: str,
+        each_person: bool = False,
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+    ) -> "pandas.DataFrame":
+        r"""How much dearer a product may be for having one level of an attribute and not another.
+
+        .. math:: \Delta_n: \; u_n(x \text{ with } b, \text{price } m + \Delta_n / 2) =
+            u_n(x \text{ with } a, \text{price } m - \Delta_n / 2)
+
+        Where utility is linear in the price this is minus the ratio of the coefficients. Elsewhere utility is
+        interpolated between the tested prices around their middle m, averaged over products of the data, and the
+        answer lies within their range. Utility is the expected one where a part of it passes with the occasion.
+
+        Parameters
+        ----------
+        price : str
+            The attribute that holds amounts of money.
+        each_person : bool
+            Whether to give the amounts of each person instead: a row for each respondent and level.
+        people, respondent_weights, ci : optional
+            As for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `attribute`, `level` and `over`, the first level; "1 more" where the attribute is taken as a number. `wtp`,
+            the amount that half of the people would pay (posterior median of their median; the estimate, where tastes
+            are the same for everybody), its interval `wtp_lb` to `wtp_ub`, and `wtp_se` (by the differences between
+            chains; of an estimate by the delta method). `people_lb` to `people_ub` holds 89 % of the people's own
+            medians. `at_limit`: the range of tested prices is too small to tell more. A person who does not mind the
+            price would pay any amount, inf, for what is better.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `price` is no attribute, or not one of numbers; otherwise as `market_shares`.
+
+        References
+        ----------
+        Train (2009), Discrete choice methods with simulation, section 2.3.
+        """
+        from .pay import willingness_to_pay
+
+        return willingness_to_pay(self._chooser(), price, each_person, people, respondent_weights, ci)
+
+    def best_products(
+        self,
+        attributes: Mapping[str, Any],
+        competitors: "pandas.DataFrame",
+        n: int = 1,
+        costs: Mapping[str, Mapping[Any, float]] | None = None,
+        price: str | None = None,
+        people: Any = None,
+        respondent_weights: Any = None,
+        ci: float = INTERVAL,
+        top: int = 5,
+        cores: int | None = None,
+        random_seed: Any = 0,
+    ) -> "pandas.DataFrame":
+        r"""The products that would do best against competitors: those with the largest share, or the largest profit.
+
+        .. math:: \max_{x_1, \dots, x_n} \sum_j s_j(x) \quad \text{or} \quad
+            \sum_j s_j(x) \Big(\text{price}_j - \sum_i \text{cost}_{i x_{ji}}\Big)
+
+        The line is built by adding the best product to those before, and then by exchanging products while that helps;
+        every possible product is tried in each place where there are 300 or fewer, else attribute by attribute. This
+        search looks at some of the draws; the 20 best lines are then compared by all of them.
+
+        Parameters
+        ----------
+        attributes : dict of lists
+            Every attribute -> what it may be; a list of one value keeps it fixed.
+        competitors : data frame
+            What others offer, as for `market_shares`, a no-choice option included where there is one.
+        n : int
+            How many products the line has.
+        costs : dict of dicts, optional
+            Attribute -> level -> what it costs.
+        price : str, optional
+            The attribute that says what a sale brings; the aim is then the profit for each person of the market.
+        people, respondent_weights, ci : optional
+            As for `market_shares`.
+        top : int
+            How many lines are listed.
+        cores : int, optional
+            Threads; has no influence on the numbers.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            As for `market_shares`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a product of each line, the best line first: `line`, the attributes; `share` or `profit` of the line,
+            its interval and standard error; `probability_best`, the part of the draws in which it is the best of the
+            lines compared.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If the competitors cannot be read, or a level is not known.
+        ArgumentError
+            If an attribute lacks its levels, or costs do not cover them; otherwise as `market_shares`.
+
+        References
+        ----------
+        Green & Krieger (1985), Models and heuristics for product line selection.
+        """
+        from .lines import best_products
+
+        asked = (attributes, competitors, n, costs, price, people, respondent_weights)
+        return best_products(self._chooser(), *asked, ci, top, cores, random_seed)

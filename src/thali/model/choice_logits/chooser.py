@@ -1,6 +1,7 @@
 """The choices of people whose tastes are known draw by draw, for every logit."""
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _BLOCK = 2**21  # utilities computed at a time
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
 _IMPORTANCE_DRAWS = 400
+_STEP = 1e-4  # of the delta method, in standard errors
 
 Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
@@ -43,8 +45,8 @@ class LogitChooser(Chooser):
     population : callable, optional
         (numbers of draws, generator): tastes of new people in these draws (draws, M, p), and weights (M,) or (draws, M)
         that sum to 1; None: there is a single kind of people.
-    is_estimate : bool
-        Whether the first draw is an estimate and the others are of its sampling distribution.
+    covariance : array (K p, K p), optional
+        Of the estimate that the first draw is; the others are of its sampling distribution. None: of a posterior.
     directions : array (attributes,), optional
         Which order of levels each attribute was made to keep.
     """
@@ -57,11 +59,12 @@ class LogitChooser(Chooser):
         chain: np.ndarray,
         membership: np.ndarray | None = None,
         population: Population | None = None,
-        is_estimate: bool = False,
+        covariance: np.ndarray | None = None,
         directions: np.ndarray | None = None,
     ) -> None:
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
-        self.membership, self.population, self.is_estimate = membership, population, is_estimate
+        self.membership, self.population, self.covariance = membership, population, covariance
+        self.is_estimate = covariance is not None
         self.people: pandas.DataFrame | None = data.people
         self.directions = np.zeros(len(data.attributes), np.int64) if directions is None else directions
         self.has_individuals = membership is None or membership.shape[1] > 1
@@ -87,25 +90,36 @@ class LogitChooser(Chooser):
         most = _MAX_EXAMPLES if self.coding.crossed else 1
         return whole[np.unique(np.linspace(0, len(whole) - 1, min(most, len(whole))).round().astype(np.int64))]
 
+    def is_linear(self, attribute: int) -> bool:
+        part = self.coding.parts[attribute]
+        return part.numbers is not None and not part.knots
+
+    def turns(self, attribute: int) -> np.ndarray:
+        return np.array(self.coding.parts[attribute].knots, float)
+
+    def delta_errors(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+        assert self.covariance is not None
+        tastes = self.tastes[0].ravel()
+        errors = np.sqrt(np.diag(self.covariance))
+        steps = _STEP * np.where(errors > 0.0, errors, 1.0)
+        moved = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
+        up, down = np.split(figures(self._with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
+        slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
+        with np.errstate(invalid="ignore"):  # infinite figures
+            return np.sqrt(np.einsum("...i,ij,...j->...", slopes, self.covariance, slopes))
+
     def thinned(self, most: int) -> Self:
         kept = thinned(self.chain, most)
         if self.is_estimate:
             kept = np.unique(np.append(0, kept))
-        return self._at(kept)
+        found = self._with(self.tastes[kept])
+        found.chain, found._draws = self.chain[kept], self._draws[kept]
+        return found
 
-    def _at(self, kept: np.ndarray) -> Self:
-        """The same at some of its draws."""
-        found = type(self)(
-            self.coding,
-            self.data,
-            self.tastes[kept],
-            self.chain[kept],
-            self.membership,
-            self.population,
-            self.is_estimate,
-            self.directions,
-        )
-        found._draws = self._draws[kept]
+    def _with(self, tastes: np.ndarray) -> Self:
+        """The same people with other tastes."""
+        found = copy(self)
+        found.tastes = tastes
         return found
 
     def shares(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import shorten
+from thali.data.experiment import ChoiceExperiment
+from thali.data.experiment_constants import with_constants
 from thali.data.experiment_levels import as_number
 from thali.data.experiment_scheme import INSIDE
 from thali.errors import DataError, DataWarning, Message, Setting
@@ -17,7 +19,6 @@ from .coding_arguments import Wanted, numbers_of_levels, wanted_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali.data.experiment import ChoiceExperiment
     from thali.data.experiment_scheme import Encoded, Scheme
 
 
@@ -90,7 +91,7 @@ def pieces(values: np.ndarray, knots: Sequence[float]) -> np.ndarray:
     return np.column_stack([*parts, np.maximum(values - knots[-1], 0.0)])
 
 
-def coding_of(data: "ChoiceExperiment", linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:
+def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:
     """The columns that describe the products of the data.
 
     Each level of an attribute in the products, except the first, has a column: 1 in products with that level.
@@ -102,7 +103,7 @@ def coding_of(data: "ChoiceExperiment", linear: Any = (), knots: Any = None, int
     return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
 
 
-def coding_by(data: "ChoiceExperiment", numbers: Mapping[str, np.ndarray], wanted: Wanted | None = None) -> Coding:
+def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted: Wanted | None = None) -> Coding:
     """As `coding_of`, with attribute -> the number of each of its levels."""
     wanted = Wanted(dict.fromkeys(numbers, ()), ()) if wanted is None else wanted
     names: list[str] = []
@@ -182,6 +183,8 @@ def read_cells(
     coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
 ) -> tuple[np.ndarray, "Encoded"]:
     """New tasks as cells; a warning names numbers beyond those that the tasks of the fit show."""
+    if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:
+        new = with_constants(new)
     wide = scheme.with_numbers(coding.linear, new)
     found = wide.encode(new, respondents)
     _refuse_unseen(coding, scheme, found.products)

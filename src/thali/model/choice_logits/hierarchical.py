@@ -44,6 +44,8 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
     ----------
     linear : attribute or list of attributes
         Those whose number itself has a coefficient; predictions then take any number.
+    knots, interactions, constants : optional
+        As for `MultinomialLogit`.
     mean_sd : float above 0
         s, the prior standard deviation of a mean taste.
     df : float of p + 2 or more, optional
@@ -99,8 +101,20 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
     _respondents_: tuple[str, ...]
     _new_people_: np.random.SeedSequence
 
-    def __init__(self, linear: Any = (), mean_sd: float = 10.0, df: float | None = None, scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        linear: Any = (),
+        knots: Any = None,
+        interactions: Any = (),
+        constants: bool = False,
+        mean_sd: float = 10.0,
+        df: float | None = None,
+        scale: float = 1.0,
+    ) -> None:
         self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
         self.mean_sd = mean_sd
         self.df = df
         self.scale = scale
@@ -162,14 +176,10 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
         InterruptedWarning
             If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
         """
-        from .coding import coding_of
-
-        data = experiment(data)
+        data = experiment(data, self.constants)
         run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         sampling = self._sampling(data, run)
-        return self._carry_out(
-            self._job_of(sampling, str(data), unseen_remarks(coding_of(data, self.linear), data.levels))
-        )
+        return self._carry_out(self._job_of(sampling, str(data), unseen_remarks(self._coding_of(data), data.levels)))
 
     def usual_run(self) -> dict[str, Any]:
         return {"draws": 2000}
@@ -179,7 +189,6 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
 
         from thali.inference.seeds import root, streams
 
-        from .coding import coding_of
         from .hierarchical_chain import Chain, problem_of
         from .hierarchical_draws import to_datatree
         from .hierarchical_reported import reported
@@ -188,7 +197,7 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
         run = run._replace(thin=THIN if run.thin is None else run.thin)
         assert run.thin is not None
         tune, thin, number = run.tune, run.thin, run.chains
-        coding = coding_of(source, self.linear)
+        coding = self._coding_of(source)
         prior = self._prior(len(coding.names))
 
         @cache
@@ -213,14 +222,14 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
         return Sampling(source, run, chains, tree, found)
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .coding import coding_of
         from .hierarchical_prior import sample_tastes
 
-        coding = coding_of(experiment(data), self.linear)
+        data = experiment(data, self.constants)
+        coding = self._coding_of(data)
         return sample_tastes(self._prior(len(coding.names)), coding, data, rngs)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
-        data = experiment(data)
+        data = experiment(data, self.constants)
         return {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
@@ -228,7 +237,13 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
         from .logit import tasks_of
 
         beta = self.posterior_["posterior"].dataset["beta"].values
-        return drawn_choices(beta, tasks_of(data, self._coding_), data.first_task, rng)
+        return drawn_choices(beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng)
+
+    def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
+        """The columns that the data have."""
+        from .coding import coding_of
+
+        return coding_of(data, self.linear, self.knots, self.interactions)
 
     def _prior(self, p: int) -> Any:
         from .hierarchical_chain import Prior

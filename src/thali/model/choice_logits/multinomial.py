@@ -7,7 +7,16 @@ import numpy as np
 
 from thali._described import Facts
 from thali._labels import shorten
-from thali.errors import Argument, DataError, DataWarning, EstimateWarning, Message, ModelName, ThaliWarning
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    DataWarning,
+    EstimateWarning,
+    Message,
+    ModelName,
+    ThaliWarning,
+)
 
 from ..base import Job, Model
 from ..choice_answers.methods import ChoiceAnswers
@@ -36,6 +45,14 @@ class MultinomialLogit(ChoiceAnswers, Model):
     ----------
     linear : attribute or list of attributes
         Those whose number itself has a coefficient instead; predictions then take any number.
+    knots : dict, optional
+        Attribute of numbers -> where its slope changes, a list of numbers between tested values, or how many such
+        places there are, at quantiles of the tested values. It has a coefficient, its slope, in each piece, and
+        predictions take any number.
+    interactions : list of pairs of attributes
+        Two attributes whose columns also have coefficients for their products, such as [("price", "brand")].
+    constants : bool
+        Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
 
     Attributes
     ----------
@@ -58,7 +75,7 @@ class MultinomialLogit(ChoiceAnswers, Model):
     DataError
         If the data are no choice experiment, or no attribute differs within a task.
     ArgumentError
-        If `linear` names no attribute, or one whose levels are no numbers.
+        If an argument names no attribute, or takes one as a number whose levels are none.
 
     Warns
     -----
@@ -95,8 +112,11 @@ class MultinomialLogit(ChoiceAnswers, Model):
     _coding_: "Coding"
     _data_: "ChoiceExperiment"
 
-    def __init__(self, linear: Any = ()) -> None:
+    def __init__(self, linear: Any = (), knots: Any = None, interactions: Any = (), constants: bool = False) -> None:
         self.linear = linear
+        self.knots = knots
+        self.interactions = interactions
+        self.constants = constants
 
     def fit(self, data: "ChoiceExperiment", random_seed: Any = None) -> "MultinomialLogit":
         """Fit to a choice experiment; nothing is random, so that `random_seed` is not used.
@@ -110,7 +130,7 @@ class MultinomialLogit(ChoiceAnswers, Model):
         -------
         MultinomialLogit
         """
-        return self._carry_out(self._job(experiment(data)))
+        return self._carry_out(self._job(experiment(data, self.constants)))
 
     def _job(self, data: "ChoiceExperiment") -> Job:
         """The fit, checked."""
@@ -120,7 +140,7 @@ class MultinomialLogit(ChoiceAnswers, Model):
         from .logit import ascend, independent_columns, tasks_of
         from .separation import separating_columns
 
-        coding = coding_of(data, self.linear)
+        coding = coding_of(data, self.linear, self.knots, self.interactions)
         tasks = tasks_of(data, coding)
         kept = independent_columns(tasks)
         if not kept.any():
@@ -243,7 +263,7 @@ class MultinomialLogit(ChoiceAnswers, Model):
             np.vstack([coef, tastes])[:, None],
             np.zeros(_DRAWS + 1, np.int64),
             people,
-            is_estimate=True,
+            covariance=covariance,
         )
 
 
@@ -264,13 +284,16 @@ def unseen_remarks(coding: "Coding", levels: dict[str, tuple[str, ...]]) -> list
     ]
 
 
-def experiment(data: Any) -> "ChoiceExperiment":
-    """The data, if they are a choice experiment."""
+def experiment(data: Any, constants: bool = False) -> "ChoiceExperiment":
+    """The data, if they are a choice experiment; where there are constants, labels of alternatives are an attribute."""
     from thali.data.experiment import ChoiceExperiment
+    from thali.data.experiment_constants import with_constants
 
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             f"The model needs a ChoiceExperiment; got {type(data).__name__}. Make one by "
             "ChoiceExperiment.from_frame(frame)."
         )
-    return data
+    if not isinstance(constants, bool):
+        raise ArgumentError(Argument("constants"), f" must be True or False; got {constants!r}.")
+    return with_constants(data) if constants else data

@@ -22,6 +22,8 @@ _MAX_EXAMPLES = 8  # products over which utilities are averaged, as the value of
 class ClassChooser(Chooser):
     """People and the classes that they own."""
 
+    search_draws = 24  # with 4,000 occasions each
+
     def __init__(self, draws: "Particles", design: "Design", people: "pandas.DataFrame | None") -> None:
         self.draws, self.data, self.people = draws, design, people
         self.chain, self.directions = draws.group, draws.monotone

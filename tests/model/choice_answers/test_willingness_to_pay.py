@@ -1,0 +1,158 @@
+"""Willingness to pay against ratios of coefficients, the delta method by hand, and roots that are searched for."""
+
+import numpy as np
+import pytest
+from experiment_data import simulated
+from product_class_fits import experiment, fitted, single
+from scipy.optimize import brentq
+
+import thali as th
+from thali.errors import ArgumentError
+from thali.model.choice_answers.pay import (
+    Prices,
+    _crossing,
+    changes_of,
+    compensations,
+    prices_of,
+    weighted_median,
+)
+from thali.model.product_classes.design import design_of
+from thali.model.product_classes.reports.chooser import ClassChooser
+
+pytestmark = pytest.mark.fit
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated(people=9, seed=5))
+
+
+@pytest.fixture(scope="module")
+def hierarchical(data):
+    model = th.HierarchicalLogit(linear="price")
+    with pytest.warns(th.errors.ConvergenceWarning):
+        return model.fit(data, draws=60, tune=50, random_seed=1, progressbar=False)
+
+
+def of(table, *row):
+    return table.set_index(["attribute", "level", "over"]).loc[row]
+
+
+def test_the_ratio_and_its_standard_error(data):
+    """w = -b/a; by the delta method var w = var b / a^2 + b^2 var a / a^4 - 2 b cov(a, b) / a^3."""
+    model = th.MultinomialLogit(linear="price").fit(data)
+    table = model.willingness_to_pay("price", ci=0.95)
+    a, v = model.coef_["price"], model.covariance_
+    for level in ("B", "C"):
+        name = f"brand[{level}]"
+        b = model.coef_[name]
+        row = of(table, "brand", level, "A")
+        assert row["wtp"] == pytest.approx(-b / a, rel=1e-10)
+        variance = v.loc[name, name] / a**2 + b**2 * v.loc["price", "price"] / a**4
+        variance -= 2 * b * v.loc["price", name] / a**3
+        assert row["wtp_se"] == pytest.approx(np.sqrt(variance), rel=1e-6)
+        assert row["wtp_ub"] - row["wtp"] == pytest.approx(1.959963985 * row["wtp_se"], rel=1e-8)
+    people = model.willingness_to_pay("price", each_person=True)
+    assert len(people) == 27 and people["wtp"].nunique() == 3
+
+
+def test_a_number_is_paid_for_by_the_unit(data):
+    frame = simulated(people=9, seed=5).assign(weight=lambda f: 2.0 * (f["brand"] == "A") + 3.0 * (f["zoom"] == "yes"))
+    data = th.ChoiceExperiment.from_frame(frame, attributes=["price", "weight"])
+    model = th.MultinomialLogit(linear=["price", "weight"]).fit(data)
+    row = of(model.willingness_to_pay("price"), "weight", "1 more", "")
+    assert row["wtp"] == pytest.approx(-model.coef_["weight"] / model.coef_["price"], rel=1e-10)
+
+
+def test_between_tested_prices_utility_is_interpolated(data):
+    model = th.MultinomialLogit().fit(data)
+    utility = np.array([0.0, *model.coef_.filter(like="price")])
+    table = model.willingness_to_pay("price")
+    for row, gain in [
+        (("zoom", "yes", "no"), model.coef_["zoom[yes]"]),
+        (("brand", "B", "A"), model.coef_["brand[B]"]),
+    ]:
+
+        def gap(difference, gain=gain):
+            dearer, cheaper = (np.interp(15 + s * difference / 2, [5, 15, 25], utility) for s in (1, -1))
+            return gain + dearer - cheaper
+
+        assert of(table, *row)["wtp"] == pytest.approx(brentq(gap, -20, 20, xtol=1e-12), rel=1e-8)
+
+
+def test_knots_change_the_slope(data):
+    model = th.MultinomialLogit(knots={"price": [12]}).fit(data)
+    low, high = model.coef_[["price[to 12]", "price[from 12]"]]
+    utility = [5 * low, 12 * low, 12 * low + 3 * high, 12 * low + 13 * high]
+
+    def gap(difference):
+        dearer, cheaper = (np.interp(15 + s * difference / 2, [5, 12, 15, 25], utility) for s in (1, -1))
+        return model.coef_["zoom[yes]"] + dearer - cheaper
+
+    assert of(model.willingness_to_pay("price"), "zoom", "yes", "no")["wtp"] == pytest.approx(brentq(gap, -20, 20))
+
+
+def test_of_people_and_of_the_median_person(hierarchical, data):
+    beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 9, 4)
+    ratio = np.where(beta[..., 0] < 0, -beta[..., 3] / beta[..., 0], np.sign(beta[..., 3]) * np.inf)
+    row = of(hierarchical.willingness_to_pay("price"), "zoom", "yes", "no")
+    medians = np.sort(ratio, axis=1)[:, 4]
+    assert row["wtp"] == pytest.approx(np.sort(medians)[119])  # the 120th of 240
+    people = hierarchical.willingness_to_pay("price", each_person=True)
+    own = people[people["attribute"] == "zoom"]
+    np.testing.assert_allclose(own["wtp"], np.sort(ratio, axis=0)[119])
+    assert (own["wtp_lb"] <= own["wtp"]).all() and (own["wtp"] <= own["wtp_ub"]).all()
+    single = hierarchical.willingness_to_pay("price", people=["p3"])
+    assert of(single, "zoom", "yes", "no")["wtp"] == pytest.approx(own["wtp"].iloc[3])
+
+
+def test_the_median_by_weight():
+    values = np.array([[[3.0], [1.0], [np.inf]]])
+    for weights, wanted in (([1.0, 1, 1], 3), ([1.0, 3, 1], 1), ([0.0, 1, 2], np.inf), ([1.0, 1, 0], 1)):
+        assert weighted_median(values, np.array(weights))[0, 0] == wanted
+
+
+def test_crossings():
+    prices = Prices(0, np.array([0.0, 1.0, 2.0]), np.arange(3.0), False)
+    falling = np.array([0.0, -1.0, -4.0])
+    assert _crossing(falling + 0.5, falling, prices) == pytest.approx(0.25)  # around 1, a difference costs 2 a unit
+    assert _crossing(falling + 9.0, falling, prices) == 2.0  # more than the range can tell
+    assert _crossing(falling, falling, prices) == 0.0
+    flat = np.zeros(3)
+    assert [_crossing(flat + gain, flat, prices) for gain in (0.0, 1.0, -1.0)] == [0.0, 2.0, -2.0]
+    for gain in (0.5, 3.0, 9.0):  # of the one over the other, and the other way round
+        assert _crossing(falling - gain, falling, prices) == pytest.approx(-_crossing(falling, falling - gain, prices))
+
+
+def test_of_product_classes():
+    """Classes "price <= 150", value 3, and "zoom = yes", value 2: a zoom makes up for two thirds of the step."""
+    attributes = {"price": ["100", "150", "200"], "zoom": ["no", "yes"]}
+    data = experiment(people=1, attributes=attributes)
+    members = [[1, 1, 0, 1, 1], [1, 1, 1, 0, 1]]
+    owned = [(0, np.log(2.5)), (0, np.log(1.5))]
+    draws = single(owned, members=members, monotone=(0, 0), offset=(0, 3, 5), a=1.0, sigma=0.5)  # (1 - sigma) a = .5
+    chooser = ClassChooser(draws, design_of(data), None)
+    # the dearer one pays 3 (p - 150) / 50 above 150, the cheaper one nothing
+    found = compensations(chooser, prices_of(chooser, "price"), changes_of(chooser, "price"))
+    assert found[0, 0, 0] == pytest.approx(2 * 50 * 2 / 3)
+
+
+def test_monotone_classes_pay_for_what_is_better():
+    table = fitted(experiment(people=12, none=True), draws=20, alpha=5.0).willingness_to_pay("price")
+    assert set(table["attribute"]) == {"brand", "zoom", "battery"}
+    assert (table.loc[table["attribute"] != "brand", "wtp"] >= 0).all()
+    assert table[["wtp_lb", "wtp_ub"]].abs().max(axis=None) <= 150
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"price": "prize"}, "no attribute 'prize'. Did you mean 'price'"),
+        ({"price": "brand"}, "level 'A' of 'brand' is no number"),
+        ({"price": "price", "people": "new"}, "no willingness to pay of their own"),
+        ({"price": "price", "ci": 0}, "between 0 and 1"),
+    ],
+)
+def test_bad_questions(hierarchical, asked, sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        hierarchical.willingness_to_pay(**asked)

@@ -1,0 +1,150 @@
+"""Columns of the model matrix: numbers and their pieces, products of columns, constants of alternatives."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+from thali.data.experiment_constants import with_constants
+from thali.errors import ArgumentError, DataWarning
+from thali.model.choice_logits.coding import coding_of
+from thali.model.choice_logits.logit import ascend, tasks_of
+
+
+@pytest.fixture(scope="module")
+def data():
+    return th.ChoiceExperiment.from_frame(simulated())
+
+
+def test_pieces_of_a_number(data):
+    coding = coding_of(data, knots={"price": [10, 18]})
+    assert coding.names[:3] == ("price[to 10]", "price[10 to 18]", "price[from 18]")
+    products = data.encode(data.to_frame().head(6)).products
+    x = np.array([5.0, 15.0, 25.0])[products[:, 0]]
+    wanted = np.column_stack([np.minimum(x, 10), np.clip(x - 10, 0, 8), np.maximum(x - 18, 0)])
+    np.testing.assert_array_equal(coding.matrix(products)[:, :3], wanted)
+    np.testing.assert_allclose(coding.scale[:3], coding.matrix(data.products)[:, :3].std(axis=0))
+
+
+def test_as_many_knots_as_levels_allow_fit_like_levels(data):
+    pieces, levels = (th.MultinomialLogit(**asked).fit(data) for asked in ({"knots": {"price": 1}}, {}))
+    assert pieces._coding_.parts[0].knots == (15.0,)
+    assert pieces.log_likelihood_ == pytest.approx(levels.log_likelihood_, rel=1e-10)
+    assert 10 * pieces.coef_.iloc[0] == pytest.approx(levels.coef_["price[15]"], rel=1e-8)
+    between = pd.DataFrame({"price": [10, 25], "brand": "A", "zoom": "no"})
+    utility = pieces.coef_.iloc[:2] @ [5, 10]
+    assert pieces.predict_proba(between)[1] == pytest.approx(1 / (1 + np.exp(-utility)), rel=1e-9)
+
+
+def test_a_number_between_and_beyond_the_tested_ones(data):
+    model = th.MultinomialLogit(knots={"price": [15]}).fit(data)
+    low, high = model.coef_.iloc[:2]
+    for prices, gap in [((10, 20), 5 * low + 5 * high), ((3, 28), 12 * low + 13 * high)]:
+        rows = pd.DataFrame({"price": prices, "brand": "A", "zoom": "no"})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            p = model.predict_proba(rows)
+        assert p[1] == pytest.approx(1 / (1 + np.exp(-gap)), rel=1e-10)
+        assert len(caught) == (prices == (3, 28))
+    with pytest.warns(DataWarning, match="'price' is 28, outside the tested range of 5 to 25") as messages:
+        model.predict_proba(rows)
+    assert messages[0].filename == __file__
+
+
+def test_interactions_are_products_of_columns(data):
+    coding = coding_of(data, "price", interactions=[("price", "brand"), ("brand", "zoom")])
+    assert coding.names[4:] == ("price:brand[B]", "price:brand[C]", "brand[B]:zoom[yes]", "brand[C]:zoom[yes]")
+    x = coding.matrix(data.products)
+    np.testing.assert_array_equal(x[:, 4:], x[:, [0, 0, 1, 2]] * x[:, [1, 2, 3, 3]])
+    np.testing.assert_allclose(coding.scale, [coding.scale[0], 1, 1, 1, coding.scale[0], coding.scale[0], 1, 1])
+
+
+def test_a_slope_of_each_brand_is_found():
+    """Of choices made by known slopes: -.2 of brand A, and .1, -.1 more of B and C; five standard errors."""
+    rng = np.random.default_rng(3)
+    frame = simulated(people=200, seed=1)
+    brand = frame["brand"].map({"A": -0.2, "B": -0.1, "C": -0.3})
+    frame["u"] = brand * frame["price"] + (frame["zoom"] == "yes") + rng.gumbel(size=len(frame))
+    frame["choice"] = (frame["u"] == frame.groupby(["id", "task"])["u"].transform("max")).astype(int)
+    data = th.ChoiceExperiment.from_frame(frame.drop(columns="u"))
+    table = th.MultinomialLogit("price", interactions=[("price", "brand")]).fit(data).summary()
+    wanted = {"price": -0.2, "price:brand[B]": 0.1, "price:brand[C]": -0.1, "zoom[yes]": 1.0, "brand[B]": 0.0}
+    for name, value in wanted.items():
+        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "se"]
+    assert table.loc["price:brand[B]", "se"] < 0.02
+
+
+def travel(labels=("air", "bus", "car"), **columns):
+    rng = np.random.default_rng(2)
+    rows = pd.DataFrame({"id": np.repeat(np.arange(300), 3), "task": 1, "mode": list(labels) * 300})
+    rows["cost"] = rng.choice([10, 20, 40], len(rows))
+    rows["u"] = rows["mode"].map(dict(zip(labels, (0.0, -1.0, 0.5), strict=True))) - 0.05 * rows["cost"]
+    rows["u"] += rng.gumbel(size=len(rows))
+    rows["choice"] = (rows["u"] == rows.groupby("id")["u"].transform("max")).astype(int)
+    rows = rows.drop(columns="u").assign(**columns)
+    return th.ChoiceExperiment.from_frame(rows, alternative="mode", chosen="choice"), rows
+
+
+def test_constants_of_alternatives():
+    data, rows = travel()
+    model = th.MultinomialLogit("cost", constants=True).fit(data)
+    table = model.summary()
+    assert list(table.index) == ["cost", "mode[bus]", "mode[car]"]
+    for name, value in (("mode[bus]", -1.0), ("mode[car]", 0.5), ("cost", -0.05)):
+        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "se"]
+    # by hand: columns of 0 and 1 beside the cost
+    x = np.column_stack([rows["cost"], rows["mode"] == "bus", rows["mode"] == "car"]).astype(float)
+    tasks = tasks_of(data, coding_of(data, "cost"))._replace(matrix=x)
+    assert model.log_likelihood_ == pytest.approx(ascend(tasks).log_likelihood, rel=1e-12)
+    # the shares of choices are those of the data, as they are of every logit with constants
+    p = pd.Series(model.predict_proba(data)).groupby(rows["mode"]).mean()
+    np.testing.assert_allclose(p, rows.groupby("mode")["choice"].mean())
+    assert model.predict_proba(rows) == pytest.approx(model.predict_proba(data))
+    market = pd.DataFrame({"mode": ["air", "car"], "cost": [20, 40]})
+    assert list(model.market_shares(market).index) == ["air", "car"]
+    assert (
+        th.MultinomialLogit("cost", constants=True).fit(with_constants(data)).log_likelihood_ == model.log_likelihood_
+    )
+    assert with_constants(data).to_frame()["mode"].astype(str).tolist() == rows["mode"].tolist()
+
+
+def test_the_no_choice_option_has_no_label():
+    frame = simulated(people=10)
+    frame["alt"] = frame["alt"].map({1: "left", 2: "right", 3: "none"})
+    data = th.ChoiceExperiment.from_frame(frame, none="none")
+    model = th.MultinomialLogit("price", constants=True).fit(data)
+    assert list(model.coef_.index) == ["inside", "price", "brand[B]", "brand[C]", "zoom[yes]", "alt[right]"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"linear": "brand"}, "linear names 'brand', whose level 'A' is no number"),
+        ({"knots": {"brand": 1}}, "whose level 'A' is no number"),
+        ({"knots": {"prize": 1}}, "knots names 'prize', which is no attribute. Did you mean 'price'"),
+        ({"knots": {"price": [5]}}, "between its smallest and largest tested value, 5 and 25"),
+        ({"knots": {"price": [20, 10]}}, "increasing numbers"),
+        ({"knots": {"price": 2}}, "how many there are, 1 to 1; got 2"),
+        ({"knots": {"price": "many"}}, "got 'many'"),
+        ({"knots": [10]}, "knots must map attributes"),
+        ({"interactions": "price"}, "interactions must be pairs"),
+        ({"interactions": [("price",)]}, "interactions must be pairs"),
+        ({"interactions": [("price", "price")]}, "of two attributes"),
+        ({"interactions": [("price", "zoom"), ("zoom", "price")]}, "stands once"),
+        ({"interactions": [("price", "size")]}, "interactions names 'size'"),
+        ({"constants": "mode"}, "constants must be True or False"),
+    ],
+)
+def test_bad_arguments(data, asked, sentence):
+    for model in (th.MultinomialLogit, th.HierarchicalLogit):
+        with pytest.raises(ArgumentError, match=sentence):
+            model(**asked).fit(data)
+
+
+def test_constants_need_labels():
+    data = th.ChoiceExperiment.from_frame(simulated(people=3).drop(columns="alt"))
+    with pytest.raises(ArgumentError, match="the data have none; name their column by alternative"):
+        th.MultinomialLogit(constants=True).fit(data)
