@@ -8,24 +8,14 @@ import pytest
 from arviz_stats.base.array import array_stats
 from experiment_data import camera, simulated
 from real_data import needs_data
-from scipy import stats
 
 import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import run_chains
 from thali.inference.seeds import streams
-from thali.model.choice_logits.hierarchical_chain import Chain, Prior, problem_of, start_of
+from thali.model.choice_logits.hierarchical_chain import Chain, Prior, problem_of
 from thali.model.choice_logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people
-from thali.model.choice_logits.hierarchical_sweep import (
-    Draws,
-    draw_covariance,
-    draw_mean,
-    log_density,
-    log_likelihood_of,
-    run,
-)
 from thali.model.choice_logits.logit import Tasks, probabilities
-from thali.testing.naive_choice_models import hierarchical_log_joint
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")

@@ -33,9 +33,7 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
                 f": the data have no attribute {name!r}; they have {shorten(known, 20)}.{suggest(name, known)}",
             )
         if found.get(name, direction) != direction:
-            raise ArgumentError(
-                Argument(argument), f": {name!r} cannot be both increasing and decreasing; choose one."
-            )
+            raise ArgumentError(Argument(argument), f": {name!r} cannot be both increasing and decreasing; choose one.")
         levels = data.levels[name]
         if data.orders[name] == ALPHABET:
             raise ArgumentError(

@@ -115,13 +115,18 @@ class Chain(FixedChain):
     record: "Draws"
 
     def __init__(self, problem: Problem, rng: np.random.Generator, draws: int, tune: int, thin: int) -> None:
+        """`tune` counts sweeps."""
         self.problem, self.rng = problem, rng
         self.state, self.space = start_of(problem, rng), space_of(problem)
-        super().__init__(draws, tune, thin)
+        super().__init__(draws, 0, thin)
+        self.tune, self.total = tune, tune + draws * thin
         people, p = self.state.beta.shape
-        shapes = (problem.covariates.shape[1], p), (p, p)
-        beta = np.zeros((draws, people, p), np.float32)
-        self.record = Draws(*(np.zeros((draws, *shape)) for shape in shapes), beta, np.zeros(draws))
+        self.record = Draws(
+            mean=np.zeros((draws, problem.covariates.shape[1], p)),
+            covariance=np.zeros((draws, p, p)),
+            beta=np.zeros((draws, people, p), np.float32),
+            log_likelihood=np.zeros(draws),
+        )
 
     @property
     def acceptance(self) -> float:

@@ -19,7 +19,11 @@ _NEWCOMERS, _DRAWS_OF_NEWCOMERS = 1_024, 1_000  # the sampling noise of a share 
 
 
 def chooser_of(
-    coding: "Coding", data: "ChoiceExperiment", posterior: "xarray.Dataset", of_new: "Population", directions: np.ndarray
+    coding: "Coding",
+    data: "ChoiceExperiment",
+    posterior: "xarray.Dataset",
+    of_new: "Population",
+    directions: np.ndarray,
 ) -> LogitChooser:
     """The people of the data; of many people in many draws, with fewer draws."""
     beta = posterior["beta"].values

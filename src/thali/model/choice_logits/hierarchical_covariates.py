@@ -38,7 +38,7 @@ def covariates_of(respondents: Any, data: "ChoiceExperiment") -> Covariates:
                 Argument("respondents"),
                 f" names {name!r}, which is no column of people; they have {shorten(known, 20)}.{suggest(name, known)}",
             )
-        for label, values in _columns(name, data.people[name]):
+        for label, values in _columns(name, data.people.loc[:, name]):
             names.append(label)
             columns.append(values)
     people = len(data.respondents)
@@ -80,7 +80,8 @@ def _columns(name: str, column: "pd.Series") -> list[tuple[str, np.ndarray]]:
         )
     if column.nunique() < 2:
         raise DataError(
-            Argument("respondents"), f": {name!r} is {column.iloc[0]!r} for everybody, which explains nothing; leave it out."
+            Argument("respondents"),
+            f": {name!r} is {column.iloc[0]!r} for everybody, which explains nothing; leave it out.",
         )
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return [(name, column.to_numpy(float))]

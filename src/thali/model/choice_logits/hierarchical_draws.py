@@ -57,7 +57,9 @@ def to_datatree(
     numbers, draws = kept_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + draws) for chain in kept]
-    drawn = {name: np.stack([part[name] for part in parts]) for name in ("mean", "covariance", "beta", "log_likelihood")}
+    drawn = {
+        name: np.stack([part[name] for part in parts]) for name in ("mean", "covariance", "beta", "log_likelihood")
+    }
     posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale, covariates=covariates)
     rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
     problem = kept[0].problem

@@ -157,7 +157,8 @@ def probabilities_of_task(problem: Any, space: Any, t: Any) -> Any:
 def add_curvature(problem: Any, space: Any, beta: Any, n: Any, result: Any) -> None:
     r"""Add the expected negative second derivative of the log-likelihood of person n in beta.
 
-    .. math:: \sum_t D (\sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T) D, \qquad D = \operatorname{diag}(db/d\beta)
+    .. math::
+        \sum_t D (\sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T) D, \qquad D = \operatorname{diag}(db/d\beta)
     """
     p = beta.size
     write_tastes(problem, beta, space.taste)

@@ -44,7 +44,7 @@ def centre_of(problem: Any, mean: Any, n: Any, i: Any) -> Any:
 
 @part
 def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """M | beta, Sigma: normal of precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 vec(Z^T beta Sigma^-1)."""
+    """M | beta, Sigma: normal of precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 Z^T beta Sigma^-1."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     for r in range(q):
@@ -150,7 +150,7 @@ def prepare_moves(problem: Any, state: Any) -> None:
 
 @part
 def add_together(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -> None:
-    """Add the curvature of the likelihood of person n in M and c, for every k and for the scales, given that in beta."""
+    """Add the curvature of the likelihood of person n in M and c, for every k, given that in beta."""
     q, p = state.mean.shape
     for i in range(p):
         for r in range(q):

@@ -6,29 +6,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..prior_sample import PriorSample, predictive_group
-from .coding import Coding
-from .hierarchical_chain import Prior
-from .hierarchical_covariates import Covariates
 from .hierarchical_draws import draws_group, observed_group
+from .hierarchical_fit import Parts
 from .hierarchical_reported import reported
-from .hierarchical_tastes import TasteScale
 from .logit import probabilities, tasks_of
 
 if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
 
 
-def sample_tastes(
-    prior: Prior,
-    coding: Coding,
-    scale: TasteScale,
-    covariates: Covariates,
-    data: "ChoiceExperiment",
-    rngs: Sequence[np.random.Generator],
-) -> PriorSample:
+def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]) -> PriorSample:
     """The population, everybody's tastes, and a choice in each task."""
     from scipy.stats import invwishart
 
+    coding, scale, covariates, prior = parts
     tasks = tasks_of(data, coding)
     matrix, starts, task_of_row = tasks.matrix / coding.scale @ scale.steps, tasks.first_row[:-1], tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]

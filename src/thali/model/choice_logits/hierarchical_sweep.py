@@ -24,7 +24,14 @@ import numpy as np
 from thali._jit import allocating, scalar
 
 from .hierarchical_people import add_curvature, slope_of, visit, write_tastes
-from .hierarchical_population import add_together, add_together_prior, draw_covariance, draw_mean, move_together, prepare_moves
+from .hierarchical_population import (
+    add_together,
+    add_together_prior,
+    draw_covariance,
+    draw_mean,
+    move_together,
+    prepare_moves,
+)
 
 _DECAY = 0.6  # of the gains of step adaptation
 _EVALUATIONS = 8  # of the curvature, over which it is averaged

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali.data.experiment_levels import as_number
 from thali.errors import Argument, ArgumentError
 
 from .coding import Coding

@@ -1,6 +1,5 @@
 """Checks of the arguments of `ProductClasses`, all before anything runs."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np

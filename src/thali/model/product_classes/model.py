@@ -12,10 +12,10 @@ from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, RunByChains
+from ..choice_logits.directions import directions_of
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling, opened_job
-from ..choice_logits.directions import directions_of
 from .arguments import MAX_SWEEPS, STEPS, Run, settings_of
 from .reports.methods import Reports
 
