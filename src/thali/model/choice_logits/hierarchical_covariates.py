@@ -81,7 +81,7 @@ def _columns(name: str, column: "pd.Series") -> list[tuple[str, np.ndarray]]:
     if column.nunique() < 2:
         raise DataError(
             Argument("respondents"),
-            f": {name!r} is {column.iloc[0]!r} for everybody, which explains nothing; leave it out.",
+            f": {name!r} is {str(column.iloc[0])!r} for everybody, which explains nothing; leave it out.",
         )
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return [(name, column.to_numpy(float))]
