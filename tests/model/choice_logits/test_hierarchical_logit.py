@@ -82,7 +82,7 @@ def test_people_are_predicted_better_by_their_own_tastes(fitted):
 
 def test_predictions_are_averages_over_draws(fitted):
     model, train, test = fitted
-    beta = model.posterior_["posterior"].dataset["beta"].values.reshape(-1, 80, 5).astype(float)
+    beta = model.posterior_["posterior"].dataset["beta"].values.reshape(-1, 80, 5)
     assert list(model.coef_.index) == ["price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]"]
     assert model.individual_.to_numpy() == pytest.approx(beta.mean(axis=0))
     rows = test.to_frame()
@@ -156,7 +156,7 @@ def test_summary_and_its_verdict(fitted):
     assert len(rows) == 10 and list(model.population().index)[:2] == ["mean[price[15]]", "mean[price[25]]"]
     p, level = model.predict_proba(train), train.products[train.row_product, 0]
     np.testing.assert_allclose(model.summary()["mean"].iloc[0], p[level == 1].sum() / train.n_tasks, rtol=1e-9)
-    beta = model.posterior_["posterior"]["beta"].values[..., 0].astype(float)
+    beta = model.posterior_["posterior"]["beta"].values[..., 0]
     np.testing.assert_allclose(model.summary()["mean"].iloc[5], (1 / (1 + np.exp(-beta))).mean(), rtol=1e-9)
     assert 0.7 < float(model.posterior_["sample_stats"].dataset["acceptance_rate"].mean()) < 0.9
     with pytest.warns(ConvergenceWarning, match="chains") as messages:
@@ -174,7 +174,7 @@ def test_tastes_keep_their_signs():
     taste = by_level.posterior_["posterior"]["taste"].values
     assert list(taste[:3]) == ["ln price[5] over price[15]", "ln price[15] over price[25]", "brand[B]"]
     people = beta.reshape(-1, *beta.shape[2:]).mean(axis=(0, 1))
-    assert by_level.coef_.to_numpy()[:2] == pytest.approx(people[:2], rel=1e-5)
+    assert by_level.coef_.to_numpy()[:2] == pytest.approx(people[:2], rel=1e-9)
     sloped = th.HierarchicalLogit(linear="price", signs={"price": "decreasing"}).fit(data, **budget)
     assert (sloped.posterior_["posterior"]["beta"].values[..., 0] < 0.0).all()
     assert sloped.population().index[0] == "mean[ln -price]"
@@ -260,7 +260,7 @@ def test_directions_that_the_choices_contradict_are_said():
 
 def test_many_people_have_fewer_draws_further_apart(fitted):
     data = th.ChoiceExperiment.from_frame(simulated(people=30))
-    for people, thin, first in ((30, 2, 1000), (10_000, 6, 335), (10_000_000, 20, 100)):
+    for people, thin, first in ((30, 2, 1000), (10_000, 12, 167), (10_000_000, 20, 100)):
         source = SimpleNamespace(respondents=range(people))
         run = checked_run(None, 200, 4, None, 1, 1, False)
         parts = th.HierarchicalLogit()._parts(data)._replace(coding=SimpleNamespace(names=["a"] * 10))

@@ -262,7 +262,7 @@ def test_joint_distribution(sign, covariates):
     initialise(problem, state, space)
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
-    kept = Draws(np.empty((1, q, p)), np.empty((1, p, p)), np.empty((1, 3, p), np.float32), np.empty(1))
+    kept = Draws(np.empty((1, q, p)), np.empty((1, p, p)), np.empty((1, 3, p)), np.empty(1))
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(20_000):
         run(rng, problem, state, space, kept, 1, 3, 0, 10)

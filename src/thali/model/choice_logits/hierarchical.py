@@ -64,7 +64,7 @@ class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfDa
     ----------
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
-        which), covariate_effect, beta (the tastes of every respondent, in single precision) and log_likelihood.
+        which), covariate_effect, beta (the tastes of every respondent) and log_likelihood.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign.
     individual_ : pandas.DataFrame (respondents, p)

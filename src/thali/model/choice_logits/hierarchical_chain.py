@@ -124,7 +124,7 @@ class Chain(FixedChain):
         self.record = Draws(
             mean=np.zeros((draws, problem.covariates.shape[1], p)),
             covariance=np.zeros((draws, p, p)),
-            beta=np.zeros((draws, people, p), np.float32),
+            beta=np.zeros((draws, people, p)),
             log_likelihood=np.zeros(draws),
         )
 

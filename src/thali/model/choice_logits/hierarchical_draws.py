@@ -130,7 +130,8 @@ def draws_group(
     import xarray as xr
 
     by, factors = ("chain", "draw"), scale.factors()
-    in_units = (beta / scale.scale.astype(np.float32)) @ scale.steps.T.astype(np.float32)
+    in_units = beta / scale.scale
+    in_units = in_units @ scale.steps.T if scale.sign.any() else in_units
     variables = {
         "mean": ((*by, "coefficient"), scale.in_units(mean[:, :, 0])),
         "covariance": ((*by, "coefficient", "coefficient_other"), covariance / np.outer(factors, factors)),

@@ -47,7 +47,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     tune = run.tune * (THIN if run.thin is None else run.thin)
     first = FIRST_DRAWS
     if run.draws is None and run.thin is None:  # fewer draws, further apart, where they are large
-        size = run.chains * len(source.respondents) * len(coding.names) * np.dtype(np.float32).itemsize
+        size = run.chains * len(source.respondents) * len(coding.names) * np.dtype(float).itemsize
         first = max(_FEWEST, min(FIRST_DRAWS, _FIRST_BYTES // size))
     thin = THIN * -(-FIRST_DRAWS // first) if run.thin is None else run.thin
     run = run._replace(thin=thin)
@@ -82,7 +82,7 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale") -> dict[str, Any]:
 
     posterior = tree["posterior"].dataset
     over = ["chain", "draw"]
-    tastes = posterior["beta"].mean(over, dtype=np.float64)
+    tastes = posterior["beta"].mean(over)
     people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
     has_sign = np.abs(scale.steps) @ (scale.sign != 0.0) > 0.0
     means = np.where(has_sign, tastes.mean("respondent"), posterior["mean"].mean(over))

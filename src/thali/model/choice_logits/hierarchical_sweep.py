@@ -98,7 +98,7 @@ class Draws(NamedTuple):
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
-    beta: np.ndarray  # (draws, N, p) float32: signed numbers, whose sums are the tastes
+    beta: np.ndarray  # (draws, N, p) signed numbers, whose sums are the tastes
     log_likelihood: np.ndarray  # (draws,)
 
 
