@@ -67,6 +67,13 @@ def share(name: str | Fact, value: Any, meaning: str) -> float:
     return float(value)
 
 
+def between(name: str | Fact, value: Any, meaning: str) -> float:
+    """A number between 0 and 1, which are excluded."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < 1.0:
+        raise ArgumentError(_named(name), f" is {meaning} and must be between 0 and 1; got {value!r}.")
+    return float(value)
+
+
 def seed_number(name: str | Fact, value: Any) -> int:
     """A whole number of 0 or more, of any size."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:

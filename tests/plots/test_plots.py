@@ -41,7 +41,8 @@ def celebrities():
 
 
 OF_MAXIMA = ("preference_tree", "residuals", "utility_scale")
-OF_EXPERIMENTS = ("attribute_importance", "classes", "evidence_path", "level_effects", "market_shares", "people")
+OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "evidence_path", "level_effects", "market_shares")
+OF_EXPERIMENTS += ("people", "willingness_to_pay")
 OTHERS = (
     "comparison",
     "decision",

@@ -146,6 +146,32 @@ def test_market_shares(model):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
+@pytest.mark.fit
+def test_demand_and_willingness_to_pay(model):
+    data = LONG if "wifi" in model._design_.attributes else ATTRIBUTES
+    first, products = next(iter(data)), market(data)
+    table = model.demand(first, products.index[-1], data[first], products)
+    ax = plots.demand(table)
+    assert_no_overlap(ax)
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), table["share"])
+    with pytest.raises(ArgumentError, match="has no demand"):
+        plots.demand(model.market_shares(products))
+    if data is ATTRIBUTES:
+        numbers = plots.demand(table.assign(price=table["price"].astype(float)))
+        assert_no_overlap(numbers)
+        pay = model.willingness_to_pay("price")
+        ax = plots.willingness_to_pay(pay)
+        assert_no_overlap(ax)
+        assert [text.get_text() for text in ax.get_yticklabels()][-1] == "battery: 12 h over 4 h"
+        low, high = ax.get_xlim()
+        beyond = pay.assign(people_ub=np.inf, wtp_ub=np.inf)
+        ax = plots.willingness_to_pay(beyond)  # what has no end leaves the picture
+        assert_no_overlap(ax)
+        assert np.isfinite(ax.get_xlim()).all() and len(ax.lines[-2].get_xdata()) == len(pay)
+    with pytest.raises(ArgumentError, match="has no amounts"):
+        plots.willingness_to_pay(table)
+
+
 def test_evidence_path(model):
     ax = plots.evidence_path(model)
     assert_no_overlap(ax)

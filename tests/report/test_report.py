@@ -243,7 +243,7 @@ def test_no_level_becomes_markup_in_the_simulator():
 
 
 def test_only_models_of_choice_experiments_have_a_simulator():
-    assert th.MultinomialLogit()._market_draws() is None and th.EliminationByAspects()._market_draws() is None
+    assert th.AdditiveClustering()._market_draws() is None and th.EliminationByAspects()._market_draws() is None
 
 
 def test_the_kind_of_data_decides_about_the_check():

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from experiment_data import simulated
 from product_class_fits import experiment, fitted
 from tiny_models import TINY
 
@@ -73,6 +74,12 @@ def logits():
     return MarketDraws(attributes, logit_tastes(columns, tastes), 0.0, (None, None), ((0, 1.0), (2, 4.0)), "30 draws")
 
 
+def fitted_logit():
+    """A market of an estimate, with a number in pieces whose slopes hang on the brand."""
+    data = th.ChoiceExperiment.from_frame(simulated(people=20))
+    return th.MultinomialLogit(knots={"price": [12]}, interactions=[("price", "brand")]).fit(data)._market_draws()
+
+
 def classes(none, labels=None):
     """A market of product classes, with draws from the prior."""
     data = experiment(none=none)
@@ -135,12 +142,15 @@ def interval(values):
     return [values.mean(axis=0), *np.quantile(values, TAILS, axis=0)]
 
 
-@pytest.mark.parametrize("kind", ["classes", "classes with none", "logits"])
+@pytest.mark.parametrize("kind", ["classes", "classes with none", "logits", "fitted logit"])
 def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
-    draws = logits() if kind == "logits" else classes("none" in kind)
+    made = {"logits": logits, "fitted logit": fitted_logit}
+    draws = made[kind]() if kind in made else classes("none" in kind)
     page = opened(draws)
     if kind == "logits":
         markets = [[(1, 1.75), (2, 3.2)], [(1, 2.25), (2, 3.2), (None, 1.0), (0, 4.0)]]
+    elif kind == "fitted logit":
+        markets = [[(5.0, 1, 0), (17.5, 0, 1)], [(11.0, 0, 0), (22.0, 1, 1), (25.0, 2, 1)]]
     else:
         inside = (1,) if draws.none else ()
         products = [(0, 0, 0, 2), (3, 2, 1, 0), (1, 1, 1, 1), (2, 0, 0, 1), (0, 0, 0, 2), (3, 1, 0, 0), (0, 2, 1, 2)]
@@ -156,11 +166,12 @@ def test_shares_are_those_of_the_model_and_so_are_changes(opened, kind):
             values = draws.shares([asked])[0]
             rows = [row for row in rows_of(page) if row["share"]]
             found = [[float(row[name]) for row in rows] for name in ("share", "share_lb", "share_ub")]
-            np.testing.assert_allclose(found, interval(values), rtol=0, atol=1e-6)
+            np.testing.assert_allclose(found, draws.described(values, TAILS), rtol=0, atol=1e-6)
             if before is not None:
                 both = min(len(market), before.shape[1])
                 found = [[float(r[name]) for r in rows[:both]] for name in ("change", "change_lb", "change_ub")]
-                np.testing.assert_allclose(found, interval(values[:, :both] - before[:, :both]), rtol=0, atol=1e-6)
+                wanted = draws.described(values[:, :both] - before[:, :both], TAILS)
+                np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
         if before is None:
             page.click("#market-pin")
             before = values[:, : len(market)]

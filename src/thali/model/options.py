@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from thali._arguments import positive, seed_number, share, whole
+from thali._arguments import between, positive, seed_number, share, whole
 
 from .spec import CELL, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
 
@@ -191,6 +191,43 @@ EXPERIMENT = (
         CUTS,
         DATA,
         metavar="NAME=K|NAME=A,B,...",
+    ),
+)
+KNOTS = Option(
+    "knots",
+    "Attributes of numbers whose slope changes at K places, or at A, B, ...",
+    CUTS,
+    metavar="NAME=K|NAME=A,B,...",
+)
+INTERACTIONS = Option(
+    "interactions",
+    "Attributes whose effects depend on those of others, such as price=brand,zoom.",
+    LISTS,
+    metavar="NAME=A,B,...",
+)
+CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool)
+MARKET_STUDY = (
+    Option(
+        "market",
+        "A table of products, one a line, whose market shares are predicted; a column scenario makes several markets.",
+        Path,
+        REPORT,
+        metavar="FILE",
+    ),
+    Option(
+        "price",
+        "The attribute of amounts of money, in which willingness to pay is told.",
+        to=REPORT,
+        default="one that is called price or cost",
+        metavar="COLUMN",
+    ),
+    Option(
+        "ci",
+        "Probability of the intervals of the tables.",
+        float,
+        REPORT,
+        default="0.89",
+        check=partial(between, meaning="the probability of an interval"),
     ),
 )
 TARGET = Option(

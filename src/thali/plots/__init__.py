@@ -23,6 +23,8 @@ level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
 people                 the number of classes that two people share
 market_shares          shares in a simulated market, before and after a change
+demand                 the share of a product at several prices
+willingness_to_pay     what people would pay for the levels of attributes
 evidence_path          the evidence, step by step
 """
 

@@ -3,6 +3,7 @@ from .check import check as check
 from .classes import classes as classes
 from .comparison import comparison as comparison
 from .decision import decision as decision
+from .demand import demand as demand
 from .evidence_path import evidence_path as evidence_path
 from .feature_matrix import features as features
 from .feature_number import n_features as n_features
@@ -21,3 +22,4 @@ from .similarity import similarity as similarity
 from .traces import trace as trace
 from .tree import tree as tree
 from .utility_scale import utility_scale as utility_scale
+from .willingness_to_pay import willingness_to_pay as willingness_to_pay

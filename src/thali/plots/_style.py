@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._labels import display_width, one_line
+from thali.posterior.interval import INTERVAL
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
@@ -39,6 +41,11 @@ def whole_ticks(most: int) -> list[int]:
     """The whole numbers from 1 to `most`, evenly spaced; all of them up to 12."""
     step = next(step for power in (1, 10, 100, 1000, 10_000) for step in (power, 5 * power) if most <= 12 * step)
     return [1, *range(step, most + 1, step)] if step > 1 else list(range(1, most + 1))
+
+
+def interval_of(table: "pandas.DataFrame") -> float:
+    """The probability of the intervals of a table."""
+    return float(table.attrs.get("interval", INTERVAL))
 
 
 def short(labels: list[str]) -> list[str]:

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.posterior.interval import INTERVAL, INTERVAL_COLUMNS
+from thali.model.choice_answers.figures import interval_columns
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -21,13 +21,13 @@ _ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
 def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the probability that one level of an attribute is preferred to another, all else being equal.
 
-    A point is the mean over people, its thick line the interval over draws; the thin line holds 89 % of people. The
-    dashed line is indifference. For an attribute with four levels or more each is compared with the worst one, or with
-    the first if there is no direction.
+    A point is the mean over people, its thick line the interval over draws; where people differ, the thin line holds
+    most of them. The dashed line is indifference. For an attribute with four levels or more each is compared with the
+    worst one, or with the first if there is no direction.
 
     Parameters
     ----------
-    model : ProductClasses
+    model : ProductClasses, MultinomialLogit or HierarchicalLogit
         Fitted; or the table that its `level_effects()` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
@@ -43,11 +43,13 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     width = label_width([*labels, *(f"{head} " for head in heads)])
     deepest = places[-1] + 0.16
     ax = new_axes(4.0 + width, 0.75 + deepest)[0] if ax is None else ax
-    middle, ends = table["effect"].to_numpy(), table[list(INTERVAL_COLUMNS)].to_numpy()
-    people = table[["people_lb", "people_ub"]].to_numpy()
+    interval = interval_of(table)
+    middle, ends = table["effect"].to_numpy(), table[list(interval_columns(interval))].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
-    ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{INTERVAL:.0%} of people")
-    ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {INTERVAL:.0%} interval")
+    if "people_lb" in table:
+        people = table[["people_lb", "people_ub"]].to_numpy()
+        ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{interval:.0%} of people")
+    ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {interval:.0%} interval")
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
@@ -72,7 +74,9 @@ def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
         kept.append(rows if len(rows) <= _FEW or versus.sum() < 3 else rows[versus])
     import pandas as pd
 
-    return pd.concat(kept)
+    found = pd.concat(kept)
+    found.attrs.update(table.attrs)
+    return found
 
 
 def _places(table: "pandas.DataFrame") -> tuple[np.ndarray, np.ndarray, list[str]]:

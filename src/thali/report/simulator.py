@@ -22,14 +22,12 @@ def section_of(draws: "MarketDraws") -> Section:
     names = [f"Product {chr(ord('A') + number)}" for number in range(len(draws.first_task))]
     none = [] if draws.none is None else [draws.none]
     found = draws.shares([[*draws.first_task, *none]])[0]
-    low, high = np.quantile(found, TAILS, axis=0)
+    mean, low, high = draws.described(found, TAILS)
     shares = tuple(
         Share(name, *(f"{100 * value:.1f}" for value in values))
-        for name, values in zip(
-            [*names, *[NONE] * len(none)], np.transpose([found.mean(axis=0), low, high, high - low]), strict=True
-        )
+        for name, values in zip([*names, *[NONE] * len(none)], np.transpose([mean, low, high, high - low]), strict=True)
     )
-    first = shares[int(found.mean(axis=0).argmax())]
+    first = shares[int(mean.argmax())]
     sentences = (
         "Which share of the respondents would choose each product of a market? At first it is that of the first task."
         f" The largest share there: {first.name}, {first.mean} % ({interval_name()} {first.low} to {first.high}).",
@@ -56,6 +54,7 @@ def _for_script(draws: "MarketDraws", tails: Any) -> str:
         "attributes": [attribute._asdict() for attribute in draws.attributes],
         "rule": draws.rule.packed(),
         "lapse": draws.lapse,
+        "is_estimate": draws.is_estimate,
         "none": draws.none,
         "none_name": NONE,
         "first_task": draws.first_task,

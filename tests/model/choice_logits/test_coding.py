@@ -20,11 +20,13 @@ def data():
 
 
 def test_pieces_of_a_number(data):
-    coding = coding_of(data, knots={"price": [10, 18]})
-    assert coding.names[:3] == ("price[to 10]", "price[10 to 18]", "price[from 18]")
-    products = data.encode(data.to_frame().head(6)).products
-    x = np.array([5.0, 15.0, 25.0])[products[:, 0]]
-    wanted = np.column_stack([np.minimum(x, 10), np.clip(x - 10, 0, 8), np.maximum(x - 18, 0)])
+    frame = simulated(people=4).assign(price=lambda f: f["price"] + 6 * (f["alt"] == 2))
+    data = th.ChoiceExperiment.from_frame(frame)
+    coding = coding_of(data, knots={"price": [12, 18]})
+    assert coding.names[:3] == ("price[to 12]", "price[12 to 18]", "price[from 18]")
+    products = data.products[data.row_product]
+    x = frame["price"].to_numpy()
+    wanted = np.column_stack([np.minimum(x, 12), np.clip(x - 12, 0, 6), np.maximum(x - 18, 0)])
     np.testing.assert_array_equal(coding.matrix(products)[:, :3], wanted)
     np.testing.assert_allclose(coding.scale[:3], coding.matrix(data.products)[:, :3].std(axis=0))
 
@@ -127,6 +129,7 @@ def test_the_no_choice_option_has_no_label():
         ({"knots": {"prize": 1}}, "knots names 'prize', which is no attribute. Did you mean 'price'"),
         ({"knots": {"price": [5]}}, "between its smallest and largest tested value, 5 and 25"),
         ({"knots": {"price": [20, 10]}}, "increasing numbers"),
+        ({"knots": {"price": [12, 16]}}, "the tested values 5, 15, 25 do not show; give fewer"),
         ({"knots": {"price": 2}}, "how many there are, 1 to 1; got 2"),
         ({"knots": {"price": "many"}}, "got 'many'"),
         ({"knots": [10]}, "knots must map attributes"),

@@ -1,11 +1,18 @@
 """The rule of logits for markets: the probabilities that the models predict."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
+import pytest
 from experiment_data import simulated
 
 import thali as th
+from thali.model.choice_logits import market
+from thali.model.choice_logits.chooser import LogitChooser
+from thali.model.choice_logits.coding import coding_of
 from thali.model.market_draws.logit import Columns, logit_tastes
+from thali.posterior.interval import TAILS
 
 MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 
@@ -54,3 +61,47 @@ def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute()
     wanted = (odds / odds.sum(axis=-1, keepdims=True)).mean(axis=1)
     np.testing.assert_allclose(rule.shares([market])[0], wanted, rtol=0, atol=1e-3)
     assert rule.packed()["people"] == 7 and rule.codes.dtype == np.int16
+
+
+ASKED = [[(5.0, 1, 0), (17.5, 0, 1), (25.0, 2, 1)], [(11.0, 0, 0), (22.0, 1, 1)]]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"linear": "price"}, {"knots": {"price": [15]}, "interactions": [("price", "brand")]}], ids=str
+)
+def test_the_draws_of_a_market_are_those_of_market_shares(asked):
+    data = th.ChoiceExperiment.from_frame(simulated(people=10, seed=4))
+    for model in (th.MultinomialLogit(**asked), th.HierarchicalLogit(**asked)):
+        quick = {"draws": 20, "tune": 20, "chains": 2, "random_seed": 1, "progressbar": False}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(data, **(quick if isinstance(model, th.HierarchicalLogit) else {}))
+        draws = model._market_draws()
+        assert [part.takes_any for part in draws.attributes] == [True, False, False]
+        names, levels = list(data.levels), data.levels
+        for products, found in zip(ASKED, draws.shares(ASKED), strict=True):
+            rows = [(p[0], *(levels[n][c] for n, c in zip(names[1:], p[1:], strict=True))) for p in products]
+            table = model.market_shares(pd.DataFrame(rows, columns=names))
+            # tastes are rounded to a 32,767th of the largest
+            np.testing.assert_allclose(draws.described(found, TAILS)[0], table["share"], rtol=0, atol=2e-3)
+
+
+def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
+    data = th.ChoiceExperiment.from_frame(simulated(people=30, seed=4))
+    coding = coding_of(data)
+    tastes = np.random.default_rng(0).normal(size=(60, 30, 5))
+    chooser = LogitChooser(coding, data, tastes, np.zeros(60, int))
+    monkeypatch.setattr(market, "MAX_TASTES", 40 * 10 * 5)
+    found = market.market_draws(chooser)
+    assert found.rule.codes.shape == (40, 10, 5) and "10 of 30 respondents" in found.size
+
+
+def test_levels_that_no_task_shows_are_not_offered():
+    data = th.ChoiceExperiment.from_frame(simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]})
+    with pytest.warns(th.errors.DataWarning, match="No task shows"):
+        model = th.MultinomialLogit().fit(data)
+    draws = model._market_draws()
+    assert draws.attributes[1].levels == ("A", "B", "C")
+    shares = draws.shares([[(0, 0, 0), (0, 1, 0), (0, 2, 0)]])[0][0]
+    rows = pd.DataFrame({"price": 5, "brand": ["A", "B", "C"], "zoom": "no"})
+    np.testing.assert_allclose(shares, model.predict_proba(rows), atol=2e-3)

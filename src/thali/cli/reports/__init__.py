@@ -41,6 +41,8 @@ _FILES = {
     ("plackett-luce", ""): "classifiers",
     ("sparse-logit", ""): "classifiers",
     ("product-classes", ""): "product_classes",
+    ("multinomial-logit", ""): "choice_logits",
+    ("hierarchical-logit", ""): "choice_logits",
 }
 
 

@@ -23,13 +23,13 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     model = fitted.model
     summary = model.summary()
     if "r_hat" not in summary:
-        text = f"{fitted.data}\n\n{_estimates(summary)}\n\n{judgement(model, fitted.words)}"
+        text = f"{fitted.data}\n\n{estimates_text(summary)}\n\n{judgement(model, fitted.words)}"
         return Answer(text, {"summary": summary}, drawn(model, fitted.spec))
     parts = [str(fitted.data), every_quantity(summary), judgement(model, fitted.words)]
     return Answer("\n\n".join(parts), {"summary": summary.rename_axis("quantity")}, drawn(model, fitted.spec))
 
 
-def _estimates(table: "pandas.DataFrame") -> str:
+def estimates_text(table: "pandas.DataFrame") -> str:
     """Estimates without draws."""
     rows = [(str(table.index.name or ""), *map(str, table.columns))]
     for name, values in zip(table.index, table.to_numpy(float), strict=True):

@@ -33,15 +33,23 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
         weights = _checked_weights(chooser, respondent_weights)
     if people is None:
         return weights
-    chosen = _chosen(chooser, people)
-    if not chosen.any():
-        raise ArgumentError(Argument("people"), " leaves nobody; widen the filter.")
+    chosen = respondents_of(chooser, people)
     weights = np.where(chosen, weights, 0.0)
     if not weights.any():
         raise ArgumentError(
             Argument("people"), " leaves only respondents whose weight is 0; widen the filter or change their weights."
         )
     return weights
+
+
+def respondents_of(chooser: "Chooser", people: Any) -> np.ndarray:
+    """Whether each respondent is asked for; None: all are."""
+    if people is None:
+        return np.ones(len(chooser.data.respondents), bool)
+    chosen = _chosen(chooser, people)
+    if not chosen.any():
+        raise ArgumentError(Argument("people"), " leaves nobody; widen the filter.")
+    return chosen
 
 
 def _checked_weights(chooser: "Chooser", given: Any) -> np.ndarray:

@@ -1,11 +1,10 @@
 """Means, intervals and standard errors of what was drawn, and what their columns are called."""
 
-import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError
+from thali._arguments import between
 
 if TYPE_CHECKING:
     from .chooser import Chooser
@@ -13,11 +12,7 @@ if TYPE_CHECKING:
 
 def probability_of(ci: Any) -> float:
     """The argument `ci`, checked."""
-    if isinstance(ci, bool) or not isinstance(ci, numbers.Real) or not 0.0 < float(ci) < 1.0:
-        raise ArgumentError(
-            Argument("ci"), f" is the probability of an interval and must be between 0 and 1; got {ci!r}."
-        )
-    return float(ci)
+    return between("ci", ci, "the probability of an interval")
 
 
 def interval_columns(ci: float) -> tuple[str, str]:

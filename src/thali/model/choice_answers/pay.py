@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import suggest
+from thali.data.column_names import plain
 from thali.data.experiment_levels import as_number
 from thali.data.experiment_scheme import INSIDE
-from thali.errors import ArgumentError
+from thali.errors import Argument, ArgumentError
 
 from .crowd import weights_of
 from .effects import long_table
@@ -16,8 +17,11 @@ from .figures import error_between_chains, probability_of
 if TYPE_CHECKING:
     import pandas
 
+    from thali.data.experiment_scheme import Scheme
+
     from .chooser import Chooser
 
+_PRICES = ("price", "cost", "costs", "fee", "fare")
 _MOST = 20_000_000  # numbers kept, of all draws, people and levels
 MIN_DRAWS, MAX_DRAWS = 40, 400
 
@@ -93,23 +97,39 @@ def willingness_to_pay(
     return table
 
 
+def refuse_wordy_price(scheme: "Scheme", price: str) -> None:
+    """Refuse a price that is no attribute, or whose levels are no amounts."""
+    if price not in scheme.levels or price == INSIDE:
+        raise ArgumentError(Argument("price"), f": there is no attribute {price!r}.{suggest(str(price), scheme.names)}")
+    for level in scheme.levels[price]:
+        if as_number(level) is None:
+            raise ArgumentError(
+                Argument("price"),
+                f": the level {level!r} of {price!r} is no number; name an attribute whose levels are amounts.",
+            )
+
+
+def price_among(scheme: "Scheme") -> str | None:
+    """The attribute that is called a price or a cost and has amounts as levels, if there is one."""
+    for name, levels in scheme.levels.items():
+        if plain(name) in _PRICES and all(as_number(level) is not None for level in levels):
+            return name
+    return None
+
+
 def prices_of(chooser: "Chooser", price: str) -> Prices:
     """The tested prices, if that attribute has numbers."""
     scheme = chooser.data.scheme
-    if price not in scheme.levels or price == INSIDE:
-        raise ArgumentError(f"price: there is no attribute {price!r}.{suggest(str(price), scheme.names)}")
+    refuse_wordy_price(scheme, price)
     place = scheme.names.index(price)
-    numbers = [as_number(level) for level in scheme.levels[price]]
-    for level, number in zip(scheme.levels[price], numbers, strict=True):
-        if number is None:
-            raise ArgumentError(
-                f"price: the level {level!r} of {price!r} is no number; name an attribute whose levels are amounts."
-            )
-    values, cells = np.array(numbers, float), chooser.level_cells()[place]
+    values = np.array(list(map(as_number, scheme.levels[price])), float)
+    cells = chooser.level_cells()[place]
     known = np.flatnonzero(~np.isnan(cells))
     order = known[np.argsort(values[known], kind="stable")]
     if len(order) < 2:
-        raise ArgumentError(f"price: the tasks of the fit show one {price!r} alone; nothing is known of others.")
+        raise ArgumentError(
+            Argument("price"), f": the tasks of the fit show one {price!r} alone, so that nothing is known of others."
+        )
     turns = chooser.turns(place)
     both = np.unique(np.concatenate([values[order], turns])) if len(turns) else values[order]
     return Prices(place, both, both if len(turns) else cells[order], chooser.is_linear(place))

@@ -14,7 +14,7 @@ from thali.data.experiment_scheme import INSIDE
 from thali.errors import DataError, DataWarning, Message, Setting
 from thali.inference.warn import warn
 
-from .coding_arguments import Wanted, numbers_of_levels, wanted_of
+from .coding_arguments import Wanted, numbers_of_levels, pieces, wanted_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,21 +74,6 @@ class Coding(NamedTuple):
     def matrix(self, codes: np.ndarray) -> np.ndarray:
         """The model matrix of products by their declared level numbers, shape (products, p)."""
         return self.rows(self.cells(codes))
-
-
-def pieces(values: np.ndarray, knots: Sequence[float]) -> np.ndarray:
-    """The part of a number that lies in each piece between knots: coefficients are slopes. Shape (values, pieces).
-
-    Examples
-    --------
-    >>> pieces(np.array([1.0, 3.0, 6.0]), (2.0, 5.0)).tolist()
-    [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [2.0, 3.0, 1.0]]
-    """
-    if not knots:
-        return values[:, None]
-    parts = [np.minimum(values, knots[0])]
-    parts += [np.clip(values, low, high) - low for low, high in pairwise(knots)]
-    return np.column_stack([*parts, np.maximum(values - knots[-1], 0.0)])
 
 
 def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()) -> Coding:

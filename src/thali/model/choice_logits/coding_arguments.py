@@ -1,6 +1,7 @@
 """The arguments that say how attributes become columns, checked against the data."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,8 @@ def interaction_pairs(interactions: Any) -> tuple[tuple[str, str], ...]:
     wrong = ArgumentError(
         Argument("interactions"), f" must be pairs of attributes, such as [('price', 'brand')]; got {interactions!r}."
     )
+    if isinstance(interactions, Mapping):
+        interactions = [(name, other) for name, others in interactions.items() for other in others]
     if isinstance(interactions, str) or not isinstance(interactions, Iterable):
         raise wrong
     found = []
@@ -91,6 +94,21 @@ def numbers_of_levels(name: str, levels: Iterable[str]) -> np.ndarray:
     return np.array(found, dtype=float)
 
 
+def pieces(values: np.ndarray, knots: Sequence[float]) -> np.ndarray:
+    """The part of a number that lies in each piece between knots: coefficients are slopes. Shape (values, pieces).
+
+    Examples
+    --------
+    >>> pieces(np.array([1.0, 3.0, 6.0]), (2.0, 5.0)).tolist()
+    [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [2.0, 3.0, 1.0]]
+    """
+    if not knots:
+        return values[:, None]
+    parts = [np.minimum(values, knots[0])]
+    parts += [np.clip(values, low, high) - low for low, high in pairwise(knots)]
+    return np.column_stack([*parts, np.maximum(values - knots[-1], 0.0)])
+
+
 def _known(argument: str, name: str, data: "ChoiceExperiment") -> None:
     if name not in data.attributes or name == INSIDE:
         raise ArgumentError(
@@ -114,5 +132,12 @@ def _knots_of(data: "ChoiceExperiment", name: str, given: Any) -> tuple[float, .
             Argument("knots"),
             f" of {name!r} must be increasing numbers between its smallest and largest tested value, {tested.min():g} "
             f"and {tested.max():g}, or how many there are, 1 to {max(1, len(tested) - 2)}; got {given!r}.",
+        )
+    columns = pieces(tested, tuple(found.tolist()))
+    shown = ", ".join(f"{value:g}" for value in tested)
+    if np.linalg.matrix_rank(columns - columns.mean(axis=0)) <= len(found):
+        raise ArgumentError(
+            Argument("knots"),
+            f" of {name!r} leave a piece whose slope the tested values {shown} do not show; give fewer of them.",
         )
     return tuple(found.tolist())

@@ -10,9 +10,9 @@ from thali.inference.chains import Run, checked_run
 from thali.inference.quiet import is_quiet
 
 from ..base import RunByChains
-from ..choice_answers.methods import ChoiceAnswers
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
+from .answers import LogitAnswers
 from .check import HasChoiceCheck
 from .multinomial import experiment, unseen_remarks
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .hierarchical_tastes import Population, TasteScale
 
 
-class HierarchicalLogit(ChoiceAnswers, RunByChains, HasChoiceCheck, HasPriorOfData):
+class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasPriorOfData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::

@@ -19,7 +19,7 @@ from thali.errors import (
 )
 
 from ..base import Job, Model
-from ..choice_answers.methods import ChoiceAnswers
+from .answers import LogitAnswers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _DRAWS, _SEED = 2_000, 0  # of the sampling distribution of the estimate
 
 
-class MultinomialLogit(ChoiceAnswers, Model):
+class MultinomialLogit(LogitAnswers, Model):
     r"""The multinomial logit, fitted by maximum likelihood: one vector of tastes for everybody.
 
     .. math:: P(x_j \mid X) = e^{x_j^T \beta} \Big/ \sum_{j' \in X} e^{x_{j'}^T \beta}
@@ -49,8 +49,9 @@ class MultinomialLogit(ChoiceAnswers, Model):
         Attribute of numbers -> where its slope changes, a list of numbers between tested values, or how many such
         places there are, at quantiles of the tested values. It has a coefficient, its slope, in each piece, and
         predictions take any number.
-    interactions : list of pairs of attributes
-        Two attributes whose columns also have coefficients for their products, such as [("price", "brand")].
+    interactions : list of pairs of attributes, or dict of lists
+        Two attributes whose columns also have coefficients for their products, such as [("price", "brand")] or
+        {"price": ["brand"]}.
     constants : bool
         Whether each alternative has a constant of its own, by its label (a means of transport, a place on the screen).
 

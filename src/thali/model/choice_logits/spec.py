@@ -2,9 +2,24 @@
 
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import CHAINS, CORES, DRAWS, EXPERIMENT, LINEAR, MAX_TIME, SEED, THIN, TUNE
+from ..options import (
+    CHAINS,
+    CONSTANTS,
+    CORES,
+    DRAWS,
+    EXPERIMENT,
+    INTERACTIONS,
+    KNOTS,
+    LINEAR,
+    MARKET_STUDY,
+    MAX_TIME,
+    SEED,
+    THIN,
+    TUNE,
+)
 from ..spec import ModelSpec
 
+CODING = (LINEAR, KNOTS, INTERACTIONS, CONSTANTS)
 MULTINOMIAL = ModelSpec(
     name="multinomial-logit",
     aliases=("MNL", "conditional-logit"),
@@ -12,7 +27,7 @@ MULTINOMIAL = ModelSpec(
     data=(EXPERIMENTS,),
     answers="one utility for everybody, by maximum likelihood",
     papers=("mcfadden1974",),
-    options=(LINEAR, *EXPERIMENT),
+    options=(*CODING, *EXPERIMENT, *MARKET_STUDY),
 )
 HIERARCHICAL = ModelSpec(
     name="hierarchical-logit",
@@ -22,7 +37,7 @@ HIERARCHICAL = ModelSpec(
     answers="utilities that are normally distributed among people",
     papers=("rossi2005",),
     options=(
-        LINEAR,
+        *CODING,
         DRAWS,
         TUNE.but(default="200"),
         CHAINS,
@@ -31,6 +46,7 @@ HIERARCHICAL = ModelSpec(
         MAX_TIME,
         SEED,
         *EXPERIMENT,
+        *MARKET_STUDY,
     ),
     pictures=("trace",),
 )

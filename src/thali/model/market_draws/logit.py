@@ -15,41 +15,58 @@ class Columns(NamedTuple):
     """The columns of the model matrix that stand for one attribute."""
 
     table: np.ndarray  # (levels + 1, columns) of each level; the last row: the attribute is missing
-    is_number: bool  # whether the first column is the number itself, whatever it is
+    is_number: bool  # whether the first columns are the number itself, whatever it is, piece by piece
+    knots: tuple[float, ...] = ()  # where a piece ends and the next begins
 
 
 class LogitTastes(NamedTuple):
-    """Tastes of P people in D draws, as whole multiples of a step for each coefficient."""
+    """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each coefficient."""
 
     columns: tuple[Columns, ...]
     codes: np.ndarray  # (D, P, p) int16
     steps: np.ndarray  # (p,)
+    crossed: tuple[tuple[int, int], ...]  # further columns: the products of two of those above
+    weights: np.ndarray  # (P,) share of people that each stands for
 
     def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market; without lapses."""
         tastes = self.codes * self.steps
-        return [_probabilities(tastes @ self.matrix(market).T).mean(axis=1) for market in markets]
+        return [self.weights @ _probabilities(tastes @ self.matrix(market).T) for market in markets]
 
     def matrix(self, market: Sequence[Product]) -> np.ndarray:
         """The model matrix of the products, shape (products, p)."""
-        return np.array([np.concatenate(list(map(_row, self.columns, product))) for product in market])
+        single = np.array([np.concatenate(list(map(_row, self.columns, product))) for product in market])
+        one, other = np.reshape(self.crossed, (-1, 2)).astype(np.int64).T
+        return np.hstack([single, single[:, one] * single[:, other]])
 
     def packed(self) -> dict[str, Any]:
         """The rule in terms of JSON."""
         return {
             "name": "logit",
             "people": int(self.codes.shape[1]),
-            "columns": [{"table": part.table.tolist(), "is_number": part.is_number} for part in self.columns],
+            "columns": [
+                {"table": part.table.tolist(), "is_number": part.is_number, "knots": part.knots}
+                for part in self.columns
+            ],
+            "crossed": self.crossed,
+            "weights": self.weights.tolist(),
             "codes": packed(self.codes),
             "steps": self.steps.tolist(),
         }
 
 
-def logit_tastes(columns: Sequence[Columns], tastes: np.ndarray) -> LogitTastes:
+def logit_tastes(
+    columns: Sequence[Columns],
+    tastes: np.ndarray,
+    crossed: Sequence[tuple[int, int]] = (),
+    weights: np.ndarray | None = None,
+) -> LogitTastes:
     """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
+    people = tastes.shape[1]
+    weights = np.full(people, 1.0 / people) if weights is None else weights
     largest = np.abs(tastes).max(axis=(0, 1))
     steps = np.where(largest > 0.0, largest, 1.0) / _LARGEST
-    return LogitTastes(tuple(columns), np.rint(tastes / steps).astype(np.int16), steps)
+    return LogitTastes(tuple(columns), np.rint(tastes / steps).astype(np.int16), steps, tuple(crossed), weights)
 
 
 def _row(part: Columns, level: float | None) -> np.ndarray:
@@ -57,8 +74,16 @@ def _row(part: Columns, level: float | None) -> np.ndarray:
     if level is None:
         return part.table[-1]
     if part.is_number:
-        return np.concatenate([[level], np.zeros(part.table.shape[1] - 1)])
+        own = _pieces(level, part.knots)
+        return np.concatenate([own, np.zeros(part.table.shape[1] - len(own))])
     return part.table[int(level)]
+
+
+def _pieces(value: float, knots: Sequence[float]) -> list[float]:
+    """The part of a number that lies in each piece between knots."""
+    starts, ends = [0.0, *knots], [*knots, np.inf]
+    first = [min(value, ends[0])]
+    return first + [min(max(value, low), high) - low for low, high in zip(starts[1:], ends[1:], strict=True)]
 
 
 def _probabilities(utility: np.ndarray) -> np.ndarray:

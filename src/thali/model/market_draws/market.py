@@ -41,8 +41,15 @@ class MarketDraws(NamedTuple):
     none: Product | None  # the no-choice option
     first_task: tuple[Product, ...]  # products that a respondent saw together
     size: str  # draws and people in words
+    is_estimate: bool = False  # whether the first draw is an estimate, and the others of its sampling distribution
 
     def shares(self, markets: Sequence[Sequence[Product]]) -> list[np.ndarray]:
         """Share of each product in each draw, shape (draws, products), of every market."""
         found = self.rule.shares(markets)
         return [(1.0 - self.lapse) * each + self.lapse / each.shape[1] for each in found]
+
+    def described(self, shares: np.ndarray, tails: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of shares (draws, products) the estimate or mean, and the ends of the interval."""
+        draws = shares[1:] if self.is_estimate else shares
+        low, high = np.quantile(draws, tails, axis=0)
+        return shares[0] if self.is_estimate else shares.mean(axis=0), low, high

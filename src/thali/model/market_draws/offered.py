@@ -9,7 +9,7 @@ from thali.data.experiment_scheme import INSIDE
 
 from .market import MarketAttribute, Product
 
-_MAX_PRODUCTS = 8  # of the first task
+MAX_PRODUCTS = 8  # of the first task
 
 
 def attributes_of(design: Any) -> tuple[MarketAttribute, ...]:
@@ -46,4 +46,4 @@ def first_task_of(design: Any) -> tuple[Product, ...]:
     """The products of the first task, without the no-choice option."""
     rows = design.products[design.row_product[: design.first_row[1]]].tolist()
     products = [tuple(None if level < 0 else level for level in row) for row in rows]
-    return tuple(product for product in products if product != none_of(design))[:_MAX_PRODUCTS]
+    return tuple(product for product in products if product != none_of(design))[:MAX_PRODUCTS]

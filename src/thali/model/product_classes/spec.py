@@ -1,13 +1,12 @@
 """What is said of product classes without loading them."""
 
 from functools import partial
-from pathlib import Path
 
 from thali._arguments import whole
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MAX_TIME, METHOD, SEED
-from ..spec import FIT, PAIRS, REPORT, ModelSpec, Option
+from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MARKET_STUDY, MAX_TIME, METHOD, SEED
+from ..spec import FIT, PAIRS, ModelSpec, Option
 
 PRODUCT_CLASSES = ModelSpec(
     name="product-classes",
@@ -52,13 +51,7 @@ PRODUCT_CLASSES = ModelSpec(
         SEED,
         MAX_TIME,
         *EXPERIMENT,
-        Option(
-            "market",
-            "A table of products, one a line, whose market shares are predicted.",
-            Path,
-            REPORT,
-            metavar="FILE",
-        ),
+        *MARKET_STUDY,
     ),
     implied_by=("monotone", "respondent"),
 )

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from thali.model.choice_logits.hierarchical import HierarchicalLogit
 
-from ..content import Content, listed, number
+from ..content import Content
 from ..document import Section, Table
+from .choices import study_of
 from .shared import missed_choices
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ def content(model: Any) -> Content:
     """What a fitted model says."""
     people = " of each person" if isinstance(model, HierarchicalLogit) else ""
     return Content(
-        question=(f"How much do the levels of each attribute add to the utility{people} of a product?",),
+        question=(
+            f"How much do the levels of each attribute add to the utility{people} of a product, what would people pay"
+            " for them, and what share would each product of a market have?",
+        ),
         answer=_answer(model),
         misses=_misses(model),
         methods=_methods(model),
@@ -24,24 +28,22 @@ def content(model: Any) -> Content:
 
 
 def _answer(model: Any) -> Section:
-    coefficients = model.coef_.dropna()
-    largest = coefficients.loc[coefficients.abs().sort_values(ascending=False, kind="stable").index].head(3)
-    named = listed([f"{name} ({number(value)})" for name, value in largest.items()])
-    if not isinstance(model, HierarchicalLogit):
-        table = Table("Coefficients", _indexed(model.summary()))
-        return Section("The answer", (f"The coefficients furthest from 0: {named}.",), tables=(table,))
-    tables = (
-        Table("Tastes in the population: means, standard deviations", _indexed(model.population())),
-        Table("Posterior mean tastes of each respondent", model.individual_.rename_axis("respondent")),
-    )
-    return Section("The answer", (f"The mean tastes furthest from 0: {named}.",), tables=tables)
+    study = study_of(model)
+    if isinstance(model, HierarchicalLogit):
+        tables = (
+            Table("Tastes in the population: means, standard deviations", _indexed(model.population())),
+            Table("Posterior mean tastes of each respondent", model.individual_.rename_axis("respondent")),
+        )
+    else:
+        tables = (Table("Coefficients", _indexed(model.summary())),)
+    return Section("The answer", study.sentences, study.pictures, (*study.tables, *tables))
 
 
 def _misses(model: Any) -> Section:
     """Replicates of the choices, where the fit has left draws and the data."""
-    if isinstance(model, HierarchicalLogit) and model._data_of_fit() is not None:
+    if isinstance(model, HierarchicalLogit):
         return missed_choices(model.check(0))
-    said = "The choices themselves are not kept with this fit, so that it cannot be held against them here."
+    said = "An estimate has no draws of the posterior, whose replicates the choices could be held against."
     return Section("", (said, "How well it predicts tasks that were left out is what thali compare says."))
 
 

@@ -1,15 +1,11 @@
 """Product classes of choice experiments."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
-
-from ..content import Content, listed, number, probability
+from ..content import Content, listed
 from ..document import Section, Table
+from .choices import study_of
 from .shared import missed_choices, picture
-
-if TYPE_CHECKING:
-    import pandas
 
 
 def content(model: Any) -> Content:
@@ -26,19 +22,8 @@ def content(model: Any) -> Content:
 
 
 def _answer(model: Any) -> Section:
-    importance, effects, classes = model.attribute_importance(), model.level_effects(), model.classes()
-    sentences = [_most_important(importance), _strongest(effects)]
-    pictures = [
-        picture(f"Part of choices that each attribute decides. {sentences[0]}", "attribute_importance", importance),
-        picture(
-            f"Probability that a level is preferred, all else being equal (.5: indifferent). {sentences[1]}",
-            "level_effects",
-            effects,
-        ),
-    ]
-    tables = [Table("Importance of attributes", importance), Table("Effects of levels", effects)]
-    if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
-        sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
+    study, classes = study_of(model), model.classes()
+    sentences, pictures, tables = list(study.sentences), list(study.pictures), list(study.tables)
     if len(classes):
         named = f"The most important class is {classes.iloc[0]['class']}; {_owners(classes.iloc[0])}."
         sentences.append(named)
@@ -49,20 +34,6 @@ def _answer(model: Any) -> Section:
 
 def _owners(row: Any) -> str:
     return f"{100 * row['share']:.0f} % of the respondents care about it"
-
-
-def _most_important(importance: "pandas.DataFrame") -> str:
-    named = listed(
-        [f"{row['attribute']} ({number(row['importance'])})" for row in importance.head(3).to_dict("records")]
-    )
-    return f"The attributes that decide most: {named}."
-
-
-def _strongest(effects: "pandas.DataFrame") -> str:
-    row = effects.loc[(effects["effect"] - 0.5).abs().idxmax()]
-    more, less = (row["level"], row["over"]) if row["effect"] >= 0.5 else (row["over"], row["level"])
-    chance = max(row["effect"], 1.0 - row["effect"])
-    return f"The strongest preference is for {row['attribute']} {more} over {less} (probability {probability(chance)})."
 
 
 def _methods(model: Any) -> list[str]:

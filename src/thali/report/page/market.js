@@ -83,12 +83,21 @@ function addBest(utility, begin, end, total, at) {
 function logitTastes(rule) {
   const codes = decoded(rule.codes), p = rule.steps.length, draws = codes.length / p / rule.people;
 
+  function pieces(value, knots) {
+    const inner = knots.map((low, k) => Math.min(Math.max(value, low), knots[k + 1] ?? Infinity) - low);
+    return [Math.min(value, knots[0] ?? Infinity), ...inner];
+  }
+
   function columns(product) {
-    return product.flatMap((level, i) => {
-      const {table, is_number} = rule.columns[i];
+    const single = product.flatMap((level, i) => {
+      const {table, is_number, knots} = rule.columns[i];
       if (level === null) return table[table.length - 1];
-      return is_number ? [level, ...table[0].slice(1).fill(0)] : table[level];
-    }).map((value, k) => value * rule.steps[k]);
+      if (!is_number) return table[level];
+      const own = pieces(level, knots);
+      return [...own, ...table[0].slice(own.length).fill(0)];
+    });
+    const crossed = rule.crossed.map(([a, b]) => single[a] * single[b]);
+    return [...single, ...crossed].map((value, k) => value * rule.steps[k]);
   }
 
   return function (markets) {
@@ -96,6 +105,7 @@ function logitTastes(rule) {
     const rows = matrix.length, total = new Float64Array(draws * rows), utility = new Float64Array(rows);
     for (let d = 0; d < draws; d++) {
       for (let person = d * rule.people; person < (d + 1) * rule.people; person++) {
+        const weight = rule.weights[person - d * rule.people];
         for (let row = 0; row < rows; row++) {
           utility[row] = 0;
           for (let k = 0; k < p; k++) utility[row] += codes[person * p + k] * matrix[row][k];
@@ -103,7 +113,7 @@ function logitTastes(rule) {
         for (let m = 0; m < markets.length; m++) {
           const own = utility.subarray(first[m], first[m + 1]), top = Math.max(...own);
           const odds = own.map((value) => Math.exp(value - top)), sum = odds.reduce((a, b) => a + b);
-          odds.forEach((value, k) => (total[d * rows + first[m] + k] += value / sum / rule.people));
+          odds.forEach((value, k) => (total[d * rows + first[m] + k] += value / sum * weight));
         }
       }
     }
@@ -125,9 +135,10 @@ function sharesOf(data) {
     market.map((share) => share.map((value) => (1 - data.lapse) * value + data.lapse / market.length)));
 }
 
-// Mean and interval of draws; quantiles between two draws are linear.
-function described(draws, tails) {
-  const sorted = Float64Array.from(draws).sort(), mean = draws.reduce((a, b) => a + b, 0) / draws.length;
+// Mean and interval of draws, or the estimate that is the first of them; quantiles between two draws are linear.
+function described(draws, tails, isEstimate) {
+  const sorted = Float64Array.from(isEstimate ? draws.slice(1) : draws).sort();
+  const mean = isEstimate ? draws[0] : draws.reduce((a, b) => a + b, 0) / draws.length;
   const [low, high] = tails.map((tail) => {
     const place = tail * (sorted.length - 1), below = Math.floor(place), next = Math.min(below + 1, sorted.length - 1);
     return sorted[below] + (place - below) * (sorted[next] - sorted[below]);

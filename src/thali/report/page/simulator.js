@@ -116,7 +116,7 @@
       const draws = k < 0 ? null : found[k], old = j < 0 ? null : state.before.found[j];
       const none = new Float64Array((draws ?? old).length);
       const change = (draws ?? none).map((value, d) => value - (old ?? none)[d]);
-      const described_ = (values) => (values === null ? null : described(values, data.tails));
+      const described_ = (values) => (values === null ? null : described(values, data.tails, data.is_estimate));
       return {...one, now: described_(draws), before: described_(old), change: described_(change)};
     });
   }
@@ -215,7 +215,7 @@
     const k = select.selectedIndex, i = Number(at("demand-attribute").value), places = asked(i), now = market();
     const found = shares(places.map(([, level]) =>
       now.map((one, j) => (j === k ? one.levels.map((own, n) => (n === i ? level : own)) : one.levels))));
-    const curve = found.map((each, n) => ({x: places[n][0], ...described(each[k], data.tails)}));
+    const curve = found.map((each, n) => ({x: places[n][0], ...described(each[k], data.tails, data.is_estimate)}));
     const attribute = shortened(data.attributes[i].name), name = shortened(now[k].name), last = curve[curve.length - 1];
     const finding = `Share of ${name} by ${attribute}, all else as above: ${percent(curve[0].mean)} % at ${curve[0].x}, ` +
       `${percent(last.mean)} % at ${last.x}.`;

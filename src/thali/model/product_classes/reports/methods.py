@@ -126,13 +126,15 @@ class Reports(ChoiceAnswers, HasChoiceCheck):
         draws, design = self._fitted_parts()
         return design, drawn_choices(draws, design, rng, thinned(draws.group, most))
 
-    def people(self, same_sign: bool = True) -> "pandas.DataFrame":
+    def people(self, same_sign: bool = True, people: Any = None) -> "pandas.DataFrame":
         """How many classes two people share, posterior mean.
 
         Parameters
         ----------
         same_sign : bool
             Whether a class that one likes and the other dislikes does not count.
+        people : optional
+            Whose rows: None, all respondents; otherwise as for `market_shares`.
 
         Returns
         -------
@@ -144,10 +146,12 @@ class Reports(ChoiceAnswers, HasChoiceCheck):
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If that is more than 4,000 people, of whom a table takes 128 MB; or the filter leaves nobody.
         """
         from .people import people_table
 
-        return people_table(*self._fitted_parts(), same_sign)
+        return people_table(self._chooser(), same_sign, people)
 
     def predict_proba(
         self,

@@ -1,0 +1,175 @@
+"""What the printed answers of all models of choice experiments share: attributes, levels, money, a market."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..text import align
+from . import Fitted
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.data.experiment import ChoiceExperiment
+
+
+class Study(NamedTuple):
+    """The tables of a market study."""
+
+    effects: "pandas.DataFrame"
+    importance: "pandas.DataFrame"
+    pay: "pandas.DataFrame | None"  # where there is a price
+    shares: "pandas.DataFrame | None"  # of a market
+
+    def tables(self) -> "dict[str, pandas.DataFrame]":
+        """By file name."""
+        found = {"level_effects": self.effects, "attribute_importance": self.importance}
+        found |= {} if self.pay is None else {"willingness_to_pay": self.pay}
+        return found | ({} if self.shares is None else {"market_shares": self.shares})
+
+    def pictures(self) -> dict[str, Callable[[ModuleType], Any]]:
+        """By file name, as `Answer` takes them."""
+        found = {name: table for name, table in self.tables().items() if len(table)}
+        return {name: lambda plots, name=name: getattr(plots, name)(found[name]) for name in found}
+
+    def parts(self, monotone: dict[str, str]) -> list[str]:
+        """The tables as text."""
+        found = [importance_text(self.importance), effects_text(self.effects, monotone)]
+        found += [] if self.pay is None or not len(self.pay) else [pay_text(self.pay)]
+        return found + ([] if self.shares is None else [shares_text(self.shares)])
+
+
+class Asked(NamedTuple):
+    """What was asked of a market study, checked before the fit."""
+
+    market: "pandas.DataFrame | None"
+    price: str | None
+
+
+def prepare(fitted: Fitted) -> Asked:
+    """The market, once it is clear that its products can be read; and the attribute of amounts of money."""
+    from thali.data.experiment_constants import with_constants
+    from thali.model.choice_answers.pay import price_among, refuse_wordy_price
+
+    path, price = fitted.wanted.get("market"), fitted.wanted.get("price")
+    if price is not None:
+        refuse_wordy_price(fitted.data.scheme, price)
+    data = with_constants(fitted.data) if fitted.run.get("constants") else fitted.data
+    market = None if path is None else _market(path, data, _numbers(fitted))
+    return Asked(market, price if price is not None else price_among(fitted.data.scheme))
+
+
+def _numbers(fitted: Fitted) -> tuple[str, ...]:
+    """The attributes that the model takes as numbers, so that a market may hold any."""
+    from thali.model.choice_logits.coding_arguments import knots_by_name, linear_names
+
+    return (*linear_names(fitted.run.get("linear") or ()), *knots_by_name(fitted.run.get("knots")))
+
+
+def _market(path: Path, data: "ChoiceExperiment", numbers: tuple[str, ...]) -> Any:
+    """The table of products, which the data's levels describe."""
+    from thali.model.choice_answers.market import markets_of
+    from thali.reading.table import load
+
+    table = load(path).frame.reset_index(drop=True)
+    scheme = data.scheme.with_numbers(numbers, table)
+    for market in markets_of(data.scheme, table):
+        scheme.encode(market.table, data.respondents)
+    return table
+
+
+def study_of(fitted: Fitted, asked: Asked) -> Study:
+    """The tables that a fitted model gives."""
+    model, seed = fitted.model, fitted.run.get("random_seed") or 0
+    how = {"cores": fitted.run.get("cores"), "random_seed": seed}
+    interval = {name: value for name, value in fitted.wanted.items() if name == "ci"}
+    return Study(
+        model.level_effects(**interval, **how),
+        model.attribute_importance(**interval, **how),
+        None if asked.price is None else model.willingness_to_pay(asked.price, **interval),
+        None if asked.market is None else model.market_shares(asked.market, **interval, **how),
+    )
+
+
+def importance_text(table: "pandas.DataFrame") -> str:
+    """The importance of attributes."""
+    people = "people_lb" in table
+    head = (*[_of_people(table)] * people, "part of ranges", _interval(table))
+    rows: list[tuple[str, ...]] = [("attribute", "importance", "std. error", *head)]
+    for row in table.to_dict("records"):
+        spread = [f"{row['people_lb']:.3f} to {row['people_ub']:.3f}"] if people else []
+        ranges = "-" if math.isnan(row["range_share"]) else f"{row['range_lb']:.3f} to {row['range_ub']:.3f}"
+        figures = map(number, (row["importance"], row["se"]))
+        rows.append((str(row["attribute"]), *figures, *spread, number(row["range_share"]), ranges))
+    title = "Part of choices that each attribute decides, and its part of the ranges of utility"
+    return f"{title}\n{align(rows, left={0})}"
+
+
+def effects_text(table: "pandas.DataFrame", monotone: dict[str, str]) -> str:
+    """Preferences between levels."""
+    from thali.model.choice_answers.figures import interval_columns
+
+    low, high = interval_columns(table.attrs["interval"])
+    marked, people = bool(table["at_bound"].any()), "people_lb" in table
+    spreads = [(low, high), *[("people_lb", "people_ub")] * people]
+    head = (_interval(table), *[_of_people(table)] * people, *[""] * marked)
+    rows: list[tuple[str, ...]] = [("attribute", "level", "preferred", *head)]
+    for row in table.to_dict("records"):
+        level = f"{row['level']} over {row['over']}"
+        intervals = [f"{row[a]:.3f} to {row[b]:.3f}" for a, b in spreads]
+        mark = ["at its bound" if row["at_bound"] else ""] * marked
+        rows.append((str(row["attribute"]), level, number(row["effect"]), *intervals, *mark))
+    title = "Probability that a level is preferred to another, all else being equal (0.5: indifferent)"
+    lines = [title, align(rows, left={0, 1, len(rows[0]) - 1} if marked else {0, 1})]
+    if marked:
+        bound = dict.fromkeys(table.loc[table["at_bound"], "attribute"])
+        named = ", ".join(f"{monotone[name]} {name}" for name in bound)
+        lines.append(f"At its bound: a direction ({named}) allows nothing below 0.5, so that this is no certainty.")
+    return "\n".join(lines)
+
+
+def pay_text(table: "pandas.DataFrame") -> str:
+    """Willingness to pay."""
+    people = "people_lb" in table
+    head = (_interval(table), *[_of_people(table)] * people)
+    rows: list[tuple[str, ...]] = [("attribute", "level", "amount", "std. error", *head)]
+    for row in table.to_dict("records"):
+        level = f"{row['level']} over {row['over']}" if row["over"] else row["level"]
+        spreads = [("wtp_lb", "wtp_ub"), *[("people_lb", "people_ub")] * people]
+        intervals = [f"{amount(row[a])} to {amount(row[b])}" for a, b in spreads]
+        rows.append((str(row["attribute"]), level, amount(row["wtp"]), amount(row["wtp_se"]), *intervals))
+    whose = " of the median person" if people else ""
+    lines = [f"Willingness to pay{whose}, in units of {table.attrs['price']}", align(rows, left={0, 1})]
+    if bool(table["at_limit"].any()):
+        lines.append("Amounts as large as the range of tested prices may be larger than that.")
+    return "\n".join(lines)
+
+
+def shares_text(table: "pandas.DataFrame") -> str:
+    """Shares of a market, or of several."""
+    rows: list[tuple[str, ...]] = [(*map(str, table.index.names), "share", "std. error", _interval(table))]
+    for label, row in table.to_dict("index").items():
+        interval = f"{row['share_lb']:.3f} to {row['share_ub']:.3f}"
+        labels = label if isinstance(label, tuple) else (label,)
+        rows.append((*map(str, labels), number(row["share"]), number(row["share_se"]), interval))
+    return "Shares of the market\n" + align(rows, left=set(range(table.index.nlevels)))
+
+
+def number(value: float) -> str:
+    """Three decimals."""
+    return "-" if math.isnan(value) else f"{value:.3f}"
+
+
+def amount(value: float) -> str:
+    """Four digits."""
+    return "-" if math.isnan(value) else f"{value:.4g}"
+
+
+def _interval(table: "pandas.DataFrame") -> str:
+    return f"{100 * table.attrs['interval']:g} % interval"
+
+
+def _of_people(table: "pandas.DataFrame") -> str:
+    return f"{100 * table.attrs['interval']:g} % of people"

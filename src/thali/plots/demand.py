@@ -1,0 +1,86 @@
+"""A demand curve."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.errors import ArgumentError
+
+from ._fonts import picture
+from ._style import COLOURS, interval_of, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+@picture
+def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw the share of a product at each price, with its interval.
+
+    Parameters
+    ----------
+    table : data frame
+        What `demand` of a fitted model returned.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If it is another table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"price": [1, 2], "share": [0.6, 0.4], "share_lb": [0.5, 0.3], "share_ub": [0.7, 0.5]})
+    >>> demand(table).get_xlabel()
+    'price'
+    """
+    if not {"share", "share_lb", "share_ub"} <= set(getattr(table, "columns", ())) or table.columns[0] == "share":
+        raise ArgumentError("`table` has no demand; give the table that `demand` of a fitted model returned.")
+    attribute, product = str(table.columns[0]), table.attrs.get("product")
+    of = "share of choices" if product is None else f"share of {short([product])[0]}"
+    label, values = f"{interval_of(table):.0%} interval", table.iloc[:, 0]
+    if values.dtype.kind not in "iuf":
+        return _in_words(table, ax, attribute, of, label)
+    ax = new_axes(5.6, 3.6)[0] if ax is None else ax
+    rows = table.sort_values(table.columns[0], kind="stable")
+    at, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
+    low, high = rows["share_lb"].to_numpy(float), rows["share_ub"].to_numpy(float)
+    ax.fill_between(at, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label=label)
+    ax.plot(at, share, "o-", color=COLOURS[0], markersize=5, markeredgecolor="white", zorder=3)
+    ax.set_xlabel(attribute, parse_math=False)
+    ax.set_ylabel(of, parse_math=False)
+    ax.set_ylim(0, min(1.0, 1.08 * float(high.max())))
+    ax.yaxis.set_major_formatter(_percent)
+    ax.grid(axis="y", color="0.9", linewidth=0.7, zorder=0)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    return ax
+
+
+def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: str, label: str) -> "Axes":
+    """The shares at values that are no numbers, one below the other."""
+    names = short([str(value) for value in table.iloc[:, 0]])
+    ax = new_axes(4.4 + label_width(names), 0.9 + 0.34 * len(names))[0] if ax is None else ax
+    at = np.arange(len(names), dtype=float)
+    ax.hlines(at, table["share_lb"], table["share_ub"], color=COLOURS[0], linewidth=3.2, label=label)
+    ax.plot(table["share"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * float(table["share_ub"].max()))))
+    ax.set_xlabel(of, parse_math=False)
+    ax.set_yticks(at, names, parse_math=False)
+    ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)
+    ax.xaxis.set_major_formatter(_percent)
+    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    return ax
+
+
+def _percent(value: float, _: int | None = None) -> str:
+    return f"{100 * value:.0f} %"

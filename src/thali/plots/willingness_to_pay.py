@@ -1,0 +1,94 @@
+"""What people would pay for the levels of attributes."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import ArgumentError
+
+from ._fonts import picture
+from ._style import COLOURS, interval_of, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+@picture
+def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw the amount that the median person would pay for each level, its interval, and how far people differ.
+
+    A line that leaves the picture ends in an arrow.
+
+    Parameters
+    ----------
+    table : data frame
+        What `willingness_to_pay` of a fitted model returned.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If it is another table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row = {"attribute": "zoom", "level": "yes", "over": "no", "wtp": 12.0, "wtp_lb": 8.0, "wtp_ub": 16.0}
+    >>> [text.get_text() for text in willingness_to_pay(pd.DataFrame([row])).get_yticklabels()]
+    ['zoom: yes over no']
+    """
+    if not {"attribute", "level", "over", "wtp", "wtp_lb", "wtp_ub"} <= set(getattr(table, "columns", ())):
+        raise ArgumentError(
+            "`table` has no amounts; give the table that `willingness_to_pay` of a fitted model returned."
+        )
+    names = short([_name(row) for row in table.to_dict("records")])
+    ax = new_axes(4.2 + label_width(names), 1.1 + 0.3 * len(names))[0] if ax is None else ax
+    at, interval = np.arange(len(names), dtype=float), interval_of(table)
+    ends = table[["wtp_lb", "wtp_ub"]].to_numpy(float)
+    people = table[["people_lb", "people_ub"]].to_numpy(float) if "people_lb" in table else ends
+    low, high = _range(np.hstack([ends, table[["wtp"]].to_numpy(float)]), people)
+    ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
+    if "people_lb" in table:
+        shown = people.clip(low, high).T
+        ax.hlines(at, *shown, color="0.55", linewidth=1.0, zorder=1, label=f"{interval:.0%} of people")
+        _mark_ends(ax, at, people, low, high)
+    label = f"median person, {interval:.0%} interval" if "people_lb" in table else f"{interval:.0%} interval"
+    ax.hlines(at, *ends.clip(low, high).T, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
+    ax.plot(table["wtp"].clip(low, high), at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    price = table.attrs.get("price")
+    ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
+    units = "" if price is None else f", in units of {price}"
+    ax.set_xlabel(f"willingness to pay{units}", parse_math=False)
+    ax.set_yticks(at, names, parse_math=False)
+    ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    return ax
+
+
+def _name(row: dict[Any, Any]) -> str:
+    return f"{row['attribute']}: {row['level']}" + (f" over {row['over']}" if row["over"] else "")
+
+
+def _range(intervals: np.ndarray, people: np.ndarray) -> tuple[float, float]:
+    """What the picture shows: all intervals that are finite, and people up to three times as far."""
+    finite = intervals[np.isfinite(intervals)]
+    most = float(np.abs(finite).max(initial=0.0)) or 1.0
+    others = people[np.isfinite(people)]
+    low = min(0.0, finite.min(initial=0.0), others.clip(-3 * most, 3 * most).min(initial=0.0))
+    high = max(0.0, finite.max(initial=0.0), others.clip(-3 * most, 3 * most).max(initial=0.0))
+    room = 0.06 * (high - low)
+    return float(low - room), float(high + room)
+
+
+def _mark_ends(ax: "Axes", at: np.ndarray, people: np.ndarray, low: float, high: float) -> None:
+    """Arrows where a line goes on beyond the picture."""
+    for ends, edge, marker in ((people[:, 0] < low, low, "<"), (people[:, 1] > high, high, ">")):
+        ax.plot(np.full(int(ends.sum()), edge), at[ends], marker, color="0.55", markersize=5, clip_on=False, zorder=1)

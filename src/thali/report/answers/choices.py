@@ -1,0 +1,71 @@
+"""What the reports of all models of choice experiments share: attributes, levels, money."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
+
+from ..content import listed, number, probability
+from ..document import Picture, Table
+from .shared import picture
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Study(NamedTuple):
+    """Sentences, pictures and tables of a market study."""
+
+    sentences: tuple[str, ...]
+    pictures: tuple[Picture, ...]
+    tables: tuple[Table, ...]
+
+
+def study_of(model: Any) -> Study:
+    """Importance, level effects, and willingness to pay where an attribute is a price."""
+    from thali.model.choice_answers.pay import price_among
+
+    importance, effects = model.attribute_importance(), model.level_effects()
+    sentences = [_most_important(importance), _strongest(effects)]
+    pictures = [
+        picture(f"Part of choices that each attribute decides. {sentences[0]}", "attribute_importance", importance),
+        picture(
+            f"Probability that a level is preferred, all else being equal (.5: indifferent). {sentences[1]}",
+            "level_effects",
+            effects,
+        ),
+    ]
+    tables = [Table("Importance of attributes", importance), Table("Effects of levels", effects)]
+    price = price_among(model._chooser().data.scheme)
+    pay = None if price is None else model.willingness_to_pay(price)
+    if pay is not None and len(pay):
+        sentences.append(_dearest(pay))
+        pictures.append(picture(f"Willingness to pay for each level. {sentences[-1]}", "willingness_to_pay", pay))
+        tables.append(Table(f"Willingness to pay, in units of {price}", pay))
+    if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
+        sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
+    return Study(tuple(sentences), tuple(pictures), tuple(tables))
+
+
+def _most_important(importance: "pandas.DataFrame") -> str:
+    named = listed(
+        [f"{row['attribute']} ({number(row['importance'])})" for row in importance.head(3).to_dict("records")]
+    )
+    return f"The attributes that decide most: {named}."
+
+
+def _strongest(effects: "pandas.DataFrame") -> str:
+    row = effects.loc[(effects["effect"] - 0.5).abs().idxmax()]
+    more, less = (row["level"], row["over"]) if row["effect"] >= 0.5 else (row["over"], row["level"])
+    chance = max(row["effect"], 1.0 - row["effect"])
+    return f"The strongest preference is for {row['attribute']} {more} over {less} (probability {probability(chance)})."
+
+
+def _dearest(pay: "pandas.DataFrame") -> str:
+    row = pay.loc[pay["wtp"].abs().idxmax()]
+    over = f" over {row['over']}" if row["over"] else ""
+    whose = "The median person" if "people_lb" in pay else "Everybody"
+    more = "at least " if row["at_limit"] else ""
+    return (
+        f"{whose} would pay {more}{number(row['wtp'])} for {row['attribute']} {row['level']}{over} (interval "
+        f"{number(row['wtp_lb'])} to {number(row['wtp_ub'])})."
+    )

@@ -1,0 +1,68 @@
+"""`thali fit` of the logits: the tables of a market study, as printed and as written."""
+
+import os
+import re
+
+import pandas as pd
+import pytest
+from experiment_data import simulated
+
+import thali as th
+
+pytestmark = pytest.mark.fit
+
+MARKET = {"product": ["A", "B"], "price": [7.5, 25], "brand": ["A", "B"], "zoom": ["no", "yes"]}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    simulated(people=12).to_csv("sim.csv", index=False)
+    pd.DataFrame(MARKET).to_csv("market.csv", index=False)
+    return tmp_path
+
+
+def test_the_study_of_an_estimate(run, folder):
+    words = ["--linear", "price", "--interactions", "price=zoom", "--market", "market.csv", "--ci", 0.95]
+    result = run("fit", "sim.csv", "--model", "MNL", *words, "--out", "found")
+    assert result.code == 0, result.err
+    names = ["attribute_importance", "level_effects", "market_shares", "willingness_to_pay"]
+    wanted = {"model.nc", "summary.csv", *(f"{name}.{kind}" for name in names for kind in ("csv", "png"))}
+    assert set(os.listdir("found")) == wanted
+    model = th.load("found/model.nc")
+    assert model.interactions == {"price": ["zoom"]} and "price:zoom[yes]" in model.coef_
+    shares = pd.read_csv("found/market_shares.csv", index_col="product")
+    pd.testing.assert_frame_equal(shares, model.market_shares(pd.DataFrame(MARKET), ci=0.95), check_frame_type=False)
+    for name, row in shares.iterrows():
+        assert re.search(rf"^{name} +{row['share']:.3f} +{row['share_se']:.3f} ", result.out, re.MULTILINE)
+    pay = model.willingness_to_pay("price", ci=0.95).set_index("attribute").loc["zoom"]
+    assert re.search(rf"^zoom +yes over no +{pay['wtp']:.4g} +{pay['wtp_se']:.4g} ", result.out, re.MULTILINE)
+    assert "95 % interval" in result.out and "89 %" not in result.out and "% of people" not in result.out
+    assert re.search(r"^price:zoom\[yes\] ", result.out, re.MULTILINE) and "The maximum was found." in result.out
+
+
+def test_the_study_of_a_posterior(run):
+    quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
+    result = run("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html")
+    assert result.code == 0, result.err
+    titles = ("Part of choices that", "Probability that a level", "Willingness to pay of the median person")
+    assert all(title in result.out for title in titles) and result.out.count("89 % of people") == 3
+    with open("study.html", encoding="utf-8") as file:
+        text = file.read()
+    assert "Market simulator" in text and "Willingness to pay, in units of price" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--knots", "price=9"], "--knots of 'price' must be increasing numbers"),
+        (["--interactions", "price=size"], "--interactions names 'size', which is no attribute"),
+        (["--price", "brand"], "--price: the level 'A' of 'brand' is no number"),
+        (["--price", "cost"], "--price: there is no attribute 'cost'"),
+        (["--ci", 95], "--ci is the probability of an interval and must be between 0 and 1"),
+        (["--market", "market.csv"], "'7.5', which is not one of its levels"),
+    ],
+)
+def test_bad_words(run, words, sentence):
+    result = run("fit", "sim.csv", "--model", "MNL", *words)
+    assert result.code == 2 and sentence in result.err and "Traceback" not in result.err
