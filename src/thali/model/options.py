@@ -77,6 +77,20 @@ LEAF_LENGTH = Option(
     FEATURES,
     default="0.1",
 )
+SIGNS = Option(
+    "signs",
+    "Attributes of which more is better for everybody, or less is; several may follow each other.",
+    PAIRS,
+    default="any",
+    metavar="NAME=increasing|decreasing ...",
+)
+PEOPLE = Option(
+    "respondents",
+    "Columns of who answered, such as age, on which mean tastes depend.",
+    NAMES,
+    typed="people",
+    metavar="COLUMN,...",
+)
 LINEAR = Option(
     "linear",
     "Attributes whose levels are numbers with one slope, rather than a coefficient for each level.",
