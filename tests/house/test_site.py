@@ -38,9 +38,22 @@ def test_every_picture_is_in_the_gallery():
 
 def test_every_public_name_is_in_the_reference():
     text = (DOCS / "api" / "index.md").read_text("utf-8")
-    modules = {"datasets", "errors", "likelihoods", "paired", "plots", "priors", "report", "testing", "__version__"}
+    modules = {
+        "datasets",
+        "designs",
+        "errors",
+        "likelihoods",
+        "paired",
+        "plots",
+        "priors",
+        "report",
+        "testing",
+        "__version__",
+    }
     missing = [name for name in thali.__all__ if name not in modules and f"   {name}\n" not in text]
-    missing += [name for name in plots.__all__ + thali.paired.__all__ if f"   {name}\n" not in text]
+    missing += [
+        name for name in plots.__all__ + thali.paired.__all__ + thali.designs.__all__ if f"   {name}\n" not in text
+    ]
     assert not missing
 
 

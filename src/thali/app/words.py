@@ -77,9 +77,14 @@ HELP = {
     "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10; the default suits similarities"
     " between about 0 and 1.",
     "transform": "What the weights weigh.",
+    "choose": "By what the number of classes is chosen, if several are given.",
     "market": "A table of products, one a row, whose market shares are predicted.",
 }
-_TITLES = {"plackett-luce": "Plackett-Luce regression", "sparse-logit": "Sparse multinomial logit"}
+_TITLES = {
+    "plackett-luce": "Plackett-Luce regression",
+    "sparse-logit": "Sparse multinomial logit",
+    "latent-class-logit": "Latent-class logit",
+}
 METHODS = {
     "mcmc": "the whole posterior, by sampling",
     "laplace": "an approximation of the posterior, in seconds",
@@ -102,6 +107,8 @@ VALUES = {
     ("ties", "davidson"): "a third outcome, whose odds are learned",
     ("ties", "half"): "half a choice of either option",
     ("ties", "drop"): "left out",
+    ("choose", "bic"): "BIC, a penalty for each coefficient",
+    ("choose", "held-out"): "how well people are predicted whom the fit has not seen",
     ("unranked", "absent"): "were not offered",
     ("unranked", "worse"): "were offered, and are worse than the others",
     ("tempering", "auto"): "where they are needed",

@@ -47,7 +47,8 @@ class ExperimentRows(Frozen):
             tasks they are numbered. `chosen` holds the name of the alternative, or its number in the order of the
             columns.
         alternatives : sequence, optional
-            The names of the alternatives as they stand in those of the columns. None: recognised.
+            The names of the alternatives as they stand in those of the columns. None: recognised. An alternative may
+            lack columns that others have: it lacks the attribute then.
         none : optional
             What `chosen` holds where none was chosen; None: 0 or "none", if they occur.
         **more
@@ -71,7 +72,7 @@ class ExperimentRows(Frozen):
         (2, ('90', '150'))
         """
         from .experiment_frame import people_of
-        from .experiment_wide import long_frame, wide_tasks
+        from .experiment_wide import lacking_words, long_frame, wide_tasks
 
         frame = as_frame(frame)
         given = {"respondent": respondent, "task": task, "chosen": chosen}
@@ -85,6 +86,7 @@ class ExperimentRows(Frozen):
                 "`alternatives`."
             )
         long, nothing = long_frame(frame, found, none)
+        more["missing"] = lacking_words(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in found.used]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]

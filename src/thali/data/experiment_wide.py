@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NONE = ("0", "none", "nochoice", "optout", "neither", "noneofthese", "keine", "aucun", "aucune", "ninguno", "ninguna")
 _BETWEEN = ("_", ".", ":", " ")
 _NUMBERS = tuple(str(k) for k in range(1, 100))
+LACKING = "(lacks it)"  # of an alternative that has no column of an attribute
 _LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long table that is made
 
 
@@ -31,6 +32,7 @@ class WideTasks(NamedTuple):
     respondent: str | None
     task: str | None
     chosen: str
+    is_listed: bool = False  # whether the user listed the alternatives
 
     @property
     def used(self) -> set[str | None]:
@@ -79,7 +81,8 @@ def wide_tasks(
     known, described = best
     available = next((dict(each) for name, each in described.items() if plain(name) in AVAILABLE), {})
     attributes = {name: each for name, each in described.items() if plain(name) not in AVAILABLE}
-    return WideTasks(known, attributes, available, found["respondent"], found["task"], chosen) if attributes else None
+    roles = found["respondent"], found["task"], chosen
+    return WideTasks(known, attributes, available, *roles, wanted is not None) if attributes else None
 
 
 def numbered_attributes(names: list[str]) -> list[str]:
@@ -110,6 +113,37 @@ def _are_alternatives(known: tuple[str, ...], picked: set[str]) -> bool:
     return bool(choices) and (choices <= set(known) or set(known) == set(_NUMBERS[: len(known)]))
 
 
+def lacking_words(columns: WideTasks, missing: Any) -> Any:
+    """What says that a product lacks an attribute: the word for alternatives without such a column, and the user's."""
+    some = [name for name, each in columns.attributes.items() if set(each) != set(columns.alternatives)]
+    if not some:
+        return missing
+    every = dict(missing) if isinstance(missing, Mapping) else {}
+    if missing is not None and not isinstance(missing, Mapping):
+        every = dict.fromkeys(columns.attributes, missing)
+    for name in some:
+        own = every.get(name, [])
+        every[name] = [*(own if isinstance(own, list | tuple) else [own]), LACKING]
+    return every
+
+
+def _refuse_orders(columns: WideTasks) -> None:
+    """Refuse numbers of alternatives that stand in different orders among the columns."""
+    groups = {
+        next(iter(each.values())): tuple(each) for each in (columns.available, *columns.attributes.values()) if each
+    }
+    for name, order in groups.items():
+        places = [columns.alternatives.index(label) for label in order if label in columns.alternatives]
+        if not columns.is_listed and places != sorted(places):
+            raise DataError(
+                f"Column {columns.chosen!r} holds numbers of alternatives, but their columns stand in different orders "
+                f"({shorten(columns.alternatives)}, and from {name!r} on {shorten(order)}); list the alternatives in "
+                "the order of the numbers by ",
+                Argument("alternatives"),
+                ".",
+            )
+
+
 def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["pd.DataFrame", Any]:
     """The same as a long table, one row an alternative that was available; and the label of the no-choice option."""
     import pandas as pd
@@ -120,6 +154,7 @@ def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["p
     if none is None:
         nothing = next((str(text) for text in picked if plain(text) in NONE and text not in labels), None)
     if nothing is None and set(picked) <= set(_NUMBERS[: len(labels)]) and not set(picked) <= set(labels):
+        _refuse_orders(columns)
         picked = np.array([labels[int(text) - 1] for text in picked], dtype=object)  # their numbers
     for row, text in enumerate(picked):
         if text not in labels and text != nothing:
@@ -139,10 +174,11 @@ def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any) -> tuple["p
         if (picked[~there] == label).any():
             row = frame.index[np.flatnonzero(~there & (picked == label))[0]]
             raise DataError(
-                f"{label!r} was chosen in row {row}, where it was not available; mend the row or remove it."
+                f"{label!r} was chosen in row {row}, where it was not available; correct the row or remove it."
             )
         made = {"respondent": who, "task": task, "alternative": label, "chosen": (picked == label).astype(int)}
-        cells = {name: frame[each[label]] if label in each else None for name, each in columns.attributes.items()}
+        without = LACKING if label in labels else None
+        cells = {name: frame[each[label]] if label in each else without for name, each in columns.attributes.items()}
         part = pd.DataFrame(made | {"row": rows, "place": k} | cells)
         parts.append(part.loc[there])
     long = pd.concat(parts, ignore_index=True).sort_values(["row", "place"], kind="stable")

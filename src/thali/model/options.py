@@ -3,9 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from thali._arguments import between, positive, seed_number, share, whole
+from thali._arguments import between, positive, seed_number, several_whole, share, whole
 
-from .spec import CELL, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
+from .spec import CELL, COUNTS, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
 
 _COUNT = partial(whole, least=1)
 
@@ -96,6 +96,16 @@ LINEAR = Option(
     "Attributes whose levels are numbers with one slope, rather than a coefficient for each level.",
     NAMES,
     metavar="COLUMN,...",
+)
+SEGMENTS = Option(
+    "segments",
+    "Group the respondents into K segments by what they prefer; of several numbers, such as 2-6, the most stable is"
+    " chosen.",
+    COUNTS,
+    REPORT,
+    default="no segments",
+    metavar="K|K-K|K,K,...",
+    check=partial(several_whole, least=2),
 )
 
 # the data

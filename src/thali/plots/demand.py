@@ -71,7 +71,7 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     at = np.arange(len(names), dtype=float)
     ax.hlines(at, table["share_lb"], table["share_ub"], color=COLOURS[0], linewidth=3.2, label=label)
     ax.plot(table["share"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
-    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * float(table["share_ub"].max()))))
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * table["share_ub"].to_numpy(float).max())))
     ax.set_xlabel(of, parse_math=False)
     ax.set_yticks(at, names, parse_math=False)
     ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)
@@ -82,5 +82,5 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     return ax
 
 
-def _percent(value: float, _: int | None = None) -> str:
+def _percent(value: float, _: float) -> str:
     return f"{100 * value:.0f} %"

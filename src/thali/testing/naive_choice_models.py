@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["choice_probability", "hierarchical_log_joint"]
+__all__ = ["choice_probability", "hierarchical_log_joint", "latent_class_log_likelihood"]
 
 
 def choice_probability(alternatives: np.ndarray, chosen: int, beta: np.ndarray) -> float:
@@ -49,4 +49,18 @@ def hierarchical_log_joint(
             if sign is not None and sign[k] != 0:
                 tastes[k] = sign[k] * math.exp(normal[k])
         total += sum(math.log(choice_probability(alternatives, chosen, tastes)) for alternatives, chosen in own)
+    return total
+
+
+def latent_class_log_likelihood(tasks: Any, sizes: Any, tastes: Any) -> float:
+    r"""Log-likelihood of the choices of all people, each of whom belongs to one of K classes.
+
+    .. math:: \sum_n \ln \sum_k \pi_k \prod_t p_{nt}(x^*_{nt} \mid \beta_k)
+    """
+    total = 0.0
+    for own in tasks:
+        of_person = 0.0
+        for size, beta in zip(sizes, tastes, strict=True):
+            of_person += size * math.prod(choice_probability(rows, chosen, beta) for rows, chosen in own)
+        total += math.log(of_person)
     return total

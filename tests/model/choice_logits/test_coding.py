@@ -9,9 +9,9 @@ from experiment_data import simulated
 
 import thali as th
 from thali.data.experiment_constants import with_constants
-from thali.errors import ArgumentError, DataWarning
+from thali.errors import ArgumentError, DataError, DataWarning
 from thali.model.choice_logits.coding import coding_of
-from thali.model.choice_logits.logit import ascend, tasks_of
+from thali.model.choice_logits.logit import Tasks, ascend, tasks_of
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +151,51 @@ def test_constants_need_labels():
     data = th.ChoiceExperiment.from_frame(simulated(people=3).drop(columns="alt"))
     with pytest.raises(ArgumentError, match="the data have none; name their column by alternative"):
         th.MultinomialLogit(constants=True).fit(data)
+
+
+def swissmetro(**columns):
+    """A table of that shape: a row a task, columns in several orders, a car that may be absent and has no headway."""
+    rng, n = np.random.default_rng(1), 240
+    frame = pd.DataFrame({"ID": np.repeat(np.arange(n // 6), 6), "AGE": np.repeat(rng.integers(1, 5, n // 6), 6)})
+    frame["TRAIN_AV"], frame["CAR_AV"], frame["SM_AV"] = 1, rng.integers(0, 2, n), 1
+    for mode in ("TRAIN", "SM", "CAR"):
+        frame[f"{mode}_TT"], frame[f"{mode}_CO"] = rng.choice([60, 120, 180], n), rng.choice([20, 50, 90], n)
+    frame["TRAIN_HE"], frame["SM_HE"] = rng.choice([30, 60], n), rng.choice([10, 20], n)
+    frame["CHOICE"] = np.where(frame["CAR_AV"] == 1, rng.integers(1, 4, n), rng.integers(1, 3, n))
+    return frame.assign(**columns)
+
+
+ORDER = ["TRAIN", "SM", "CAR"]
+
+
+def test_a_table_of_the_shape_of_swissmetro():
+    frame = swissmetro()
+    data = th.ChoiceExperiment.from_wide(frame, respondent="ID", alternatives=ORDER)
+    assert (data.n_tasks, data.n_respondents) == (240, 40) and list(data.people.columns) == ["AGE"]
+    assert data.n_alternatives == 480 + frame["CAR_AV"].sum()
+    chosen = data.alternative_labels[data.first_row[:-1] + data.chosen]
+    assert chosen.tolist() == [ORDER[k - 1] for k in frame["CHOICE"]]
+    model = th.MultinomialLogit(["TT", "CO", "HE"], constants=True).fit(data)
+    assert list(model.coef_.index) == ["TT", "CO", "HE", "alternative[SM]", "alternative[TRAIN]"]
+    # by hand, row by row of the wide table
+    rows, chosen_rows, ends = [], [], [0]
+    for row in frame.to_dict("records"):
+        offered = [mode for mode in ORDER if row[f"{mode}_AV"]]
+        rows += [(row[f"{m}_TT"], row[f"{m}_CO"], row.get(f"{m}_HE", 0), m == "SM", m == "TRAIN") for m in offered]
+        chosen_rows.append(ends[-1] + offered.index(ORDER[row["CHOICE"] - 1]))
+        ends.append(len(rows))
+    found = ascend(Tasks(np.array(rows, float), np.array(ends), np.array(chosen_rows)))
+    np.testing.assert_allclose(model.coef_, found.beta, rtol=1e-6, atol=1e-9)
+    market = pd.DataFrame({"alternative": ORDER, "TT": [120, 60, 90], "CO": [50, 60, 70], "HE": [30, 10, "(lacks it)"]})
+    u = np.array([[120, 50, 30, 0, 1], [60, 60, 10, 1, 0], [90, 70, 0, 0, 0]]) @ found.beta
+    np.testing.assert_allclose(model.market_shares(market)["share"], np.exp(u) / np.exp(u).sum(), rtol=1e-6)
+    with pytest.raises(DataError, match="lacks 'HE' as no product of the fit does, or has it as none does"):
+        model.market_shares(market.assign(HE=30))
+
+
+def test_swissmetro_as_it_must_not_be_read():
+    with pytest.raises(DataError, match="'TRAIN', 'CAR', 'SM', and from 'TRAIN_TT' on 'TRAIN', 'SM', 'CAR'"):
+        th.ChoiceExperiment.from_wide(swissmetro(), respondent="ID")
+    absent = swissmetro(CAR_AV=0, CHOICE=3)
+    with pytest.raises(DataError, match="'CAR' was chosen in row 0, where it was not available; correct the row"):
+        th.ChoiceExperiment.from_wide(absent, respondent="ID", alternatives=ORDER)

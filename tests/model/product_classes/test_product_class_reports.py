@@ -383,3 +383,14 @@ def test_draws_are_thinned_evenly_within_groups():
     np.testing.assert_array_equal(thinned(group, 100), np.arange(30))
     kept = thinned(group, 9)
     assert np.bincount(group[kept]).tolist() == [3, 3, 3] and {0, 9, 10, 29} <= set(kept)
+
+
+def test_a_table_of_people_is_of_some_of_them(monkeypatch):
+    model = fitted(experiment(people=6), draws=3, alpha=3.0)
+    whole, some = model.people(), model.people(people=["p1", "p4", "p5"])
+    assert set(some.index) == {"p1", "p4", "p5"}
+    np.testing.assert_allclose(some, whole.loc[some.index, some.columns])
+    monkeypatch.setattr("thali.model.product_classes.reports.people.MAX_PEOPLE", 4)
+    with pytest.raises(ArgumentError, match="every two of 6 people .* choose up to 4 of them by people"):
+        model.people()
+    assert len(model.people(people=["p1", "p4"])) == 2

@@ -57,7 +57,7 @@ def test_the_number_of_the_alternative_and_availability():
     same(data)
     assert "offered if 'bus_av' and the like" in sentence
     text = wide("bus_price,bus_brand,car_price,car_brand", more=(",bus_av,car_av", ",1,0"))
-    with pytest.raises(ValueError, match="x.csv: 'car' was chosen in row 3, where it was not available; mend the row"):
+    with pytest.raises(ValueError, match="x.csv: 'car' was chosen in row 3, where it was not available; correct"):
         recognise(table(text)).build()
 
 

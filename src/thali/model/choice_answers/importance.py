@@ -34,6 +34,9 @@ def attribute_importance(
         return long_table(chooser, ["attribute"], [(name,) for name in names], figures)
     weight = np.diff(chooser.data.first_task).clip(max=MAX_TASKS)
     of_draws = mean_of_people(ranges)
+    is_empty = np.isnan(of_draws).all(axis=1)  # draws in which all products are the same to everybody
+    if not is_empty.all():
+        of_draws[is_empty] = of_draws[~is_empty].mean(axis=0)
     low, high = ends_of_draws(fewer, of_draws, ci)
     table = Table(
         {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 2**21  # utilities computed at a time
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
-_IMPORTANCE_DRAWS = 400
+_LEAST_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
 _STEP = 1e-4  # of the delta method, in standard errors
 
 Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -44,7 +44,7 @@ class LogitChooser(Chooser):
         How far each respondent is of each kind; rows sum to 1. None: kinds are respondents.
     population : callable, optional
         (numbers of draws, generator): tastes of new people in these draws (draws, M, p), and weights (M,) or (draws, M)
-        that sum to 1; None: there is a single kind of people.
+        that sum to 1; None: the population is as the respondents are.
     covariance : array (K p, K p), optional
         Of the estimate that the first draw is; the others are of its sampling distribution. None: of a posterior.
     directions : array (attributes,), optional
@@ -104,8 +104,8 @@ class LogitChooser(Chooser):
         steps = _STEP * np.where(errors > 0.0, errors, 1.0)
         moved = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
         up, down = np.split(figures(self._with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
-        slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
         with np.errstate(invalid="ignore"):  # infinite figures
+            slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
             return np.sqrt(np.einsum("...i,ij,...j->...", slopes, self.covariance, slopes))
 
     def thinned(self, most: int) -> Self:
@@ -127,12 +127,13 @@ class LogitChooser(Chooser):
     ) -> list[np.ndarray]:
         matrix = self.coding.rows(np.concatenate(markets))
         ends = np.cumsum([0, *(len(market) for market in markets)])
-        tastes, weight = self.tastes, np.ones(1)
-        if weights is not None:
-            of_people = weights / weights.sum()
-            weight = of_people if self.membership is None else of_people @ self.membership
-        elif self.population is not None:
+        tastes = self.tastes
+        if weights is None and self.population is not None:
             tastes, weight = self.population(self._draws, streams(random_seed, 1)[0])
+        else:
+            of_people = np.ones(len(self.data.respondents)) if weights is None else weights
+            weight = of_people / of_people.sum()
+            weight = weight if self.membership is None else weight @ self.membership
         found = np.empty((len(tastes), len(matrix)))
         for draws in _blocks(len(tastes), tastes.shape[1] * len(matrix)):
             utility = tastes[draws] @ matrix.T
@@ -183,7 +184,7 @@ class LogitChooser(Chooser):
             yield rows, weight / weight.sum()
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        fewer = self.thinned(_IMPORTANCE_DRAWS)
+        fewer = self.thinned(max(_LEAST_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents))))
         groups = np.arange(len(fewer.chain)) if self.is_estimate else np.unique(fewer.chain, return_inverse=True)[1]
         people, attributes = len(self.data.respondents), len(self.data.attributes)
         pooled, by_group = np.zeros((people, attributes)), np.zeros((people, attributes, int(groups.max()) + 1))

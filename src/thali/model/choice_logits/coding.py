@@ -50,6 +50,8 @@ class Coding(NamedTuple):
     linear: tuple[str, ...]  # attributes taken as numbers
     seen: tuple[np.ndarray, ...]  # (levels + 1,) levels that the products of the data have; last: attribute missing
     lacking: tuple[tuple[int, int], ...]  # pairs of attributes missing in the same products: one column serves both
+    # Attributes that alternatives of some labels lack, and which these are: their constants serve instead of a column.
+    unlabelled: tuple[tuple[int, tuple[bool, ...]], ...] = ()
 
     def cells(self, codes: np.ndarray) -> np.ndarray:
         """Products by their declared level numbers, as cells: numbers where the attribute is taken as one, else levels.
@@ -92,7 +94,7 @@ def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted:
     """As `coding_of`, with attribute -> the number of each of its levels."""
     wanted = Wanted(dict.fromkeys(numbers, ()), ()) if wanted is None else wanted
     names: list[str] = []
-    parts, every_seen, shared, first_column = [], [], [], {}
+    parts, every_seen, shared, unlabelled, first_column = [], [], [], [], {}
     lacking = {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
     for place, (name, levels) in enumerate(data.levels.items()):
         codes = data.products[:, place]
@@ -109,7 +111,10 @@ def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted:
         table = np.vstack([table, np.zeros(table.shape[1])])
         missing = codes < 0
         same = [other for other, pattern in lacking.items() if np.array_equal(missing, pattern)]
-        if missing.any() and same:
+        lacks = _labels_without(data, missing)
+        if lacks is not None:
+            unlabelled.append((place, lacks))
+        elif missing.any() and same:
             shared.append((same[0], place))
         elif missing.any():
             lacking[place] = missing
@@ -118,9 +123,8 @@ def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted:
         names += own
         parts.append(Part(table, own_numbers, tuple(knots)))
         every_seen.append(seen)
-    coding = Coding(
-        tuple(names), tuple(parts), (), np.ones(len(names)), tuple(numbers), tuple(every_seen), tuple(shared)
-    )
+    fields = tuple(numbers), tuple(every_seen), tuple(shared), tuple(unlabelled)
+    coding = Coding(tuple(names), tuple(parts), (), np.ones(len(names)), *fields)
     single = coding.matrix(data.products)
     crossed = [
         (a, b)
@@ -131,6 +135,18 @@ def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted:
     ]
     coding = coding._replace(names=(*names, *(f"{names[a]}:{names[b]}" for a, b in crossed)), crossed=tuple(crossed))
     return coding._replace(scale=_scales(coding, data.products, first_column))
+
+
+def _labels_without(data: ChoiceExperiment, missing: np.ndarray) -> tuple[bool, ...] | None:
+    """Which labels of alternatives lack an attribute, if all of a label do, or none; None without constants."""
+    if data.scheme.alternative not in data.attributes or not missing.any():
+        return None
+    labels = data.products[:, data.attributes.index(data.scheme.alternative)]
+    if (labels[missing] < 0).any():
+        return None
+    found = np.zeros(len(data.levels[data.scheme.alternative]), bool)
+    found[labels[missing]] = True
+    return tuple(found.tolist()) if np.array_equal(found[labels] & (labels >= 0), missing) else None
 
 
 def _scales(coding: Coding, products: np.ndarray, first_column: Mapping[str, tuple[int, int]]) -> np.ndarray:
@@ -226,13 +242,17 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
     if scheme.has_inside:
         missing[:, 0] = products[:, 0] == 0  # the no-choice option, whose level was checked
     partner = {place: other for other, place in coding.lacking}
+    of_labels = dict(coding.unlabelled)
     for place, name in list(enumerate(scheme.names))[scheme.has_inside :]:
-        if place in partner:
+        if place in of_labels:
+            labels = products[:, scheme.names.index(str(scheme.alternative))]
+            unknown = missing[:, place] != (np.array(of_labels[place])[labels] & (labels >= 0))
+        elif place in partner:
             unknown = missing[:, place] != missing[:, partner[place]]
         else:
             unknown = missing[:, place] & ~coding.seen[place][-1]
         if unknown.any():
             raise DataError(
-                f"Some new product lacks {name!r} as no product of the fit does, so that nothing is known of its "
-                "utility; give it a level."
+                f"Some new product lacks {name!r} as no product of the fit does, or has it as none does, so that "
+                "nothing is known of its utility; give it a level, or take it away."
             )

@@ -10,6 +10,7 @@ from thali.inference.chains import Run, checked_run
 from thali.inference.quiet import is_quiet
 
 from ..base import RunByChains
+from ..choice_segments.method import HasSegments
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
 from .answers import LogitAnswers
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
     from thali.data.experiment_scheme import Scheme
 
+    from ..choice_segments.preferences import Preferences
     from .chooser import LogitChooser
     from .coding import Coding
     from .hierarchical_covariates import Covariates
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from .hierarchical_tastes import Population, TasteScale
 
 
-class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasPriorOfData):
+class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData):
     r"""The hierarchical logit: every person has tastes of their own, which are normally distributed.
 
     .. math::
@@ -303,6 +305,16 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasPriorOfDat
         kept = np.unique(np.linspace(0, flat.shape[1] - 1, most).round().astype(np.int64))
         drawn = drawn_choices(flat[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
         return data, drawn["chosen"][0]
+
+    def _preferences(self) -> "Preferences":
+        from ..choice_segments.preferences import draws_kept, of_tastes
+
+        beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
+        if data is None:
+            raise DataError("Segments need the data of the fit, which the file of the model could not hold.")
+        flat = beta.reshape(-1, *beta.shape[2:])
+        kept = draws_kept(len(flat), data.n_respondents, sum(map(len, data.levels.values())))
+        return of_tastes(flat[kept], self._coding_, data)
 
     def summary(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the verdict judges.
