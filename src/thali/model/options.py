@@ -229,7 +229,7 @@ INTERACTIONS = Option(
     LISTS,
     metavar="NAME=A,B,...",
 )
-CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool)
+CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
 MARKET_STUDY = (
     Option(
         "market",
