@@ -37,7 +37,9 @@ def test_every_pair_has_its_files_and_they_belong_together(program):
         model = json_of(f"models/info/{pair.model}.info.json")
         assert (FOLDER / model["model_code"]["thali"]).is_file() and model["description"]
         assert json_of(f"data/data/{pair.data}.json")
-        assert make.is_finished(pair), f"{name} is not that of its present data, model and run: python posteriors/make.py"
+        assert make.is_finished(pair), (
+            f"{name} is not that of its present data, model and run: python posteriors/make.py"
+        )
 
 
 def test_no_file_is_of_no_pair(program):
@@ -80,7 +82,9 @@ def test_the_data_are_those_that_the_program_makes(program):
 
 
 def test_the_collection_is_small():
-    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc") < 3_000_000
+    assert (
+        sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc") < 3_000_000
+    )
 
 
 def test_the_number_of_features_is_the_exact_one(program):
