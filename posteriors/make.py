@@ -60,9 +60,9 @@ def fit(pair: Pair, run: dict):
 
 def digest(pair: Pair) -> str:
     """Of what determines a reference posterior besides the version of thali: data, program and run."""
-    parts = (HERE / "data" / "data" / f"{pair.data}.json", HERE / "models" / "thali" / f"{pair.model}.py")
-    text = "\0".join([*(part.read_text("utf-8") for part in parts), json.dumps(pair.run, sort_keys=True)])
-    return hashlib.sha256(text.encode()).hexdigest()
+    program = (HERE / "models" / "thali" / f"{pair.model}.py").read_text("utf-8")
+    parts = (json.dumps(read("data", "data", f"{pair.data}.json"), sort_keys=True), program)
+    return hashlib.sha256("\0".join([*parts, json.dumps(pair.run, sort_keys=True)]).encode()).hexdigest()
 
 
 def summarise(draws: dict[str, np.ndarray], between: bool) -> tuple[dict, dict]:

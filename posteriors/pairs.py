@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 CHAINS = {"chains": 10, "draws": 1000, "tune": 1000, "random_seed": 1}
 LONGER = CHAINS | {"draws": 2000, "tune": 2000}  # chains that change slowly
-LONGEST = CHAINS | {"draws": 10000, "tune": 2000}
+LONGEST = CHAINS | {"draws": 12000, "tune": 2000}
 ISLANDS = {"islands": 10, "particles": 600, "random_seed": 1}
 
 
