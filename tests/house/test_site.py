@@ -39,6 +39,11 @@ def test_no_other_python_of_a_page_is_left_unexecuted():
         assert "skip-execution" not in text and "raises-exception" not in text, page
 
 
+def test_equations_have_single_backslashes():
+    for page in PAGES:
+        assert not re.search(r"\$[^$\n]*\\\\[a-z][^$\n]*\$", page.read_text("utf-8")), page
+
+
 def test_nothing_is_left_out_of_execution():
     settings = {}
     exec((DOCS / "conf.py").read_text("utf-8"), settings)
