@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from pathlib import Path
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
@@ -98,4 +99,6 @@ def equation(writer, node):
 
 def setup(app):
     """Sphinx calls this."""
+    # Executed pages are kept with the site: what lies in the folder of sources would be taken for sources.
+    app.config.nb_execution_cache_path = str(Path(app.outdir) / ".jupyter_cache")
     app.add_html_math_renderer("mathml", (inline_equation, None), (equation, None))
