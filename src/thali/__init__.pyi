@@ -1,4 +1,5 @@
 from . import datasets as datasets
+from . import designs as designs
 from . import errors as errors
 from . import likelihoods as likelihoods
 from . import paired as paired
@@ -15,6 +16,7 @@ from .data.similarities import Similarities as Similarities
 from .model.choice_logits.hierarchical import HierarchicalLogit as HierarchicalLogit
 from .model.choice_logits.multinomial import MultinomialLogit as MultinomialLogit
 from .model.elimination_ml.ratio import likelihood_ratio as likelihood_ratio
+from .model.latent_class.model import LatentClassLogit as LatentClassLogit
 from .model.latent_features.additive import AdditiveClustering as AdditiveClustering
 from .model.latent_features.elimination import EliminationByAspects as EliminationByAspects
 from .model.latent_features.model import LatentFeatureModel as LatentFeatureModel

@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 from .errors import Argument, ArgumentError, Fact
@@ -24,6 +25,15 @@ def whole(name: str | Fact, value: Any, least: int) -> int:
     if number > MOST:
         raise ArgumentError(_named(name), f" must be {MOST:,} at most; got about {float_of(number):.1g}.")
     return number
+
+
+def several_whole(name: str, value: Any, least: int) -> tuple[int, ...]:
+    """A whole number of at least `least`, or several."""
+    several = not isinstance(value, str) and isinstance(value, Iterable)
+    numbers = tuple(whole(name, number, least) for number in (value if several else (value,)))
+    if not numbers:
+        raise ArgumentError(Argument(name), f" must be a whole number of {least} or more, or several; got none.")
+    return tuple(sorted(set(numbers)))
 
 
 def float_of(value: Any) -> float:

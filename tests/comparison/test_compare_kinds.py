@@ -262,6 +262,7 @@ MODELS = {
     "latent-feature-model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
     "product-classes": th.ProductClasses(),
     "multinomial-logit": th.MultinomialLogit(),
+    "latent-class-logit": th.LatentClassLogit(2),
     "hierarchical-logit": th.HierarchicalLogit(),
     "plackett-luce": th.PlackettLuceRegression(),
     "sparse-logit": th.SparseMultinomialLogit(),

@@ -33,3 +33,25 @@ def simulated(people=30, tasks=8, sd=1.0, seed=0):
                 product = {"price": 10.0 * price[j] + 5.0, "brand": "ABC"[brand[j]], "zoom": ["no", "yes"][zoom[j]]}
                 rows.append({"id": f"p{person}", "task": task + 1, "alt": j + 1, "choice": int(j == chosen), **product})
     return pd.DataFrame(rows)
+
+
+SEGMENTS = np.array([[-2.0, 0.0, 0.0, 0.5], [-0.3, 2.0, -1.0, 0.5], [-0.3, -0.5, 0.5, 3.0]])  # as `simulated` has them
+
+
+def of_segments(people=60, tasks=10, seed=0, none=False):
+    """A table as of `simulated`, and the segment of everybody: cheap, brand B, or zoom."""
+    rng = np.random.default_rng(seed)
+    segment = np.sort(rng.choice(3, people, p=[0.5, 0.3, 0.2]))
+    rows = []
+    for person in range(people):
+        for task in range(tasks):
+            price, brand, zoom = rng.integers(3, size=3), rng.integers(3, size=3), rng.integers(2, size=3)
+            x = np.column_stack([price, brand == 1, brand == 2, zoom])
+            utility = np.append(x @ SEGMENTS[segment[person]], [-1.0] * none)
+            chosen = np.argmax(utility + rng.gumbel(size=len(utility)))
+            for j in range(len(utility)):
+                product = {"price": 9.0, "brand": "none", "zoom": "no"}
+                if j < 3:
+                    product = {"price": 10.0 * price[j] + 5.0, "brand": "ABC"[brand[j]], "zoom": ["no", "yes"][zoom[j]]}
+                rows.append({"id": f"p{person}", "task": task + 1, "alt": j + 1, "choice": int(j == chosen), **product})
+    return pd.DataFrame(rows), segment

@@ -138,6 +138,14 @@ TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind
         th.MultinomialLogit, lambda: (_experiment(),), run={}, ask=_first_tasks, bad_run={}, has_chains=False
     ),
     "hierarchical-logit": Tiny(th.HierarchicalLogit, lambda: (_experiment(),), ask=_first_tasks, run=_RUN),
+    "latent-class-logit": Tiny(
+        lambda **how: th.LatentClassLogit(**({"classes": 2} | how)),
+        lambda: (_experiment(),),
+        run={"random_seed": 1, "progressbar": False},
+        ask=_first_tasks,
+        bad_run={},
+        has_chains=False,
+    ),
     "plackett-luce": Tiny(
         th.PlackettLuceRegression, _rows, ask=_first_rows, is_run_made=True, bad_data=(None, None), run=_RUN
     ),

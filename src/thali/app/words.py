@@ -83,14 +83,21 @@ HELP = {
     "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10; the default suits similarities"
     " between about 0 and 1.",
     "transform": "What the weights weigh.",
+    "choose": "By what the number of classes is chosen, if several are given.",
     "market": "A table of products, one a row, whose market shares are predicted; a column scenario makes several"
     " markets.",
     "knots": "Numbers at which the slope of an attribute changes, or how many there are, one attribute a line:"
     " price=2,4",
     "interactions": "Attributes whose effects depend on those of others, one attribute a line: price=brand,zoom",
     "constants": "For alternatives with names or places of their own.",
+    "signs": "Attributes of which more is better for everybody, or less is, one a line: price=decreasing",
+    "respondents": "Columns of who answered, on which mean tastes depend, separated by commas: age,sex",
 }
-_TITLES = {"plackett-luce": "Plackett-Luce regression", "sparse-logit": "Sparse multinomial logit"}
+_TITLES = {
+    "plackett-luce": "Plackett-Luce regression",
+    "sparse-logit": "Sparse multinomial logit",
+    "latent-class-logit": "Latent-class logit",
+}
 METHODS = {
     "mcmc": "the whole posterior, by sampling",
     "laplace": "an approximation of the posterior, in seconds",
@@ -113,6 +120,8 @@ VALUES = {
     ("ties", "davidson"): "a third outcome, whose odds are learned",
     ("ties", "half"): "half a choice of either option",
     ("ties", "drop"): "left out",
+    ("choose", "bic"): "BIC, a penalty for each coefficient",
+    ("choose", "held-out"): "how well people are predicted whom the fit has not seen",
     ("unranked", "absent"): "were not offered",
     ("unranked", "worse"): "were offered, and are worse than the others",
     ("tempering", "auto"): "where they are needed",

@@ -302,20 +302,42 @@ def test(
 def design(
     options: Annotated[
         list[str],
-        typer.Argument(metavar="OPTION...", help="The options, three or more; or how many.", show_default=False),
+        typer.Argument(
+            metavar="OPTION...|FILE",
+            help="The options, three or more; or how many. With --tasks a table of attributes and levels, one level a"
+            " line, with the columns attribute, level and, if utilities are expected, utility.",
+            show_default=False,
+        ),
     ],
+    tasks: Annotated[
+        int | None,
+        typer.Option(help="Of a choice experiment: the tasks of each person.", show_default="pairs are laid out"),
+    ] = None,
+    alternatives: Annotated[
+        int | None, typer.Option(help="With --tasks: the products in each task.", show_default=False)
+    ] = None,
+    versions: Annotated[int, typer.Option(help="With --tasks: sets of tasks; each person answers one.")] = 1,
+    none: Annotated[bool, typer.Option("--none", help="With --tasks: a no-choice option in each.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="With --tasks: same seed, same design.", show_default="a fresh one")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write the design there, as a table.", show_default=False),
     ] = None,
     tables: _Tables = None,
 ) -> None:
-    """Lay out all pairs of options in a balanced order, for an experiment with paired comparisons."""
-    with plain_messages():
-        from .commands.design import print_design
+    """Lay out all pairs of options in a balanced order, or the tasks of a choice experiment (with --tasks)."""
+    with plain_messages(OptionWords.of_names({name: name for name in ("tasks", "alternatives", "versions", "none")})):
+        from .commands.design import print_choice_design, print_design
         from .files import table_formats
 
-        print_design(options, out, table_formats(tables, out))
+        formats = table_formats(tables, out)
+        if tasks is None:
+            print_design(options, out, formats)
+            return
+        how = {"versions": versions, "none": none, "random_seed": seed}
+        print_choice_design(options, tasks, alternatives, out, formats, **how)
 
 
 @app.command(cls=SpreadCommand)

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
-from thali.model.spec import CELL, CONTRASTS, CUTS, FEATURES, LISTS, NAMES, NUMBERS, PAIRS, Option
+from thali.model.spec import CELL, CONTRASTS, COUNTS, CUTS, FEATURES, LISTS, NAMES, NUMBERS, PAIRS, Option
 
 
 def value_of(option: Option, typed: Any) -> Any:
@@ -56,6 +56,18 @@ def _numbers(option: Option, typed: str) -> int | tuple[float, ...]:
         words = "".join(f"{word}, " for word in option.words)
         raise ArgumentError(
             Argument(option.name), f" must be {words}a number, or numbers between commas such as 1,10; got {typed!r}."
+        ) from None
+
+
+def _counts(option: Option, typed: str) -> int | tuple[int, ...]:
+    try:
+        if "," in typed:
+            return tuple(int(part) for part in typed.split(","))
+        first, dash, last = typed.partition("-")
+        return tuple(range(int(first), int(last) + 1)) if dash else int(typed)
+    except ValueError:
+        raise ArgumentError(
+            Argument(option.name), f" must be a whole number, or several such as 1-6 or 2,4; got {typed!r}."
         ) from None
 
 
@@ -113,6 +125,7 @@ def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
 
 _READ = {
     NUMBERS: _numbers,
+    COUNTS: _counts,
     NAMES: _names,
     CELL: _cell,
     PAIRS: _pairs,

@@ -3,9 +3,9 @@
 from functools import partial
 from pathlib import Path
 
-from thali._arguments import between, positive, seed_number, share, whole
+from thali._arguments import between, positive, seed_number, several_whole, share, whole
 
-from .spec import CELL, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
+from .spec import CELL, COUNTS, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
 
 _COUNT = partial(whole, least=1)
 
@@ -77,11 +77,35 @@ LEAF_LENGTH = Option(
     FEATURES,
     default="0.1",
 )
+SIGNS = Option(
+    "signs",
+    "Attributes of which more is better for everybody, or less is; several may follow each other.",
+    PAIRS,
+    default="any",
+    metavar="NAME=increasing|decreasing ...",
+)
+PEOPLE = Option(
+    "respondents",
+    "Columns of who answered, such as age, on which mean tastes depend.",
+    NAMES,
+    typed="people",
+    metavar="COLUMN,...",
+)
 LINEAR = Option(
     "linear",
     "Attributes whose levels are numbers with one slope, rather than a coefficient for each level.",
     NAMES,
     metavar="COLUMN,...",
+)
+SEGMENTS = Option(
+    "segments",
+    "Group the respondents into K segments by what they prefer; of several numbers, such as 2-6, the most stable is"
+    " chosen.",
+    COUNTS,
+    REPORT,
+    default="no segments",
+    metavar="K|K-K|K,K,...",
+    check=partial(several_whole, least=2),
 )
 
 # the data

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from .choice_logits.spec import HIERARCHICAL, MULTINOMIAL
+from .latent_class.spec import LATENT_CLASS
 from .latent_features.spec import ADDITIVE, ELIMINATION, OPEN
 from .plackett_luce.spec import PLACKETT_LUCE
 from .product_classes.spec import PRODUCT_CLASSES
@@ -19,6 +20,7 @@ SPECS: tuple[ModelSpec, ...] = (
     PRODUCT_CLASSES,
     MULTINOMIAL,
     HIERARCHICAL,
+    LATENT_CLASS,
     PLACKETT_LUCE,
     SPARSE_LOGIT,
 )

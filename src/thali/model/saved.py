@@ -143,6 +143,8 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         return value.item()
     if value is None or isinstance(value, str | int | float | bool):
         return value
+    if isinstance(value, range):
+        return {"range": [value.start, value.stop, value.step]}
     if isinstance(value, Tree):
         return {"newick": value.to_newick()}
     if isinstance(value, np.random.SeedSequence):
@@ -312,6 +314,7 @@ def _decoded_function(value: dict[Any, Any], arrays: Any) -> Any:
 _DECODERS = {
     "array": lambda value, arrays: arrays[value["array"]].astype(value["dtype"]),
     "list": lambda value, arrays: np.array(value["list"], dtype=value["dtype"]),
+    "range": lambda value, arrays: range(*value["range"]),
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
     "seed": lambda value, arrays: seed_of_json(value["seed"]),
     "tuple": lambda value, arrays: tuple(decoded(v, arrays) for v in value["tuple"]),

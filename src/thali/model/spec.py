@@ -14,6 +14,7 @@ REPORT = "report"  # whoever prints and writes the answer
 
 # How a value is typed that is neither text, a number, a path nor a switch.
 NUMBERS = "numbers"  # between commas; a single one is a number
+COUNTS = "counts"  # whole numbers between commas, or the first and the last with a dash; a single one is a number
 NAMES = "names"  # between commas
 PAIRS = "pairs"  # NAME=VALUE, several of them
 LISTS = "lists"  # NAME=A,B,..., several of them

@@ -18,6 +18,7 @@ from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree
 from .ranks import ranks as ranks
 from .residuals import residuals as residuals
+from .segments import segments as segments
 from .similarity import similarity as similarity
 from .traces import trace as trace
 from .tree import tree as tree

@@ -13,6 +13,10 @@ REFERENCES = {
     " many latent features. Proceedings of the 23rd International Conference on Machine Learning, 361–368.",
     "Holmes & Held (2006)": "Holmes, C. C., & Held, L. (2006). Bayesian auxiliary variable models for binary and"
     " multinomial regression. Bayesian Analysis, 1, 145–168.",
+    "Hubert & Arabie (1985)": "Hubert, L., & Arabie, P. (1985). Comparing partitions. Journal of Classification, 2,"
+    " 193–218.",
+    "Kamakura & Russell (1989)": "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market"
+    " segmentation and elasticity structure. Journal of Marketing Research, 26, 379–390.",
     "Luce (1959)": "Luce, R. D. (1959). Individual choice behavior: A theoretical analysis. Wiley.",
     "McFadden (1974)": "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka"
     " (Ed.), Frontiers in econometrics (pp. 105–142). Academic Press.",

@@ -19,6 +19,7 @@ from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named, options_of, settings_of_alias
 from ..options import by_word, said_of_table
 from ..reports import Fitted, report_of
+from ..reports.segments import refuse, with_segments
 from ..values import value_of
 from .jobs import OVERWRITE, as_typed, job_in, noted
 from .report import write_report
@@ -88,6 +89,7 @@ def run_fit(
     model = _made(spec, of(MODEL), values, data)
     fitted = Fitted(spec, method, model, data, of(REPORT), of(FIT) | of(MODEL), terminal.words)
     prepared = report.prepare(fitted)
+    refuse(fitted)
     if values.get("sampler") == "paper" and spec.paper:
         notify(f"the published sampler {spec.paper}; use it for comparison only.")
     command = {"data_name": data_name, "model_name": model_name, "typed": typed, "formats": list(formats)}
@@ -99,7 +101,7 @@ def run_fit(
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
         notify(f"stopped early; kept {kept['chain']} chains of {kept['draw']:,} draws{more}.")
-    answer = report.answer(fitted, prepared)
+    answer = with_segments(report.answer(fitted, prepared), fitted)
     try:
         if out is not None:
             tree = tree_of_model(model)

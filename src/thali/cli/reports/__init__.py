@@ -41,6 +41,7 @@ _FILES = {
     ("plackett-luce", ""): "classifiers",
     ("sparse-logit", ""): "classifiers",
     ("product-classes", ""): "product_classes",
+    ("latent-class-logit", ""): "latent_class",
     ("multinomial-logit", ""): "choice_logits",
     ("hierarchical-logit", ""): "choice_logits",
 }

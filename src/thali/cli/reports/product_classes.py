@@ -28,9 +28,9 @@ def answer(fitted: Fitted, prepared: Asked) -> Answer:
     tables = {"summary": summary.rename_axis("quantity"), "classes": classes, **study.tables()}
     pictures = (drawn(model, fitted.spec) if len(classes) else {}) | study.pictures()
     if fitted.data.n_respondents <= MAX_PEOPLE:
-        people = model.people()
-        tables["people"] = people.rename_axis("respondent")
-        pictures["people"] = lambda plots: plots.people(people)
+        tables["people"] = model.people().rename_axis("respondent")
+    if fitted.data.n_respondents > 2:
+        pictures["segments"] = lambda plots: plots.segments(model)
     if "log_evidence" in trace_of(model.posterior_):
         pictures["evidence_path"] = lambda plots: plots.evidence_path(model)
     return Answer(report(fitted, summary, classes, study), tables, pictures)

@@ -104,8 +104,8 @@ class LogitChooser(Chooser):
         steps = _STEP * np.where(errors > 0.0, errors, 1.0)
         moved = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
         up, down = np.split(figures(self._with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
-        slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
         with np.errstate(invalid="ignore"):  # infinite figures
+            slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
             return np.sqrt(np.einsum("...i,ij,...j->...", slopes, self.covariance, slopes))
 
     def thinned(self, most: int) -> Self:

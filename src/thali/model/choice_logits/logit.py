@@ -57,13 +57,19 @@ def probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
     return result
 
 
-def derivatives(tasks: Tasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    r"""Log-likelihood of all tasks, its gradient and its negative Hessian.
+class Local(NamedTuple):
+    """What the likelihood looks like at one vector of tastes."""
 
-    .. math::
-        \ell = \sum_t \ln p_t(x^*_t), \qquad \nabla \ell = \sum_t (x^*_t - \bar x_t), \qquad
-        -\nabla^2 \ell = \sum_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T, \quad
-        \bar x_t = \sum_j p_{tj} x_{tj}
+    log_chosen: np.ndarray  # (tasks,) ln p_t(x*_t)
+    score: np.ndarray  # (tasks, p) x*_t less the mean of the task
+    probability: np.ndarray  # (rows,)
+    spread: np.ndarray  # (rows, p) x_tj less the mean of the task
+
+
+def local(tasks: Tasks, beta: np.ndarray) -> Local:
+    r"""The log-likelihood of every task and its derivatives.
+
+    .. math:: \bar x_t = \sum_j p_{tj} x_{tj}, \qquad \nabla \ln p_t(x^*_t) = x^*_t - \bar x_t
     """
     x, starts, number = tasks.matrix, tasks.first_row[:-1], tasks.task_of_row
     u = x @ beta
@@ -71,12 +77,27 @@ def derivatives(tasks: Tasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.n
     e = np.exp(u)
     total = np.add.reduceat(e, starts)
     p = e / total[number]
-    value = float((u[tasks.chosen_row] - np.log(total)).sum())
-    weighted = x * p[:, None]
-    means = np.add.reduceat(weighted, starts)
-    gradient = (x[tasks.chosen_row] - means).sum(axis=0)
-    spread = x - means[number]
-    return value, gradient, (spread * p[:, None]).T @ spread
+    means = np.add.reduceat(x * p[:, None], starts)
+    return Local(u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[number])
+
+
+def information(at: Local, weight_of_row: np.ndarray | float = 1.0) -> np.ndarray:
+    r"""Minus the Hessian of the log-likelihood of all tasks, each with a weight.
+
+    .. math:: \sum_t w_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T
+    """
+    return (at.spread * (at.probability * weight_of_row)[:, None]).T @ at.spread
+
+
+def derivatives(tasks: Tasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    r"""Log-likelihood of all tasks, its gradient and its negative Hessian.
+
+    .. math::
+        \ell = \sum_t \ln p_t(x^*_t), \qquad \nabla \ell = \sum_t (x^*_t - \bar x_t), \qquad
+        -\nabla^2 \ell = \sum_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T
+    """
+    at = local(tasks, beta)
+    return float(at.log_chosen.sum()), at.score.sum(axis=0), information(at)
 
 
 def ascend(tasks: Tasks, ridge: float = 0.0) -> Ascent:

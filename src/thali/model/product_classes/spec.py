@@ -5,7 +5,7 @@ from functools import partial
 from thali._arguments import whole
 from thali.data.kinds import EXPERIMENTS
 
-from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MARKET_STUDY, MAX_TIME, METHOD, SEED
+from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MARKET_STUDY, MAX_TIME, METHOD, SEED, SEGMENTS
 from ..spec import FIT, PAIRS, ModelSpec, Option
 
 PRODUCT_CLASSES = ModelSpec(
@@ -50,6 +50,7 @@ PRODUCT_CLASSES = ModelSpec(
         CORES,
         SEED,
         MAX_TIME,
+        SEGMENTS,
         *EXPERIMENT,
         *MARKET_STUDY,
     ),

@@ -14,6 +14,7 @@ _FILES = {
     "ProductClasses": "product_classes",
     "MultinomialLogit": "choice_logits",
     "HierarchicalLogit": "choice_logits",
+    "LatentClassLogit": "latent_class",
     "PlackettLuceRegression": "classifiers",
     "SparseMultinomialLogit": "classifiers",
 }

@@ -7,6 +7,7 @@ from thali.model.choice_logits.hierarchical import HierarchicalLogit
 from ..content import Content
 from ..document import Section, Table
 from .choices import study_of
+from .segments import METHOD, with_segments
 from .shared import missed_choices
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def _answer(model: Any) -> Section:
         )
     else:
         tables = (Table("Coefficients", _indexed(model.summary())),)
-    return Section("The answer", study.sentences, study.pictures, (*study.tables, *tables))
+    answer = Section("The answer", study.sentences, study.pictures, (*study.tables, *tables))
+    return with_segments(answer, model) if isinstance(model, HierarchicalLogit) else answer
 
 
 def _misses(model: Any) -> Section:
@@ -63,4 +65,5 @@ def _methods(model: Any) -> tuple[str, ...]:
         " the respondents are normally distributed; their mean had a normal prior with standard deviation"
         f" {model.mean_sd:g}, their covariance an inverse Wishart prior with {df} degrees of freedom (p coefficients)"
         f" and scale {model.scale:g}.",
+        METHOD,
     )

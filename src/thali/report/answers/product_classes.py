@@ -5,6 +5,7 @@ from typing import Any
 from ..content import Content, listed
 from ..document import Section, Table
 from .choices import study_of
+from .segments import METHOD, with_segments
 from .shared import missed_choices, picture
 
 
@@ -29,7 +30,7 @@ def _answer(model: Any) -> Section:
         sentences.append(named)
         pictures.append(picture(f"Classes of products that people care about. {named}", "classes", model))
         tables.append(Table("Classes of products", classes))
-    return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
+    return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model)
 
 
 def _owners(row: Any) -> str:
@@ -50,4 +51,5 @@ def _methods(model: Any) -> list[str]:
         f" utility is chosen, ties being split evenly; with probability {model.lapse:g} a choice was made at"
         f" random.{declared}",
         f"The number of classes was inferred under a two-parameter Indian buffet process prior. {how}",
+        METHOD,
     ]

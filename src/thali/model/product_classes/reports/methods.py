@@ -9,11 +9,13 @@ from thali.posterior.verdict import Advice
 
 from ...choice_answers.methods import ChoiceAnswers
 from ...choice_logits.check import HasChoiceCheck
+from ...choice_segments.method import HasSegments
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from ...choice_segments.preferences import Preferences
     from ...market_draws.market import MarketDraws
     from ..design import Design
     from ..particles import Particles
@@ -25,7 +27,7 @@ _IF_APART = (
 )
 
 
-class Reports(ChoiceAnswers, HasChoiceCheck):
+class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
@@ -117,6 +119,11 @@ class Reports(ChoiceAnswers, HasChoiceCheck):
         from .class_table import class_table
 
         return class_table(*self._fitted_parts(), cover)
+
+    def _preferences(self) -> "Preferences":
+        from .preferences import preferences_of
+
+        return preferences_of(*self._fitted_parts())
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
         """The design and replicates of all choices, at `most` draws."""

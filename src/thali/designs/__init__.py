@@ -1,0 +1,9 @@
+"""Designs of choice experiments: which products to show together.
+
+choice  a balanced design with little error, for given attributes
+check   balance, overlap, expected standard errors, and how many people a design needs
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,2 @@
+from .check import check as check
+from .choice import choice as choice

@@ -1,0 +1,277 @@
+"""`check`: what a design tells, before anybody answers it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import positive, whole
+from thali._described import Description
+from thali._labels import plural
+from thali._printed import Printed
+from thali.errors import Argument, ArgumentError
+
+from .information import information, log_bound
+from .products import ALTERNATIVE, NONE, TASK, VERSION, utilities_of
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali.data.experiment import ChoiceExperiment
+
+_PRECISE = 0.1  # standard error, of a utility, for which people are counted
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DesignCheck(Printed):
+    """What a design tells of a multinomial logit.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        One row a coefficient, as `MultinomialLogit` has them: `utility` (expected), `se` (expected standard error with
+        so many respondents; infinite where the design cannot tell the coefficient from others) and `respondents`, how
+        many are needed for the standard error that was asked for.
+    balance : pandas.DataFrame
+        One row a level: `times` shown, and its `share` of the products.
+    overlap : pandas.DataFrame
+        One row an attribute: `overlap`, the share of the pairs of products of a task that have the same level, and
+        `least`, the smallest share that is possible.
+    d_error : float
+        The p-th root of the determinant of the covariance of the p coefficients by one person's choices, at the
+        expected utilities.
+    d_efficiency : float
+        Where all utilities are 0, the p-th root of the determinant of the information, divided by that of a design in
+        which all attributes are orthogonal and all levels as balanced within tasks as can be; 1 is the most. NaN where
+        products lack attributes.
+    respondents : int
+        For whom the standard errors are.
+    """
+
+    balance: "pandas.DataFrame"
+    overlap: "pandas.DataFrame"
+    d_error: float
+    d_efficiency: float
+    respondents: int
+
+    def _description(self) -> Description:
+        facts = (("D-error", f"{self.d_error:.4g} (one person)"), ("D-efficiency", f"{self.d_efficiency:.3f}"))
+        return Description(self.title, facts, table=self.table, note=self.note)
+
+
+def check(
+    design: "pandas.DataFrame | ChoiceExperiment",
+    prior: Any = None,
+    respondents: int = 100,
+    standard_error: float = _PRECISE,
+) -> DesignCheck:
+    r"""Balance, overlap, errors to be expected, and how many people a design needs.
+
+    .. math:: \operatorname{se}(\hat\beta_k) = \sqrt{(I^{-1})_{kk} / N}, \qquad
+        I = \frac1V \sum_t \Big( \sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T \Big)
+
+    for N people, each of whom answers one of V versions.
+
+    Parameters
+    ----------
+    design : DataFrame or ChoiceExperiment
+        As `choice` gives it; or tasks that people have answered, where each person is a version.
+    prior : dict, optional
+        Expected utilities, as for `choice`. None: all are 0.
+    respondents : int
+        For whom standard errors are given.
+    standard_error : float above 0
+        For which the people are counted.
+
+    Returns
+    -------
+    DesignCheck
+        `.table`, `.balance`, `.overlap`, `.d_error`, `.d_efficiency`; `print` shows it.
+
+    Raises
+    ------
+    DataError
+        If the design cannot be read as tasks.
+    ArgumentError
+        If an argument is outside its range, or `prior` names what is not there.
+
+    References
+    ----------
+    Huber & Zwerina (1996), The importance of utility balance in efficient choice designs; Rose & Bliemer (2013), Sample
+    size requirements for stated choice experiments.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> design = th.designs.choice({"brand": ["A", "B"], "price": [9, 12]}, 8, 2, random_seed=1)
+    >>> checked = check(design, prior={"price": -0.2}, respondents=50)
+    >>> checked.table.round(3).to_dict("index")["price[12]"]
+    {'utility': -0.6, 'se': 0.105, 'respondents': 55}
+    >>> round(checked.d_efficiency, 3)
+    1.0
+    """
+    from thali.model.choice_logits.coding import coding_of
+
+    number, target = whole("respondents", respondents, 1), positive("standard_error", standard_error, "the error")
+    data = _tasks_of(design)
+    scheme = data.scheme
+    has_none = bool(scheme.none)
+    names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
+    utilities = utilities_of(prior, names, levels, has_none)
+    coding = coding_of(data)
+    matrix = coding.matrix(data.products)[data.row_product]
+    utility = _utilities(data, utilities)[data.row_product]
+    informations = [_by_size(data, matrix, utility, size) for size in np.unique(np.diff(data.first_row)).tolist()]
+    a_person = np.sum([own.sum(axis=0) for own in informations], axis=0) / data.n_respondents
+    variances = _variances(a_person)
+    complete = all(own[:-1].all() for own in coding.seen)
+    efficiency = _efficiency(data, matrix, utility, names, levels, complete)
+    table = _coefficients(coding, utilities, has_none, variances, number, target)
+    sign, log_det = np.linalg.slogdet(a_person)
+    identified = complete and sign > 0 and np.isfinite(variances).all()
+    d_error = float(np.exp(-log_det / len(a_person))) if identified else float("inf")
+    return DesignCheck(
+        f"Design of {plural(data.n_respondents, 'version')}, {plural(data.n_tasks, 'task')}, "
+        f"{plural(data.n_alternatives, 'alternative')}",
+        table,
+        _note(table, number, target),
+        _balance(data, names, levels),
+        _overlap(data, names, levels),
+        d_error,
+        efficiency,
+        number,
+    )
+
+
+def _tasks_of(design: Any) -> "ChoiceExperiment":
+    """The tasks, as if the first alternative of each was chosen."""
+    import pandas as pd
+
+    from thali.data.experiment import ChoiceExperiment
+
+    if isinstance(design, ChoiceExperiment):
+        return design
+    if not isinstance(design, pd.DataFrame) or TASK not in design or ALTERNATIVE not in design:
+        raise ArgumentError(
+            Argument("design"),
+            f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as designs.choice gives it, or a "
+            f"ChoiceExperiment; got {type(design).__name__}.",
+        )
+    frame = design if VERSION in design else design.assign(**{VERSION: 1})
+    attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE)]
+    first = ~frame.duplicated([VERSION, TASK])
+    none = NONE if NONE in set(map(str, frame[ALTERNATIVE])) else None
+    chosen = frame.assign(first=first.astype(int))
+    return ChoiceExperiment.from_frame(chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, none=none)
+
+
+def _utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) -> np.ndarray:
+    """The expected utility of every product."""
+    scheme = data.scheme
+    codes = data.products[:, scheme.has_inside :]
+    found = np.zeros(len(codes))
+    for i in range(codes.shape[1]):
+        found += np.where(codes[:, i] >= 0, utilities[i][codes[:, i]], 0.0)
+    if scheme.none:
+        found[(codes < 0).all(axis=1)] = utilities[-1][0]
+    return found
+
+
+def _by_size(data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, size: int) -> np.ndarray:
+    """The information of every task with so many alternatives."""
+    first = data.first_row[:-1][np.diff(data.first_row) == size]
+    rows = first[:, None] + np.arange(size)
+    # one more column, whose coefficient is 1, holds the utilities
+    extended = np.concatenate([matrix[rows], utility[rows][..., None]], axis=-1)
+    one = np.append(np.zeros(matrix.shape[1]), 1.0)
+    return information(extended, one)[:, :-1, :-1]
+
+
+def _variances(a_person: np.ndarray) -> np.ndarray:
+    """Variances by one person's choices, infinite for what the design cannot tell apart."""
+    values, vectors = np.linalg.eigh(a_person)
+    told = values > 1e-9 * max(float(values[-1]), 1e-300)
+    found = ((vectors[:, told] ** 2) / values[told]).sum(axis=1)
+    return np.where((vectors[:, ~told] ** 2).sum(axis=1) > 1e-9, np.inf, found)
+
+
+def _efficiency(
+    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, names: Any, levels: Any, complete: bool
+) -> float:
+    """The D-efficiency where all utilities are 0."""
+    sizes = [len(own) for own in levels]
+    has_none = bool(data.scheme.none)
+    wanted = sum(sizes) - len(sizes) + data.scheme.has_inside
+    if not complete:
+        return 0.0
+    if matrix.shape[1] != wanted:  # products lack attributes
+        return float("nan")
+    shown = np.diff(data.first_row)
+    total = sum(_by_size(data, matrix, 0.0 * utility, size).sum(axis=0) for size in np.unique(shown).tolist())
+    sign, log_det = np.linalg.slogdet(total / data.n_tasks)
+    if sign <= 0:
+        return 0.0
+    return float(np.exp((log_det - log_bound(sizes, shown - has_none, has_none)) / matrix.shape[1]))
+
+
+def _coefficients(
+    coding: Any, utilities: list[np.ndarray], has_none: bool, variances: np.ndarray, number: int, target: float
+) -> "pandas.DataFrame":
+    """Expected utilities, standard errors, and people needed."""
+    import pandas as pd
+
+    from .choice import coefficients
+
+    expected = coefficients(utilities, has_none)
+    with np.errstate(invalid="ignore"):
+        needed = np.ceil(variances / target**2 * (1.0 - 1e-12))
+    index = pd.Index(coding.names, name="coefficient")
+    same = len(expected) == len(index)
+    frame = {
+        "utility": expected if same else np.nan,
+        "se": np.sqrt(variances / number),
+        "respondents": pd.Series(needed, index).astype("Int64") if np.isfinite(needed).all() else needed,
+    }
+    return pd.DataFrame(frame, index)
+
+
+def _note(table: "pandas.DataFrame", number: int, target: float) -> str:
+    lost = [str(name) for name in table.index[~np.isfinite(table["se"].to_numpy(float))]]
+    if lost:
+        return f"The design cannot tell {', '.join(lost)} from other coefficients."
+    most = max(table["respondents"].tolist())
+    return (
+        f"Standard errors are those of a multinomial logit with {plural(number, 'respondent')}; for standard errors of "
+        f"{target:g} or less {most:,} are needed."
+    )
+
+
+def _balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+    import pandas as pd
+
+    rows = []
+    codes = data.products[data.row_product, data.scheme.has_inside :]
+    for i, (name, own) in enumerate(zip(names, levels, strict=True)):
+        shown = codes[codes[:, i] >= 0, i]
+        times = np.bincount(shown, minlength=len(own))
+        rows += [(name, level, int(k), k / len(shown)) for level, k in zip(own, times, strict=True)]
+    return pd.DataFrame(rows, columns=["attribute", "level", "times", "share"])
+
+
+def _overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+    import pandas as pd
+
+    codes = data.products[data.row_product, data.scheme.has_inside :]
+    task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
+    rows = []
+    for i, (name, own) in enumerate(zip(names, levels, strict=True)):
+        shown = codes[:, i] >= 0
+        counts = np.zeros((data.n_tasks, len(own)))
+        np.add.at(counts, (task[shown], codes[shown, i]), 1.0)
+        sizes = counts.sum(axis=1)
+        even, more = np.divmod(sizes, len(own))
+        pairs = (sizes * (sizes - 1) / 2).sum()
+        same = (counts * (counts - 1) / 2).sum()
+        least = ((len(own) - more) * even * (even - 1) / 2 + more * (even + 1) * even / 2).sum()
+        rows.append((name, same / pairs if pairs else np.nan, least / pairs if pairs else np.nan))
+    return pd.DataFrame(rows, columns=["attribute", "overlap", "least"])

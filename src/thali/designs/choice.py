@@ -1,0 +1,152 @@
+"""`choice`: a balanced design with little error."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import whole
+from thali._labels import plural
+from thali.errors import Argument, ArgumentError
+from thali.inference.seeds import streams
+
+from .exchange import exchanged, random_design
+from .information import columns_of, information, with_none
+from .products import ALTERNATIVE, NONE, TASK, VERSION, Attributes, attributes_of, utilities_of
+
+if TYPE_CHECKING:
+    import pandas
+
+_FEWEST, _MOST = 5, 40  # starts
+_EXCHANGES = 2_500  # places of all starts together, about
+
+
+def choice(
+    attributes: Any,
+    tasks: int,
+    alternatives: int,
+    prohibited: Any = (),
+    none: bool = False,
+    prior: Any = None,
+    versions: int = 1,
+    random_seed: Any = None,
+) -> "pandas.DataFrame":
+    r"""A design of a choice experiment: which products stand together in each task.
+
+    Levels are exchanged one at a time, from several random starts, while that makes the determinant of the information
+    of a multinomial logit larger or levels more evenly shown (coordinate exchange):
+
+    .. math:: \frac1p \ln \det \sum_t \Big( \sum_j p_{tj} x_{tj} x_{tj}^T - \bar x_t \bar x_t^T \Big)
+        - \sum_{il} \Big(s_{il} - \frac1{L_i}\Big)^2
+
+    Parameters
+    ----------
+    attributes : dict of lists
+        Attribute -> its levels, in their natural order.
+    tasks : int
+        That each person answers.
+    alternatives : int
+        Products in a task, the no-choice option not counted.
+    prohibited : list of dicts
+        What no product may have together: attribute -> a level, or several, such as [{"brand": "A", "price": [9, 12]}].
+    none : bool
+        Whether each task has a no-choice option, too.
+    prior : dict, optional
+        Utilities that are expected: attribute -> one for each level (a list, or level -> utility), or, of numbers, the
+        utility of one more; "none" -> that of the no-choice option. None: all are 0.
+    versions : int
+        Sets of tasks; each person answers one of them.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row an alternative: version, task, alternative ("1", "2", ...; the no-choice option is "none", and its cells
+        are empty), and the attributes, categorical in their order. With a column of respondents in place of that of
+        versions, and one of choices, `ChoiceExperiment.from_frame` reads it.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is outside its range, names what is not there, leaves too few products, or if the tasks are too
+        few for the coefficients.
+
+    References
+    ----------
+    Meyer & Nachtsheim (1995), The coordinate-exchange algorithm for constructing exact optimal experimental designs;
+    Huber & Zwerina (1996), The importance of utility balance in efficient choice designs.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> design = choice({"brand": ["A", "B"], "price": [9, 12]}, tasks=2, alternatives=2, random_seed=1)
+    >>> design.shape
+    (4, 5)
+    >>> th.designs.check(design).d_efficiency
+    1.0
+    """
+    tasks, alternatives = whole("tasks", tasks, 1), whole("alternatives", alternatives, 2)
+    versions = whole("versions", versions, 1)
+    given = attributes_of(attributes, prohibited)
+    if not isinstance(none, bool):
+        raise ArgumentError(Argument("none"), f" must be True or False; got {none!r}.")
+    utilities = utilities_of(prior, given.names, given.levels, none)
+    _refuse_few(given, tasks * versions, alternatives, none)
+    beta = coefficients(utilities, none)
+    places = tasks * versions * alternatives * len(given.names)
+    found = [
+        exchanged(given, random_design(given, tasks * versions, alternatives, rng), beta, none, rng)
+        for rng in streams(random_seed, int(np.clip(_EXCHANGES // places, _FEWEST, _MOST)))
+    ]
+    best = max(found, key=lambda each: each.value)
+    matrix = columns_of(best.products, given.sizes, none)
+    total = information(with_none(matrix) if none else matrix, beta).sum(axis=0)
+    if np.linalg.matrix_rank(total) < len(total):
+        raise ArgumentError(
+            Argument("prohibited"),
+            " leaves products that cannot tell the effects of all levels apart; allow more, or leave an attribute out.",
+        )
+    return _table(best.products, given, tasks, none)
+
+
+def coefficients(utilities: list[np.ndarray], has_none: bool) -> np.ndarray:
+    """Utilities of levels in the coding of `columns_of`."""
+    of_levels = utilities[:-1] if has_none else utilities
+    found = [own[1:] - own[0] for own in of_levels]
+    if has_none:  # a product has the first level of each attribute where nothing is added
+        found = [np.array([sum(own[0] for own in of_levels) - utilities[-1][0]]), *found]
+    return np.concatenate(found)
+
+
+def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none: bool) -> None:
+    """Refuse tasks that cannot have different products, or cannot tell all coefficients."""
+    products = attributes.products(list(map(range, attributes.sizes)))
+    if sum(1 for _, _ in zip(range(alternatives), products, strict=False)) < alternatives:
+        raise ArgumentError(
+            Argument("alternatives"),
+            f" is {alternatives}, which is more than there are different products; ask for fewer.",
+        )
+    wanted = sum(attributes.sizes) - len(attributes.sizes) + has_none
+    told = tasks * (alternatives - 1 + has_none)
+    if told < wanted:
+        fewest = -(-wanted // (alternatives - 1 + has_none))
+        raise ArgumentError(
+            Argument("tasks"),
+            f": {plural(tasks, 'task')} in all tell {plural(told, 'number')} at most, and there are "
+            f"{plural(wanted, 'coefficient')}; ask for {fewest} tasks or more, or for more ",
+            Argument("versions"),
+            ".",
+        )
+
+
+def _table(products: np.ndarray, attributes: Attributes, tasks: int, has_none: bool) -> "pandas.DataFrame":
+    """The design as a table, each version and task in turn."""
+    import pandas as pd
+
+    number, alternatives, _ = products.shape
+    labels = [*map(str, range(1, alternatives + 1)), *[NONE] * has_none]
+    codes = np.concatenate([products, np.full((number, int(has_none), products.shape[2]), -1)], axis=1)
+    place = np.repeat(np.arange(number), len(labels))
+    columns: dict[str, Any] = {VERSION: place // tasks + 1, TASK: place % tasks + 1, ALTERNATIVE: labels * number}
+    for i, (name, levels) in enumerate(zip(attributes.names, attributes.levels, strict=True)):
+        columns[name] = pd.Categorical.from_codes(codes[..., i].ravel(), list(levels), ordered=True)
+    return pd.DataFrame(columns)

@@ -1,0 +1,183 @@
+"""Attributes, products that may be shown, and utilities that are expected: what a user gives, checked."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import as_label, shorten, suggest
+from thali.errors import Argument, ArgumentError
+
+VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
+NONE = "none"  # the alternative that is no product
+
+Rule = tuple[tuple[int, frozenset[int]], ...]  # a product is prohibited that has one of the levels of every attribute
+
+
+class Attributes(NamedTuple):
+    """What products are made of."""
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[Any, ...], ...]  # as they were given
+    rules: tuple[Rule, ...]  # which products are prohibited
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of levels of each attribute."""
+        return tuple(map(len, self.levels))
+
+    def allows(self, product: Sequence[int]) -> bool:
+        """Whether a product, level numbers, may be shown."""
+        return not any(all(product[i] in levels for i, levels in rule) for rule in self.rules)
+
+    def products(self, orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+        """All products that may be shown, level by level in these orders."""
+        return self._beginning_with((), orders)
+
+    def _beginning_with(self, first: tuple[int, ...], orders: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+        if any(rule[-1][0] < len(first) and all(first[i] in own for i, own in rule) for rule in self.rules):
+            return
+        if len(first) == len(orders):
+            yield first
+            return
+        for level in orders[len(first)]:
+            yield from self._beginning_with((*first, level), orders)
+
+
+def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
+    """The attributes of a design, once every level can be shown."""
+    if not isinstance(attributes, Mapping) or not attributes:
+        raise ArgumentError(
+            Argument("attributes"),
+            f" must map the name of each attribute to its levels, such as {{'price': [9, 12]}}; got {attributes!r}.",
+        )
+    names = tuple(map(str, attributes))
+    for name in names:
+        if name in (VERSION, TASK, ALTERNATIVE):
+            raise ArgumentError(
+                Argument("attributes"), f": {name!r} is a column of every design; give the attribute another name."
+            )
+    levels = tuple(_levels_of(name, given) for name, given in zip(names, attributes.values(), strict=True))
+    found = Attributes(names, levels, _rules_of(prohibited, names, levels))
+    for i, own in enumerate(levels):
+        for level in range(len(own)):
+            orders = [[level] if j == i else range(size) for j, size in enumerate(found.sizes)]
+            if next(found.products(orders), None) is None:
+                if next(found.products(list(map(range, found.sizes))), None) is None:
+                    raise ArgumentError(Argument("prohibited"), " leaves no product; allow some.")
+                raise ArgumentError(
+                    Argument("prohibited"),
+                    f" leaves no product with {names[i]} = {own[level]}; allow one, or leave the level out.",
+                )
+    return found
+
+
+def _levels_of(name: str, given: Any) -> tuple[Any, ...]:
+    levels = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+    labels = list(map(as_label, levels))
+    if len(levels) < 2 or len(set(labels)) < len(labels):
+        raise ArgumentError(
+            Argument("attributes"), f": {name!r} must have two different levels or more; got {given!r}."
+        )
+    return levels
+
+
+def _rules_of(prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]) -> tuple[Rule, ...]:
+    if isinstance(prohibited, Mapping):
+        prohibited = [prohibited]
+    if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
+        raise _no_rule(prohibited)
+    return tuple(_rule_of(each, names, levels) for each in prohibited)
+
+
+def _rule_of(given: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]) -> Rule:
+    if not isinstance(given, Mapping) or not given:
+        raise _no_rule(given)
+    found = {}
+    for name, wanted in given.items():
+        i = place_of("prohibited", name, names)
+        several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+        found[i] = frozenset(
+            level_of("prohibited", names[i], each, levels[i]) for each in (wanted if several else [wanted])
+        )
+    return tuple(sorted(found.items()))
+
+
+def _no_rule(given: Any) -> ArgumentError:
+    return ArgumentError(
+        Argument("prohibited"),
+        f" must list what no product may have together, such as [{{'brand': 'A', 'price': [9, 12]}}]; got {given!r}.",
+    )
+
+
+def place_of(argument: str, name: Any, names: Sequence[str]) -> int:
+    """The number of an attribute that an argument names."""
+    if str(name) not in names:
+        raise ArgumentError(
+            Argument(argument), f" names {str(name)!r}, which is no attribute.{suggest(str(name), list(names))}"
+        )
+    return list(names).index(str(name))
+
+
+def level_of(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int:
+    """The number of a level that an argument names."""
+    labels = list(map(as_label, levels))
+    if (label := as_label(level)) not in labels:
+        raise ArgumentError(
+            Argument(argument), f": {name!r} has no level {label!r}, only {shorten(labels)}.{suggest(label, labels)}"
+        )
+    return labels.index(label)
+
+
+def utilities_of(prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool) -> list[np.ndarray]:
+    """The expected utility of every level of every attribute; last that of the no-choice option, if there is one."""
+    found = [np.zeros(len(own)) for own in levels] + [np.zeros(1)] * has_none
+    if prior is None:
+        return found
+    if not isinstance(prior, Mapping):
+        raise ArgumentError(
+            Argument("prior"),
+            " must map attributes to the utilities of their levels, or to that of one more of a number, such as "
+            f"{{'price': -0.2}}; got {prior!r}.",
+        )
+    for name, given in prior.items():
+        if has_none and str(name) == NONE:
+            found[-1] = np.array([_utility(NONE, given)])
+            continue
+        i = place_of("prior", name, names)
+        found[i] = _of_levels(names[i], given, levels[i])
+    return found
+
+
+def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
+    if isinstance(given, Mapping):
+        found = np.zeros(len(levels))
+        for level, value in given.items():
+            found[level_of("prior", name, level, levels)] = _utility(name, value)
+        return found
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        values = np.array([_utility(name, value) for value in given])
+        if len(values) != len(levels):
+            raise ArgumentError(
+                Argument("prior"), f" has {len(values)} utilities of {name!r}, which has {len(levels)} levels."
+            )
+        return values
+    from thali.data.experiment_levels import as_number
+
+    slope, numbers = _utility(name, given), [as_number(as_label(level)) for level in levels]
+    if any(number is None for number in numbers):
+        raise ArgumentError(
+            Argument("prior"),
+            f" of {name!r} must be one utility a level, since its levels are no numbers; got {given!r}.",
+        )
+    return slope * np.array(numbers, dtype=float)
+
+
+def _utility(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        raise ArgumentError(Argument("prior"), f" of {name!r} must be finite numbers; got {value!r}.")
+    return number

@@ -1,0 +1,93 @@
+"""Classes and segments of people at the command line, and designs of choice experiments."""
+
+import pandas as pd
+import pytest
+from experiment_data import of_segments
+
+import thali as th
+
+pytestmark = pytest.mark.fit
+
+MODEL = ["--model", "latent-class-logit", "--seed", "1"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    of_segments()[0].to_csv("study.csv", index=False)
+    lines = "brand,A,0\nbrand,B,.5\nprice,9,0\nprice,12,-.5\nprice,15,-1\n"
+    (tmp_path / "attributes.csv").write_text(f"attribute,level,utility\n{lines}")
+    return tmp_path
+
+
+def test_classes_and_segments_are_printed_and_written(run, folder):
+    result = run("fit", "study.csv", *MODEL, "--classes", "2-3", "--linear", "price", "--segments", "3", "--out", "out")
+    assert result.code == 0, result.err
+    data = th.ChoiceExperiment.from_frame(of_segments()[0])
+    model = th.LatentClassLogit((2, 3), "price").fit(data, random_seed=1, progressbar=False)
+    found = model.segments(3, random_seed=1)
+    written = {path.name for path in (folder / "out").iterdir()}
+    tables = {"segments.csv", "segment_sizes.csv", "segment_profiles.csv", "summary.csv"}
+    tables |= {"classes.csv", "numbers_of_classes.csv", "membership.csv"}
+    study = {"level_effects", "attribute_importance", "willingness_to_pay"}
+    pictures = {f"{name}.png" for name in {*study, "segments"}}
+    assert written == {"model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
+    assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
+    assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
+    assert "Segments of the respondents\nsegment" in result.out and found.sizes.loc[1, "name"] in result.out
+    assert "Numbers of classes that were tried" in result.out and "Stability" in result.out
+    plain = run("fit", "study.csv", *MODEL, "--classes", "1")
+    assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
+
+
+MISTAKES = [
+    (["--classes", "two"], "--classes must be a whole number, or several such as 1-6 or 2,4; got 'two'."),
+    (["--classes", "0"], "--classes must be a whole number of 1 or more; got 0."),
+    (["--classes", "61"], "61 classes are more than the 60 respondents; ask for fewer by --classes."),
+    (["--segments", "1"], "--segments must be a whole number of 2 or more; got 1."),
+    (["--segments", "3-2"], "--segments must be a whole number of 2 or more, or several; got none."),
+    (["--segments", "2,61"], "61 segments are more than the 60 respondents; ask for fewer by --segments."),
+    (["--choose", "aic"], "--choose must be bic or held-out; got 'aic'."),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), MISTAKES)
+def test_mistakes(run, words, said):
+    result = run("fit", "study.csv", *MODEL, *words)
+    assert result.code == 2 and said in result.err and not result.out
+
+
+def test_a_design_is_printed_and_written(run, folder):
+    words = ["--tasks", 4, "--alternatives", 2, "--none", "--versions", 2, "--seed", 1]
+    result = run("design", "attributes.csv", *words, "--out", "out")
+    assert result.code == 0 and result.out.startswith("version,task,alternative,brand,price\n1,1,1,")
+    attributes = {"brand": ["A", "B"], "price": ["9", "12", "15"]}
+    prior = {"brand": [0.0, 0.5], "price": [0.0, -0.5, -1.0]}
+    wanted = th.designs.choice(attributes, 4, 2, none=True, prior=prior, versions=2, random_seed=1)
+    assert (folder / "out" / "design.csv").read_text() == wanted.to_csv(index=False)
+    assert {path.stem for path in (folder / "out").iterdir()} == {"design", "errors", "balance", "overlap"}
+    assert f"D-error       {th.designs.check(wanted, prior).d_error:.4g}" in result.out
+
+
+DESIGNS = [
+    (["attributes.csv", "--tasks", 4], "--tasks needs --alternatives, the products in each task."),
+    (
+        ["attributes.csv", "study.csv", "--tasks", 4, "--alternatives", 2],
+        "--tasks needs one table of attributes and levels; got attributes.csv study.csv.",
+    ),
+    (
+        ["study.csv", "--tasks", 4, "--alternatives", 2],
+        "study.csv must have the columns attribute and level, one level a line, and may have utility; it has id, task,",
+    ),
+    (
+        ["attributes.csv", "--tasks", 1, "--alternatives", 2],
+        "--tasks: 1 task in all tell 1 number at most, and there are 3 coefficients; ask for 3 tasks or more, or for "
+        "more --versions.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), DESIGNS)
+def test_designs_that_cannot_be_made(run, words, said):
+    result = run("design", *words)
+    assert result.code == 2 and said in result.err and not result.out

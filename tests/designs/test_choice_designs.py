@@ -1,0 +1,277 @@
+"""Designs of choice experiments: known optima, a naive D-error, prohibitions, simulated answers, mistakes."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali import designs
+from thali.designs.information import columns_of, information, log_bound, with_none
+from thali.designs.products import attributes_of
+from thali.errors import ArgumentError, DataError
+
+THREE = {"brand": ["A", "B", "C"], "price": [9, 12, 15], "zoom": ["no", "yes"]}
+PRIOR = {"brand": {"B": 0.5}, "price": -0.15, "zoom": [0.0, 0.8]}
+
+
+@cache
+def design(**how):
+    return designs.choice(THREE, 9, 3, random_seed=1, **how)
+
+
+def rows_of(table):
+    """The products of every task as lists of dicts."""
+    return [part.to_dict("records") for _, part in table.groupby(["version", "task"], sort=False)]
+
+
+def naive_information(tasks, names, beta):
+    """Sum over tasks of the covariance of the columns of the alternatives, written out."""
+    total = np.zeros((len(names), len(names)))
+    for alternatives in tasks:
+        x = [
+            [float(each[name.partition("[")[0]] == name.partition("[")[2][:-1]) for name in names]
+            for each in alternatives
+        ]
+        weights = np.exp(np.array(x) @ beta)
+        p = weights / weights.sum()
+        mean = sum(q * np.array(row) for q, row in zip(p, x, strict=True))
+        for q, row in zip(p, x, strict=True):
+            total += q * np.outer(np.array(row) - mean, np.array(row) - mean)
+    return total
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_pairs_of_two_levels_have_the_known_optimum(k):
+    """Each task a product and its opposite, orthogonally: 2^(k - 1) tasks, information of one S / 4 times identity."""
+    attributes = {f"x{i}": ["no", "yes"] for i in range(k)}
+    tasks = 2 ** (k - 1)
+    found = designs.choice(attributes, tasks, 2, random_seed=0)
+    checked = designs.check(found, respondents=1)
+    assert checked.d_error == pytest.approx(4.0 / tasks, rel=1e-9)
+    assert checked.d_efficiency == pytest.approx(1.0, rel=1e-9)
+    np.testing.assert_allclose(checked.table["se"], np.sqrt(4.0 / tasks), rtol=1e-9)
+    assert (checked.balance["share"] == 0.5).all() and (checked.overlap["overlap"] == 0.0).all()
+
+
+def test_nothing_exceeds_the_bound():
+    """Over all designs of two tasks of pairs of 2 x 3 levels; six tasks of three products reach it."""
+    sizes = (2, 3)
+    products = np.array(list(product(range(2), range(3))))
+    for has_none in (False, True):
+        best = -np.inf
+        for chosen in product(range(6), repeat=4):
+            tasks = products[np.array(chosen).reshape(2, 2)]
+            matrix = columns_of(tasks, sizes, has_none)
+            found = information(with_none(matrix) if has_none else matrix, np.zeros(3 + has_none)).sum(axis=0) / 2
+            best = max(best, np.linalg.slogdet(found)[1] if np.linalg.det(found) > 0 else -np.inf)
+        bound = log_bound(sizes, np.array([2, 2]), has_none)
+        assert best <= bound + 1e-12
+    tasks = products[[[0, 4, 2], [3, 1, 5], [0, 1, 5], [3, 4, 2], [0, 4, 5], [3, 1, 2]]]
+    found = information(columns_of(tasks, sizes, False), np.zeros(3)).sum(axis=0) / 6
+    assert np.linalg.slogdet(found)[1] == pytest.approx(log_bound(sizes, np.array([3]), False), abs=1e-12)
+
+
+def test_full_designs_reach_the_bound_with_a_no_choice_option():
+    """All pairs of opposites of two attributes of two levels."""
+    tasks = np.array([[[0, 0], [1, 1]], [[0, 1], [1, 0]]])
+    found = information(with_none(columns_of(tasks, (2, 2), True)), np.zeros(3)).mean(axis=0)
+    assert np.linalg.slogdet(found)[1] == pytest.approx(log_bound((2, 2), np.array([2, 2]), True), abs=1e-12)
+
+
+@pytest.mark.parametrize("prior", [None, PRIOR])
+def test_the_d_error_is_the_naive_one(prior):
+    table = design()
+    checked = designs.check(table, prior=prior, respondents=30, standard_error=0.2)
+    names = ["brand[B]", "brand[C]", "price[12]", "price[15]", "zoom[yes]"]
+    beta = np.zeros(5) if prior is None else np.array([0.5, 0.0, -0.45, -0.9, 0.8])
+    tasks = [[{key: str(value) for key, value in row.items()} for row in task] for task in rows_of(table)]
+    wanted = naive_information(tasks, names, beta)
+    assert list(checked.table.index) == names
+    np.testing.assert_allclose(checked.table["utility"], beta)
+    assert checked.d_error == pytest.approx(np.linalg.det(np.linalg.inv(wanted)) ** (1 / 5), rel=1e-9)
+    variances = np.diag(np.linalg.inv(wanted))
+    np.testing.assert_allclose(checked.table["se"], np.sqrt(variances / 30), rtol=1e-9)
+    assert list(checked.table["respondents"]) == list(np.ceil(variances / 0.04))
+
+
+def test_designs_are_balanced_and_efficient_and_the_seed_repeats():
+    table = design()
+    checked = designs.check(table)
+    assert (
+        checked.d_efficiency > 0.95
+        and (checked.balance["times"] == [9, 9, 9, 9, 9, 9, 13, 14]).all()
+        or (checked.balance["times"] == [9, 9, 9, 9, 9, 9, 14, 13]).all()
+    )
+    np.testing.assert_allclose(checked.overlap["least"], [0, 0, 1 / 3])
+    assert table.equals(designs.choice(THREE, 9, 3, random_seed=1))
+    assert list(table.columns) == ["version", "task", "alternative", "brand", "price", "zoom"]
+    for task in rows_of(table):
+        assert len({(row["brand"], row["price"], row["zoom"]) for row in task}) == 3
+
+
+def test_expected_utilities_improve_the_design_for_them():
+    plain, aware = design(), designs.choice(THREE, 9, 3, prior=PRIOR, random_seed=1)
+    assert designs.check(aware, PRIOR).d_error < designs.check(plain, PRIOR).d_error
+
+
+def test_versions_and_no_choice():
+    table = designs.choice(THREE, 4, 2, none=True, versions=3, prior={"none": -1, **PRIOR}, random_seed=2)
+    assert len(table) == 3 * 4 * 3 and (table.groupby("version")["task"].nunique() == 4).all()
+    assert list(table["alternative"][:3]) == ["1", "2", "none"] and table["brand"].isna().sum() == 12
+    checked = designs.check(table, {"none": -1, **PRIOR})
+    assert checked.table.index[0] == "inside"
+    # the utility of a product of first levels over no choice: 9 x -.15 + 1
+    assert checked.table.loc["inside", "utility"] == pytest.approx(-0.35)
+    two = designs.check(pd.concat([table, table.assign(version=table["version"] + 3)]), {"none": -1, **PRIOR})
+    np.testing.assert_allclose(two.table["se"], checked.table["se"])  # of each person, whatever the versions
+
+
+def test_prohibited_products_do_not_stand_in_the_design():
+    table = design_with([{"brand": "A", "price": [9, 12]}, {"brand": "B", "zoom": "yes"}])
+    assert not ((table["brand"] == "A") & table["price"].isin([9, 12])).any()
+    assert not ((table["brand"] == "B") & (table["zoom"] == "yes")).any()
+    assert designs.check(table).d_error < np.inf
+
+
+def design_with(prohibited):
+    return designs.choice(THREE, 9, 3, prohibited=prohibited, random_seed=3)
+
+
+def test_products_that_may_be_shown():
+    given = attributes_of(THREE, [{"brand": "A", "price": [9, 12]}, {"zoom": "yes"} | {"brand": ["B"]}])
+    every = set(given.products([range(3), range(3), range(2)]))
+    wanted = {
+        (i, j, k)
+        for i, j, k in product(range(3), range(3), range(2))
+        if not (i == 0 and j < 2) and not (i == 1 and k == 1)
+    }
+    assert every == wanted and all(given.allows(each) for each in every)
+
+
+def answered(table, people, beta, rng):
+    """Choices of people, each of whom answers one version."""
+    rows = []
+    parts = {version: part for version, part in table.groupby("version")}
+    x = np.column_stack(
+        [
+            table["brand"] == "B",
+            table["brand"] == "C",
+            table["price"] == 12,
+            table["price"] == 15,
+            table["zoom"] == "yes",
+        ]
+    )
+    utility = pd.Series(x.astype(float) @ beta, table.index)
+    for person in range(people):
+        part = parts[person % len(parts) + 1]
+        noisy = utility[part.index] + rng.gumbel(size=len(part))
+        best = noisy.groupby(part["task"]).transform("max") == noisy
+        rows.append(part.assign(id=person, choice=best.astype(int)))
+    return th.ChoiceExperiment.from_frame(pd.concat(rows).drop(columns="version"), respondent="id")
+
+
+def test_answers_to_a_design_have_the_errors_that_were_expected():
+    """Standard errors of one fit: those of the information at estimates, which differ from the truth by little."""
+    table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)
+    beta = np.array([0.5, 0.0, -0.45, -0.9, 0.8])
+    data = answered(table, 400, beta, np.random.default_rng(1))
+    model = th.MultinomialLogit().fit(data)
+    expected = designs.check(table, PRIOR, respondents=400).table["se"]
+    np.testing.assert_allclose(model.summary()["se"], expected, rtol=0.1)
+    assert np.abs((model.coef_.to_numpy() - beta) / expected).max() < 4.5
+    again = designs.check(data, PRIOR, respondents=400)  # of tasks that were answered
+    np.testing.assert_allclose(again.table["se"], expected, rtol=1e-9)
+
+
+@pytest.mark.long
+def test_estimates_spread_as_expected():
+    """Of 400 studies; a standard deviation has the relative error 1 / sqrt(800)."""
+    table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)
+    beta, rng = np.array([0.5, 0.0, -0.45, -0.9, 0.8]), np.random.default_rng(2)
+    found = [th.MultinomialLogit().fit(answered(table, 150, beta, rng)).coef_.to_numpy() for _ in range(400)]
+    expected = designs.check(table, PRIOR, respondents=150).table["se"]
+    np.testing.assert_allclose(np.std(found, axis=0), expected, rtol=4.5 / np.sqrt(800))
+
+
+def test_what_a_design_cannot_tell():
+    table = design()
+    same = table.assign(copy=table["brand"].astype(str).str.lower())
+    checked = designs.check(same)
+    assert checked.d_error == np.inf and checked.d_efficiency == 0.0
+    assert "cannot tell brand[B], brand[C], copy[b], copy[c]" in checked.note
+    unseen = table.assign(price=pd.Categorical(table["price"], [9, 12, 15, 20], ordered=True))
+    assert designs.check(unseen).d_efficiency == 0.0 and designs.check(unseen).balance["times"].eq(0).sum() == 1
+    assert "D-error" in str(checked) and set(checked.tables()) >= {"table", "balance", "overlap", "numbers"}
+
+
+MISTAKES = [
+    (
+        {"attributes": ["brand"]},
+        "attributes must map the name of each attribute to its levels, such as {'price': [9, 12]}; got ['brand'].",
+    ),
+    ({"attributes": {"a": [1, 1]}}, "attributes: 'a' must have two different levels or more; got [1, 1]."),
+    ({"attributes": {"a": "xy"}}, "attributes: 'a' must have two different levels or more; got 'xy'."),
+    (
+        {"attributes": {"task": [1, 2]}},
+        "attributes: 'task' is a column of every design; give the attribute another name.",
+    ),
+    ({"tasks": 0}, "tasks must be a whole number of 1 or more; got 0."),
+    ({"alternatives": 1}, "alternatives must be a whole number of 2 or more; got 1."),
+    ({"alternatives": 19}, "alternatives is 19, which is more than there are different products; ask for fewer."),
+    (
+        {"tasks": 2},
+        "tasks: 2 tasks in all tell 4 numbers at most, and there are 5 coefficients; ask for 3 tasks or more, or for "
+        "more versions.",
+    ),
+    ({"none": "no"}, "none must be True or False; got 'no'."),
+    ({"versions": 0}, "versions must be a whole number of 1 or more; got 0."),
+    ({"prohibited": [{"zoom": ["no", "yes"]}]}, "prohibited leaves no product; allow some."),
+    (
+        {"prohibited": [{"brand": "A", "zoom": ["no", "yes"]}]},
+        "prohibited leaves no product with brand = A; allow one, or leave the level out.",
+    ),
+    (
+        {"prohibited": ["A"]},
+        "prohibited must list what no product may have together, such as [{'brand': 'A', 'price': [9, 12]}]; got 'A'.",
+    ),
+    ({"prohibited": {"brend": "A"}}, "prohibited names 'brend', which is no attribute. Did you mean 'brand'?"),
+    ({"prohibited": {"brand": "D"}}, "prohibited: 'brand' has no level 'D', only 'A', 'B', 'C'."),
+    (
+        {"prohibited": [{"brand": ["A", "B"], "zoom": "yes"}, {"brand": "C", "zoom": "no"}], "tasks": 20},
+        "prohibited leaves products that cannot tell the effects of all levels apart; allow more, or leave an "
+        "attribute out.",
+    ),
+    (
+        {"prior": 3},
+        "prior must map attributes to the utilities of their levels, or to that of one more of a number, such as "
+        "{'price': -0.2}; got 3.",
+    ),
+    ({"prior": {"none": 1}}, "prior names 'none', which is no attribute."),
+    ({"prior": {"zoom": [1]}}, "prior has 1 utilities of 'zoom', which has 2 levels."),
+    ({"prior": {"zoom": {"no": np.nan}}}, "prior of 'zoom' must be finite numbers; got nan."),
+    (
+        {"prior": {"zoom": -1}},
+        "prior of 'zoom' must be one utility a level, since its levels are no numbers; got -1.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("how", "said"), MISTAKES)
+def test_mistakes(how, said):
+    arguments = {"attributes": THREE, "tasks": 9, "alternatives": 3} | how
+    with pytest.raises(ArgumentError) as error:
+        designs.choice(**arguments, random_seed=1)
+    assert str(error.value) == said
+
+
+def test_mistakes_of_a_check():
+    for wrong in ("design.csv", design().drop(columns="task")):
+        with pytest.raises(ArgumentError, match="design must be a table with the columns 'task' and 'alternative'"):
+            designs.check(wrong)
+    with pytest.raises(DataError):
+        designs.check(pd.concat([design(), design()]))  # every alternative twice
+    with pytest.raises(ArgumentError, match="standard_error is the error and must be a finite number above 0"):
+        designs.check(design(), standard_error=0)
