@@ -69,9 +69,10 @@ def _methods(model: Any) -> tuple[str, ...]:
         said.append(f"Their mean depends on {listed(covariates)} of the respondent.")
     of_logarithms = " (2 of a logarithm)" if signs else ""
     return (
-        f"Choices were modelled by a hierarchical multinomial logit (Rossi, Allenby & McCulloch, 2005): {' '.join(said)}"
-        f" Means had a normal prior with standard deviation {model.mean_sd:g}{of_logarithms}, the covariance of tastes"
-        f" had an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale {model.scale:g}.",
+        "Choices were modelled by a hierarchical multinomial logit (Rossi, Allenby & McCulloch, 2005):"
+        f" {' '.join(said)} Means had a normal prior with standard deviation {model.mean_sd:g}{of_logarithms}, the"
+        f" covariance of tastes an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale"
+        f" {model.scale:g}.",
         "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of the population with"
         " everybody's tastes, beside Gibbs steps (Yu & Meng, 2011).",
         METHOD,
