@@ -28,6 +28,7 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build",
+    "jupyter_execute",
     "gallery",
     "pictures/*.ipynb",
     "pictures/*.py",
