@@ -1,6 +1,8 @@
 """How Sphinx builds the site: every page is executed, and a warning is an error."""
 
 import os
+import warnings
+from pathlib import Path
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
@@ -26,6 +28,7 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build",
+    "jupyter_execute",
     "gallery",
     "pictures/*.ipynb",
     "pictures/*.py",
@@ -55,7 +58,9 @@ sphinx_gallery_conf = {
     "gallery_dirs": "pictures",
     "filename_pattern": r"\.py$",
     "abort_on_example_error": True,
+    "capture_repr": (),  # pictures, and not what axes print of themselves
     "download_all_examples": False,
+    "show_signature": False,
     "show_memory": False,
     "min_reported_time": 5,
     "within_subsection_order": "FileNameSortKey",
@@ -77,9 +82,7 @@ html_theme_options = {
     "footer_end": [],
 }
 
-linkcheck_timeout = 10
-linkcheck_ignore = [r"http://127\.0\.0\.1.*"]
-
+warnings.filterwarnings("ignore", category=thali.errors.ConvergenceWarning)  # the runs of the gallery are short
 os.environ.setdefault("COLUMNS", "100")  # tables of pages are this wide
 
 
@@ -97,4 +100,6 @@ def equation(writer, node):
 
 def setup(app):
     """Sphinx calls this."""
+    # Executed pages are kept with the site: what lies in the folder of sources would be taken for sources.
+    app.config.nb_execution_cache_path = str(Path(app.outdir) / ".jupyter_cache")
     app.add_html_math_renderer("mathml", (inline_equation, None), (equation, None))

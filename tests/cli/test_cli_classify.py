@@ -428,6 +428,7 @@ BAD = {
         "choose --transform exponential",
     ),
     "neither": (["plants.csv"], "thali fit FILE --target COLUMN"),
+    "no trials": (["plants.csv"], "thali fit FILE --first COLUMN --second COLUMN --chosen COLUMN"),
 }
 
 

@@ -115,5 +115,7 @@ def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
     assert result.code == 0, result.err
     assert "6 respondents, 24 tasks" in result.out and "price" in result.out
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    tables = ["attribute_importance", "level_effects", "willingness_to_pay"]
+    study = [f"{table}.{ending}" for table in tables for ending in ("csv", "png")]
     drawn = ["job", "posterior.nc", "summary.csv", "trace.png"]
-    assert written == (["model.nc", "summary.csv"] if model == "MNL" else drawn)
+    assert written == sorted([*study, *(["model.nc", "summary.csv"] if model == "MNL" else drawn)])

@@ -1,5 +1,7 @@
 """What is built holds what it should, and nothing else; the files about the project agree with it."""
 
+import inspect
+import re
 import subprocess
 import sys
 import tarfile
@@ -10,6 +12,8 @@ import pytest
 from places import PROJECT
 
 import thali
+from thali.model.registry import SPECS
+from thali.reproduce import find
 
 NEEDED = {"report/page/report.html", "report/page/style.css", "report/references.bib", "py.typed", "__init__.pyi"}
 
@@ -46,3 +50,18 @@ def test_the_recipe_needs_what_the_package_needs():
         if "extra ==" not in requirement:
             name, _, bound = requirement.partition(">=")
             assert f"- {name.replace('matplotlib', 'matplotlib-base')} >={bound}\n" in recipe, requirement
+
+
+def test_the_commands_of_the_paper_exist():
+    """Each row of figures names a command of thali, and a file that this command writes."""
+    text = (PROJECT / "paper" / "paper.md").read_text("utf-8")
+    rows = re.findall(r"`thali (fit|reproduce) ([\w-]+)[^`]*--out results` \| `results/([\w-]+)\.\w+`", text)
+    assert len(rows) == text.count("`thali fit ") + text.count("`thali reproduce ") >= 4
+    for command, name, file in rows:
+        if command == "fit":
+            assert name in {record.name for record in thali.datasets.catalogue()}
+            assert file in next(spec for spec in SPECS if spec.name == "elimination-by-aspects").pictures
+        else:
+            source = inspect.getsource(inspect.getmodule(find(name).function))
+            picture = file.removeprefix(f"{name}-")
+            assert picture.isdigit() or f'"{picture}"' in source, file

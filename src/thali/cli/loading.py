@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 _CLASSES = " If one of them holds classes and the others are covariates, name it: thali fit FILE --target COLUMN."
 _TIES = {"half": "counted as half a choice of either option", "drop": "left out"}
+_TRIALS = (
+    " If they say which of two options was chosen, a trial a row, name the columns: thali fit FILE --first COLUMN"
+    " --second COLUMN --chosen COLUMN."
+)
 _SETS = (
     " If they say which alternative was chosen, one alternative a row, name their column: thali fit FILE"
     " --alternative COLUMN."
@@ -142,7 +146,7 @@ def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> 
         models = dict.fromkeys(model_for(kind).name for kind in error.found)
         hint = f" Say --model {' or --model '.join(models)}." if models else ""
         if not models and not error.nearest and PAIRS in kinds:
-            hint = _CLASSES + _SETS
+            hint = _TRIALS + _SETS + _CLASSES
         raise DataError(error, hint) from None
 
 

@@ -77,6 +77,20 @@ LEAF_LENGTH = Option(
     FEATURES,
     default="0.1",
 )
+SIGNS = Option(
+    "signs",
+    "Attributes of which more is better for everybody, or less is; several may follow each other.",
+    PAIRS,
+    default="any",
+    metavar="NAME=increasing|decreasing ...",
+)
+PEOPLE = Option(
+    "respondents",
+    "Columns of who answered, such as age, on which mean tastes depend.",
+    NAMES,
+    typed="people",
+    metavar="COLUMN,...",
+)
 LINEAR = Option(
     "linear",
     "Attributes whose levels are numbers with one slope, rather than a coefficient for each level.",
@@ -171,6 +185,14 @@ COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
 EXPERIMENT = (
     *COLUMNS,
     Option(
+        "alternatives",
+        "Of a table with a row a task: the alternatives as its columns name them, in the order of their numbers.",
+        NAMES,
+        DATA,
+        default="recognised",
+        metavar="A,B,...",
+    ),
+    Option(
         "attributes",
         "The columns that describe the products.",
         NAMES,
@@ -215,7 +237,7 @@ INTERACTIONS = Option(
     LISTS,
     metavar="NAME=A,B,...",
 )
-CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool)
+CONSTANTS = Option("constants", "A constant for each label of an alternative.", bool, default="--no-constants")
 MARKET_STUDY = (
     Option(
         "market",

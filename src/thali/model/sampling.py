@@ -53,6 +53,12 @@ class Sampling(Generic[AnyChain]):
     status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown while they run
     unit: str = "draws"  # of the length of a run
     most: int | None = None  # longest run of unknown length; None: MAX_DRAWS
+    first_draws: int | None = None  # of each chain, at which one is looked at first; None: FIRST_DRAWS
+
+    @property
+    def least_draws(self) -> int:
+        """The draws of each chain that are made in any case."""
+        return self.first_draws if self.first_draws and self.run.draws is None else self.run.least_draws
 
 
 class Continuation(NamedTuple):
@@ -84,7 +90,7 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
         found = None if folder is None else folder.found
-        target = run.least_draws if found is None else max(run.least_draws, found.place["draws"])
+        target = sampling.least_draws if found is None else max(run.least_draws, found.place["draws"])
         start = None if found is None else _Start(found.states, found.draws, 0)
         tempered = found is not None and found.place["tempered"]
         work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered)
@@ -170,7 +176,7 @@ class _Work:
                     chains = self._begun(target, _start_of(chains))
                 else:
                     progress.note("the chains stay in different places: they start anew, with tempering")
-                    self.sampling, self.tempered, target = tempered(), True, self.run.least_draws
+                    self.sampling, self.tempered, target = tempered(), True, self.sampling.least_draws
                     if self.folder is not None:
                         self.folder.start_anew()
                     chains = self._begun(target, None)

@@ -15,21 +15,39 @@ def choice_probability(alternatives: np.ndarray, chosen: int, beta: np.ndarray) 
 
 
 def hierarchical_log_joint(
-    tasks: Any, beta: Any, mean: Any, covariance: Any, df: float, scale: float, mean_sd: float
+    tasks: Any,
+    beta: Any,
+    mean: Any,
+    covariance: Any,
+    df: float,
+    scale: float,
+    mean_sd: Any,
+    covariates: Any = None,
+    sign: Any = None,
 ) -> float:
     r"""Log of the joint density of choices, tastes and population of the hierarchical logit.
 
     .. math::
-        \sum_{nt} \ln p_{nt}(x^*_{nt} \mid \beta_n) + \sum_n \ln N(\beta_n \mid \mu, \Sigma)
-        + \ln N(\mu \mid 0, s^2 I) + \ln IW(\Sigma \mid \nu, S I)
+        \sum_{nt} \ln p_{nt}(x^*_{nt} \mid f(\beta_n)) + \sum_n \ln N(\beta_n \mid M^T z_n, \Sigma)
+        + \sum_{rk} \ln N(M_{rk} \mid 0, s_k^2) + \ln IW(\Sigma \mid \nu, S I),
+        \qquad f_k(b) = b \text{ or } \pm e^b
+
+    `mean` has the shape (p,), or (q, p) with `covariates` (people, q); `sign` (p,) is 0 where a taste may have any.
     """
     from scipy.stats import invwishart, multivariate_normal
 
-    p = len(mean)
+    mean = np.atleast_2d(mean)
+    p = mean.shape[1]
+    covariates = np.ones((len(beta), 1)) if covariates is None else covariates
     total = float(invwishart.logpdf(covariance, df, scale * np.eye(p)))
-    total += float(multivariate_normal.logpdf(mean, np.zeros(p), mean_sd**2 * np.eye(p)))  # pyright: ignore
-    for own, tastes in zip(tasks, beta, strict=True):
-        total += float(multivariate_normal.logpdf(tastes, mean, covariance))
+    for row in mean:
+        total += float(multivariate_normal.logpdf(row, np.zeros(p), np.asarray(mean_sd) ** 2 * np.eye(p)))  # pyright: ignore
+    for own, z, normal in zip(tasks, covariates, beta, strict=True):
+        total += float(multivariate_normal.logpdf(normal, z @ mean, covariance))
+        tastes = np.array(normal, float)
+        for k in range(p):
+            if sign is not None and sign[k] != 0:
+                tastes[k] = sign[k] * math.exp(normal[k])
         total += sum(math.log(choice_probability(alternatives, chosen, tastes)) for alternatives, chosen in own)
     return total
 

@@ -119,6 +119,12 @@ def test_the_no_choice_option_has_no_label():
     data = th.ChoiceExperiment.from_frame(frame, none="none")
     model = th.MultinomialLogit("price", constants=True).fit(data)
     assert list(model.coef_.index) == ["inside", "price", "brand[B]", "brand[C]", "zoom[yes]", "alt[right]"]
+    # nor has it a place, where each row has a number
+    frame = simulated(people=10).astype({"brand": object})
+    frame.loc[frame["alt"] == frame["task"] % 3 + 1, "brand"] = "none"
+    data = with_constants(th.ChoiceExperiment.from_frame(frame, none={"brand": "none"}))
+    assert data.levels["alt"] == ("1", "2", "3")
+    assert (data.products[data.products[:, 0] == 0, 1:] == -1).all()
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,8 @@ def test_levels_that_no_task_shows_are_not_offered():
         model = th.MultinomialLogit().fit(data)
     draws = model._market_draws()
     assert draws.attributes[1].levels == ("A", "B", "C")
+    shown = [draws.attributes[1].levels[product[1]] for product in draws.first_task]
+    assert shown == data.to_frame()["brand"].head(3).tolist()
     shares = draws.shares([[(0, 0, 0), (0, 1, 0), (0, 2, 0)]])[0][0]
     rows = pd.DataFrame({"price": 5, "brand": ["A", "B", "C"], "zoom": "no"})
     np.testing.assert_allclose(shares, model.predict_proba(rows), atol=2e-3)

@@ -47,7 +47,7 @@ def attribute_importance(
             "range_share": centre(fewer, of_draws),
             "range_lb": low,
             "range_ub": high,
-            "range_se": fewer.errors(of_draws, fewer.chain),
+            "range_se": np.where(np.isnan(low), np.nan, fewer.errors(of_draws, fewer.chain)),
         }
     )
     table.attrs["interval"] = ci

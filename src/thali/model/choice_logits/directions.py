@@ -1,14 +1,65 @@
-"""Whether choices contradict a declared direction of an attribute."""
+"""Declared directions of attributes, and whether choices contradict them."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from thali._labels import shorten, suggest
+from thali.errors import Argument, ArgumentError, InPython
 
 if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
 
+DIRECTIONS = {"increasing": 1, "decreasing": -1}
 _RIDGE = 1.0  # precision of a coefficient, of the worst level against the best one: finite where choices are separated
+
+
+def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[str, str]:
+    """An argument that maps attributes to directions, checked against the data."""
+    from thali.data.experiment_levels import ALPHABET
+
+    found: dict[str, str] = {}
+    for name, direction in _pairs(argument, given):
+        if not isinstance(direction, str) or direction not in DIRECTIONS:
+            raise ArgumentError(
+                Argument(argument),
+                f": the direction of {name!r} must be increasing or decreasing; got {direction!r}.",
+            )
+        if name not in data.attributes:
+            known = data.attributes
+            raise ArgumentError(
+                Argument(argument),
+                f": the data have no attribute {name!r}; they have {shorten(known, 20)}.{suggest(name, known)}",
+            )
+        if found.get(name, direction) != direction:
+            raise ArgumentError(Argument(argument), f": {name!r} cannot be both increasing and decreasing; choose one.")
+        levels = data.levels[name]
+        if data.orders[name] == ALPHABET:
+            raise ArgumentError(
+                Argument(argument),
+                f": the levels of {name!r} ({shorten(levels)}) have no order but the alphabet's; list them "
+                "from worst to best by ",
+                Argument("levels"),
+                InPython(" when the data are made"),
+                ".",
+            )
+        found[name] = direction
+    return found
+
+
+def _pairs(argument: str, given: Any) -> list[tuple[str, Any]]:
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return [(str(name), direction) for name, direction in given.items()]
+    try:
+        return [(str(name), direction) for name, direction in given]
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            Argument(argument),
+            f' must map attributes to directions, such as {{"price": "decreasing"}}; got {given!r}.',
+        ) from None
 
 
 def direction_scores(data: "ChoiceExperiment", attributes: tuple[str, ...]) -> dict[str, float]:

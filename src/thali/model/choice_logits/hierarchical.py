@@ -1,7 +1,5 @@
 """`HierarchicalLogit`: tastes are normally distributed among people."""
 
-from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +7,7 @@ import numpy as np
 from thali._arguments import positive
 from thali.errors import ArgumentError, DataError
 from thali.inference.chains import Run, checked_run
+from thali.inference.quiet import is_quiet
 
 from ..base import RunByChains
 from ..choice_segments.method import HasSegments
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
     from ..choice_segments.preferences import Preferences
     from .chooser import LogitChooser
     from .coding import Coding
-
-THIN = 25
+    from .hierarchical_covariates import Covariates
+    from .hierarchical_fit import Parts
+    from .hierarchical_tastes import Population, TasteScale
 
 
 class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, HasPriorOfData):
@@ -37,10 +37,11 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
 
     .. math::
         P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n}, \qquad
-        \beta_n \sim N(\mu, \Sigma), \quad \mu \sim N(0, s^2 I), \quad \Sigma \sim IW(\nu, \nu V I)
+        \beta_n \sim N(\mu + \Gamma^T z_n, \Sigma), \quad \mu_k, \Gamma_{rk} \sim N(0, s^2), \quad
+        \Sigma \sim IW(\nu, \nu V I)
 
-    Columns are coded as by `MultinomialLogit`; for the prior, numbers are divided by their standard deviation over the
-    products.
+    Columns are coded as by `MultinomialLogit`; for the prior, numbers and covariates are divided by their standard
+    deviation over products and respondents. Where a taste has a sign, it is :math:`\pm e^{\beta_{nk}}`.
 
     Parameters
     ----------
@@ -48,8 +49,14 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
         Those whose number itself has a coefficient; predictions then take any number.
     knots, interactions, constants : optional
         As for `MultinomialLogit`.
+    signs : dict, optional
+        Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers, are better or worse.
+        The logarithm of a slope, or of each step from a level to the next, is normally distributed then.
+    respondents : list of str, optional
+        Columns of `data.people` on which mean tastes depend, z_n: numbers, or labels, of which each but the first has
+        a covariate. None: none.
     mean_sd : float above 0
-        s, the prior standard deviation of a mean taste.
+        s, the prior standard deviation of a mean taste; at most 2 of one that has a sign, which is a logarithm.
     df : float of p + 2 or more, optional
         nu, the degrees of freedom of the inverse Wishart prior of p coefficients; None: p + 3.
     scale : float above 0
@@ -58,9 +65,10 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
     Attributes
     ----------
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: mean, covariance, beta (of every respondent) and log_likelihood.
+        The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
+        which), covariate_effect, beta (the tastes of every respondent) and log_likelihood.
     coef_ : pandas.Series (p,)
-        Posterior mean of mu.
+        Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign.
     individual_ : pandas.DataFrame (respondents, p)
         Posterior means of every respondent's tastes.
     log_likelihood_ : float
@@ -100,6 +108,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
     interrupted_: bool
     scheme_: "Scheme"
     _coding_: "Coding"
+    _scale_: "TasteScale"
+    _covariates_: "Covariates"
     _respondents_: tuple[str, ...]
     _new_people_: np.random.SeedSequence
 
@@ -109,6 +119,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
         knots: Any = None,
         interactions: Any = (),
         constants: bool = False,
+        signs: Any = None,
+        respondents: Any = None,
         mean_sd: float = 10.0,
         df: float | None = None,
         scale: float = 1.0,
@@ -117,6 +129,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
         self.knots = knots
         self.interactions = interactions
         self.constants = constants
+        self.signs = signs
+        self.respondents = respondents
         self.mean_sd = mean_sd
         self.df = df
         self.scale = scale
@@ -142,12 +156,13 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
         draws : int, optional
             Kept states of each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
             effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB.
+            64,000 or 2 GB. Of so many respondents that 1,000 draws of all of them take more than half a GB, there are
+            fewer draws, further apart.
         tune : int
             States before them, by which a chain tunes its steps and forgets its start.
         chains : int
         thin : int, optional
-            Sweeps for each state; None: 25.
+            Sweeps for each state; None: 2, or more of many respondents.
         cores : int, optional
             Chains run at once; None: as many as there are processors. Draws do not depend on it.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -178,57 +193,39 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
         InterruptedWarning
             If Ctrl-C or `max_time` stopped the run; what was drawn is kept.
         """
+        from .directions import contradicted_sentence, directions_of
+
         data = experiment(data, self.constants)
         run = checked_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         sampling = self._sampling(data, run)
-        return self._carry_out(self._job_of(sampling, str(data), unseen_remarks(self._coding_of(data), data.levels)))
+        remarks = unseen_remarks(self._coding_of(data), data.levels)
+        contradicted = "" if is_quiet() else contradicted_sentence(data, directions_of("signs", self.signs, data))
+        return self._carry_out(self._job_of(sampling, str(data), [*remarks, contradicted] if contradicted else remarks))
 
     def usual_run(self) -> dict[str, Any]:
-        return {"draws": 2000}
+        return {"draws": 1000}
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        import xarray as xr
+        from .hierarchical_fit import sampling_of
 
-        from thali.inference.seeds import root, streams
+        return sampling_of(source, run, self._parts(source))
 
-        from .hierarchical_chain import Chain, problem_of
-        from .hierarchical_draws import to_datatree
-        from .hierarchical_reported import reported
-        from .logit import tasks_of
+    def _parts(self, data: "ChoiceExperiment") -> "Parts":
+        """What the arguments say of these data."""
+        from .directions import directions_of
+        from .hierarchical_covariates import covariates_of
+        from .hierarchical_fit import Parts
+        from .hierarchical_tastes import taste_scale
 
-        run = run._replace(thin=THIN if run.thin is None else run.thin)
-        assert run.thin is not None
-        tune, thin, number = run.tune, run.thin, run.chains
-        coding = self._coding_of(source)
-        prior = self._prior(len(coding.names))
-
-        @cache
-        def problem() -> tuple[Any, np.ndarray]:
-            tasks = tasks_of(source, coding)
-            return problem_of(tasks._replace(matrix=tasks.matrix / coding.scale), source.first_task, prior)
-
-        def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
-            return [Chain(*problem(), rng, draws, tune, thin) for rng in streams(root(seed).spawn(2)[0], number)]
-
-        def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
-            attrs = {"thin": thin, "tuning_steps": tune}
-            found = to_datatree(chains, source.respondents, coding.names, coding.scale, attrs)
-            posterior = found["posterior"].to_dataset()
-            found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
-            return found
-
-        def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: np.random.SeedSequence) -> dict[str, Any]:
-            kept = {"scheme_": source.scheme, "_coding_": coding, "_respondents_": source.respondents}
-            return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree)}
-
-        return Sampling(source, run, chains, tree, found)
+        coding = self._coding_of(data)
+        scale = taste_scale(coding, data, directions_of("signs", self.signs, data))
+        return Parts(coding, scale, covariates_of(self.respondents, data), self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         from .hierarchical_prior import sample_tastes
 
         data = experiment(data, self.constants)
-        coding = self._coding_of(data)
-        return sample_tastes(self._prior(len(coding.names)), coding, data, rngs)
+        return sample_tastes(self._parts(data), data, rngs)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
         data = experiment(data, self.constants)
@@ -368,30 +365,24 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
 
         tree = self._fitted()
         matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
-        where = (tree, matrix, found.task_of_row, found.respondent_of_row, self._new_people_)
+        rows = matrix, found.task_of_row, found.respondent_of_row
+        where = (tree["posterior"].dataset, self._population(), *rows, self._new_people_)
         return (
             (mean_probabilities(*where), errors_of_probabilities(*where)) if return_se else mean_probabilities(*where)
         )
 
     def _chooser(self) -> "LogitChooser":
+        from .directions import DIRECTIONS, directions_of
         from .hierarchical_chooser import chooser_of
 
         posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
         if data is None:
             raise DataError("The answers need the data of the fit, which the file of the model could not hold.")
-        return chooser_of(self._coding_, data, posterior)
+        directions = directions_of("signs", self.signs, data)
+        ways = np.array([DIRECTIONS.get(directions.get(name, ""), 0) for name in data.attributes])
+        return chooser_of(self._coding_, data, posterior, self._population(), ways)
 
+    def _population(self) -> "Population":
+        from .hierarchical_tastes import Population
 
-def _means(tree: "xarray.DataTree") -> dict[str, Any]:
-    """Posterior means, as fitted attributes."""
-    import pandas
-
-    posterior = tree["posterior"].dataset
-    over = ["chain", "draw"]
-    tastes = posterior["beta"].mean(over)
-    people, names = (pandas.Index(tastes[dim].values, name=dim) for dim in ("respondent", "coefficient"))
-    return {
-        "coef_": posterior["mean"].mean(over).to_series().rename("coef"),
-        "individual_": pandas.DataFrame(tastes.values, people, names),
-        "log_likelihood_": float(posterior["log_likelihood"].mean()),
-    }
+        return Population(self._fitted()["posterior"].dataset, self._scale_, self._covariates_)

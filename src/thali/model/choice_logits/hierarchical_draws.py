@@ -15,23 +15,27 @@ if TYPE_CHECKING:
     import xarray
 
     from .hierarchical_chain import Chain
+    from .hierarchical_covariates import Covariates
     from .hierarchical_sweep import Problem
+    from .hierarchical_tastes import Population, TasteScale
     from .logit import Tasks
 
 NEW_PEOPLE = 4  # new people drawn for each draw of the population
 _BLOCK = 2**21  # utilities computed at a time
 
 _DESCRIPTIONS = {
-    "mean": "mean taste in the population",
-    "covariance": "covariance of tastes in the population",
+    "mean": "mean in the population of tastes, or of their logarithms (coordinate taste), where covariates are average",
+    "covariate_effect": "how much the mean changes if a covariate is larger by 1",
+    "covariance": "covariance of tastes, or of their logarithms, among people with the same covariates",
     "beta": "tastes of a respondent",
     "log_likelihood": "whole data set given everybody's tastes, natural logarithm",
 }
 
 _NOTES = {
     "mean": "the mean, of scaled columns",
+    "covariate_effect": "the effects of standardised covariates, of scaled columns",
     "covariance": "the covariance, of scaled columns",
-    "beta": "everybody's tastes given mean and covariance, of scaled columns",
+    "beta": "everybody's tastes, or their logarithms, given mean and covariance, of scaled columns",
 }
 
 
@@ -39,7 +43,8 @@ def to_datatree(
     chains: Sequence["Chain"],
     respondents: Sequence[str],
     names: Sequence[str],
-    scale: np.ndarray,
+    scale: "TasteScale",
+    covariates: "Covariates",
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
     """The draws of all chains, in the units of the attributes."""
@@ -52,8 +57,10 @@ def to_datatree(
     numbers, draws = kept_of(chains)
     kept = [chains[number] for number in numbers]
     parts = [chain.drawn(first, first + draws) for chain in kept]
-    drawn = {name: np.stack([part[name] for part in parts]) for name in _DESCRIPTIONS}
-    posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale)
+    drawn = {
+        name: np.stack([part[name] for part in parts]) for name in ("mean", "covariance", "beta", "log_likelihood")
+    }
+    posterior = draws_group(**drawn, respondents=respondents, names=names, scale=scale, covariates=covariates)
     rates = xr.Dataset({"acceptance_rate": ("chain", [c.acceptance for c in kept])}, {"chain": posterior["chain"]})
     problem = kept[0].problem
     chosen = problem.chosen_row - problem.first_row[:-1]
@@ -62,7 +69,8 @@ def to_datatree(
         sampled = {name: posterior[name] for name in ("chain", "draw")}
         pointwise = ("chain", "draw", "task"), _log_chosen(problem, drawn["beta"])
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
-    add_log_prior(groups, _log_prior(problem, **{name: drawn[name] for name in _NOTES}), _NOTES)
+    densities = _log_prior(problem, drawn["mean"], drawn["covariance"], drawn["beta"])
+    add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
     return tree_of(groups, {**origin(), **attrs})
 
 
@@ -88,7 +96,7 @@ def _log_chosen(problem: "Problem", beta: np.ndarray) -> np.ndarray:
 
 
 def _log_prior(problem: "Problem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray) -> dict[str, np.ndarray]:
-    """Log densities of N(0, s^2 I), of the inverse Wishart distribution and of N(mu, Sigma), summed over people."""
+    """Log densities of M, of the inverse Wishart distribution, and of N(M^T z_n, Sigma) summed over people."""
     from scipy.special import gammaln
 
     p, df, scale, precision = mean.shape[-1], problem.df, problem.scale, problem.mean_precision
@@ -97,12 +105,15 @@ def _log_prior(problem: "Problem", mean: np.ndarray, covariance: np.ndarray, bet
     log_det = 2.0 * np.log(np.diagonal(factor, axis1=2, axis2=3)).sum(axis=2)
     log_gamma = 0.25 * p * (p - 1) * np.log(np.pi) + gammaln(0.5 * (df - np.arange(p))).sum()
     constant = 0.5 * df * p * np.log(0.5 * scale) - log_gamma
-    distance = ((beta - mean[:, :, None]) @ np.swapaxes(inverse, 2, 3)) ** 2
-    return {
-        "mean": 0.5 * (p * np.log(precision / (2.0 * np.pi)) - precision * (mean**2).sum(axis=2)),
+    normal = np.where(problem.sign == 0.0, beta, np.log(np.where(problem.sign == 0.0, 1.0, np.abs(beta))))
+    distance = ((normal - problem.covariates @ mean) @ np.swapaxes(inverse, 2, 3)) ** 2
+    of_mean = 0.5 * (np.log(precision / (2.0 * np.pi)) - precision * mean**2).sum(axis=3)
+    found = {
+        "mean": of_mean[..., 0],
         "covariance": constant - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
         "beta": -0.5 * (beta.shape[2] * (p * np.log(2.0 * np.pi) + log_det) + distance.sum(axis=(2, 3))),
     }
+    return found | ({"covariate_effect": of_mean[..., 1:].sum(axis=2)} if mean.shape[2] > 1 else {})
 
 
 def draws_group(
@@ -112,39 +123,51 @@ def draws_group(
     log_likelihood: np.ndarray,
     respondents: Sequence[str],
     names: Sequence[str],
-    scale: np.ndarray,
+    scale: "TasteScale",
+    covariates: "Covariates",
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) of scaled columns as a group of a tree, in the units of the attributes."""
+    """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the attributes."""
     import xarray as xr
 
-    by = ("chain", "draw")
+    by, factors = ("chain", "draw"), scale.factors()
+    in_units = beta / scale.scale
+    in_units = in_units @ scale.steps.T if scale.sign.any() else in_units
     variables = {
-        "mean": ((*by, "coefficient"), mean / scale),
-        "covariance": ((*by, "coefficient", "coefficient_other"), covariance / np.outer(scale, scale)),
-        "beta": ((*by, "respondent", "coefficient"), beta / scale),
+        "mean": ((*by, "coefficient"), scale.in_units(mean[:, :, 0])),
+        "covariance": ((*by, "coefficient", "coefficient_other"), covariance / np.outer(factors, factors)),
+        "beta": ((*by, "respondent", "coefficient"), in_units),
         "log_likelihood": (by, log_likelihood),
     }
     chains, draws = log_likelihood.shape
     numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
     labelled = {"coefficient": list(names), "coefficient_other": list(names), "respondent": list(respondents)}
-    group = xr.Dataset(variables, {**numbered, **labelled})
+    if covariates.names:
+        effects = mean[:, :, 1:] / covariates.sd[:, None] / factors
+        variables["covariate_effect"] = ((*by, "covariate", "coefficient"), effects)
+        labelled["covariate"] = list(covariates.names)
+    group = xr.Dataset(variables, {**numbered, **labelled, "taste": ("coefficient", list(scale.names))})
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group
 
 
 def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
-    """The rows of the summary: mean and sd of every coefficient in the population, and log_likelihood."""
+    """Mean and sd in the population of every taste, or of its logarithm, effects of covariates, and log_likelihood."""
     posterior = tree["posterior"].dataset
-    names = posterior["coefficient"].values
+    names = posterior["taste"].values
     means, variances = posterior["mean"].values, np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
     quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(names)}
     quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(names)}
+    if "covariate_effect" in posterior:
+        for r, covariate in enumerate(posterior["covariate"].values):
+            own = posterior["covariate_effect"].values[:, :, r]
+            quantities |= {f"mean[{name}] per {covariate}": own[..., k] for k, name in enumerate(names)}
     return quantities | {"log_likelihood": posterior["log_likelihood"].values}
 
 
 def mean_probabilities(
-    tree: "xarray.DataTree",
+    posterior: "xarray.Dataset",
+    population: "Population",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
@@ -155,16 +178,17 @@ def mean_probabilities(
     .. math::
         \bar p_n = \frac1S \sum_s p(\beta_n^{(s)}), \qquad
         \bar p_\text{new} = \frac{1}{SR} \sum_{s,r} p(\beta^{(s,r)}), \quad
-        \beta^{(s,r)} \sim N(\mu^{(s)}, \Sigma^{(s)})
+        \beta^{(s,r)} \text{ from the population of draw } s
     """
     result = np.empty(len(matrix))
-    for rows, p in _blocks(tree, matrix, task_of_row, respondent_of_row, random_seed):
+    for rows, p in _blocks(posterior, population, matrix, task_of_row, respondent_of_row, random_seed):
         result[rows] = p.mean(axis=1)
     return result
 
 
 def errors_of_probabilities(
-    tree: "xarray.DataTree",
+    posterior: "xarray.Dataset",
+    population: "Population",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
@@ -173,27 +197,27 @@ def errors_of_probabilities(
     """Monte Carlo standard errors of `mean_probabilities`: of a new person by the mean over those of one draw."""
     from thali.posterior.summary import mean_errors
 
-    sizes = tree["posterior"].sizes
+    sizes = posterior.sizes
     result = np.empty(len(matrix))
-    for rows, p in _blocks(tree, matrix, task_of_row, respondent_of_row, random_seed):
+    for rows, p in _blocks(posterior, population, matrix, task_of_row, respondent_of_row, random_seed):
         of_draws = p.reshape(len(rows), -1, sizes["chain"] * sizes["draw"]).mean(axis=1)
         result[rows] = mean_errors(of_draws.reshape(len(rows), sizes["chain"], sizes["draw"]))
     return result
 
 
 def _blocks(
-    tree: "xarray.DataTree",
+    posterior: "xarray.Dataset",
+    population: "Population",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
     random_seed: Any,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Some rows at a time, whole tasks of one person, and their probabilities (rows, draws of tastes)."""
-    posterior = tree["posterior"].dataset
     for person in np.unique(respondent_of_row):
         own = np.flatnonzero(respondent_of_row == person)
         if person < 0:
-            tastes = new_people(posterior["mean"].values, posterior["covariance"].values, random_seed)
+            tastes = new_people(population, random_seed)
         else:
             tastes = posterior["beta"].values[:, :, person].reshape(-1, matrix.shape[1])
         tasks, number = np.unique(task_of_row[own], return_inverse=True)
@@ -215,9 +239,10 @@ def drawn_choices(
     return {"chosen": chosen}
 
 
-def new_people(means: np.ndarray, covariances: np.ndarray, random_seed: Any) -> np.ndarray:
+def new_people(population: "Population", random_seed: Any) -> np.ndarray:
     """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
-    p = means.shape[-1]
-    factors = np.linalg.cholesky(covariances.reshape(-1, p, p))
-    noise = np.random.default_rng(root(random_seed)).normal(size=(NEW_PEOPLE, len(factors), p))
-    return (means.reshape(-1, p) + np.einsum("sij,rsj->rsi", factors, noise)).reshape(-1, p)
+    rng, draws, p = np.random.default_rng(root(random_seed)), population.draws, len(population.scale.names)
+    noise = rng.normal(size=(NEW_PEOPLE, draws, p))
+    like = rng.integers(population.people, size=(NEW_PEOPLE, draws))
+    found = population.tastes(np.arange(draws), np.swapaxes(noise, 0, 1), like.T)
+    return np.swapaxes(found, 0, 1).reshape(-1, p)

@@ -1,24 +1,40 @@
 r"""One sweep of the sampler of the hierarchical logit.
 
-The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T \beta_n)`, :math:`\beta_n \sim N(\mu, \Sigma)`,
-:math:`\mu \sim N(0, s^2 I)`, :math:`\Sigma \sim IW(\nu, S I)` with density
+The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk} = \beta_{nk}`, or
+:math:`b_{nk} = \pm e^{\beta_{nk}}` where a coefficient has a sign; :math:`\beta_n \sim N(M^T z_n, \Sigma)` for the
+covariates :math:`z_n` of a person, the first of which is 1; :math:`M_{rk} \sim N(0, s_k^2)`,
+:math:`\Sigma \sim IW(\nu, S I)` with density
 :math:`\propto |\Sigma|^{-(\nu + p + 1)/2} \exp(-S \operatorname{tr} \Sigma^{-1} / 2)`, where :math:`S = \nu V` in the
 terms of `HierarchicalLogit`.
 
-A sweep: every person's beta by a random walk of covariance :math:`c_n^2 (H_n + \Sigma^{-1})^{-1}`, which is reversible
-since neither H_n nor c_n depends on beta; then mu and Sigma from their conditionals.
+A sweep:
+
+1. every person's tastes, by a short Hamiltonian trajectory;
+2. M and Sigma from their conditionals given all tastes;
+3. M and Sigma together with all tastes, which are shifted, and stretched or sheared, by one Hamiltonian trajectory.
+
+Where people's choices say little of their tastes, tastes and population hold each other fast in steps 1 and 2; step 3
+is slow where they say much. The two together (interweaving, Yu & Meng 2011) are slow in neither case.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._jit import allocating, scalar
-from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
-WANTED = 0.3  # share of a person's proposals that should be accepted
+from .hierarchical_people import add_curvature, slope_of, visit, write_tastes
+from .hierarchical_population import (
+    add_together,
+    add_together_prior,
+    draw_covariance,
+    draw_mean,
+    move_together,
+    prepare_moves,
+)
+
 _DECAY = 0.6  # of the gains of step adaptation
+_EVALUATIONS = 8  # of the curvature, over which it is averaged
 
 
 class Problem(NamedTuple):
@@ -28,191 +44,149 @@ class Problem(NamedTuple):
     first_task: np.ndarray  # (N + 1,)
     first_row: np.ndarray  # (tasks + 1,)
     chosen_row: np.ndarray  # (tasks,)
-    curvature: np.ndarray  # (N, p, p) H_n: shapes the proposals
+    sign: np.ndarray  # (p,) 1.0 or -1.0: that of a coefficient, whose logarithm is normal then; 0.0: any
+    covariates: np.ndarray  # (N, q), the first of which is 1
     df: float  # nu
     scale: float  # S
-    mean_precision: float  # 1 / s^2
+    mean_precision: np.ndarray  # (p,) 1 / s_k^2
+    pooled: np.ndarray  # (p,) tastes of all people pooled, as beta
 
 
 class State(NamedTuple):
-    """The state of a chain, and its work space."""
+    """The state of a chain."""
 
     beta: np.ndarray  # (N, p)
     log_likelihood: np.ndarray  # (N,)
-    mean: np.ndarray  # (p,) mu
-    precision: np.ndarray  # (p, p) the inverse of Sigma
+    slope: np.ndarray  # (N, p) of the log-likelihood in beta
+    mean: np.ndarray  # (q, p) M
     covariance: np.ndarray  # (p, p) Sigma
-    log_step: np.ndarray  # (N,) ln c_n
-    accepted: np.ndarray  # (N,) since tuning ended
-    matrix: np.ndarray  # (p, p), scratch
-    factor: np.ndarray  # (p, p), scratch
-    bartlett: np.ndarray  # (p, p), scratch
-    vector: np.ndarray  # (p,), scratch
-    trial: np.ndarray  # (p,), scratch
+    precision: np.ndarray  # (p, p) the inverse of Sigma
+    curvature: np.ndarray  # (N, p, p) H_n, lower half: shapes the proposals
+    curvature_sum: np.ndarray  # (N, p, p), lower half, while tuning
+    evaluated: np.ndarray  # (1,) how often both sums were added to
+    together_sum: np.ndarray  # (p + 1, (q + 1) p, (q + 1) p), lower half: curvature in M and c, while tuning
+    root: np.ndarray  # likewise: C, where C C^T is the metric of the moves of all together
+    log_step: np.ndarray  # (N + 1,) of every person, and of the moves of all together
+    accepted: np.ndarray  # (N + 1,) likewise, since tuning ended
+
+
+class Space(NamedTuple):
+    """Work space of a chain."""
+
+    matrix: np.ndarray  # (p, p)
+    factor: np.ndarray  # (p, p)
+    bartlett: np.ndarray  # (p, p)
+    vector: np.ndarray  # (p,)
+    momentum: np.ndarray  # (p,)
+    taste: np.ndarray  # (p,)
+    utility: np.ndarray  # (most alternatives of a task,)
+    wide: np.ndarray  # (q p, q p)
+    wide_factor: np.ndarray  # (q p, q p)
+    long: np.ndarray  # (q p,)
+    trial: np.ndarray  # (N, p)
+    trial_slope: np.ndarray  # (N, p)
+    trial_log_likelihood: np.ndarray  # (N,)
+    off: np.ndarray  # (N, p) beta_n - M^T z_n
+    weight: np.ndarray  # (q + 1, p)
+    place: np.ndarray  # ((q + 1) p,) M and c: what the moves of all together change
+    force: np.ndarray  # ((q + 1) p,)
+    push: np.ndarray  # ((q + 1) p,)
 
 
 class Draws(NamedTuple):
     """Room for the draws of a chain."""
 
-    mean: np.ndarray  # (draws, p)
+    mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
-    beta: np.ndarray  # (draws, N, p)
+    beta: np.ndarray  # (draws, N, p) signed numbers, whose sums are the tastes
     log_likelihood: np.ndarray  # (draws,)
 
 
 @allocating
 def run(
-    rng: np.random.Generator, problem: Any, state: Any, kept: Any, sweep: Any, until: Any, tune: int, thin: Any
+    rng: np.random.Generator,
+    problem: Any,
+    state: Any,
+    space: Any,
+    kept: Any,
+    sweep: Any,
+    until: Any,
+    tune: int,
+    thin: Any,
 ) -> None:
-    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded."""
+    """Sweeps number `sweep` + 1 to `until`; every `thin`-th one after `tune` is recorded.
+
+    The curvature that shapes the proposals is that at the start, in the second half of tuning its mean over draws of
+    the second quarter.
+    """
+    people, half = state.beta.shape[0], tune // 2
+    every = max(1, (half - half // 2) // _EVALUATIONS)
+    if sweep == 0:
+        initialise(problem, state, space)
     while sweep < until:
         sweep += 1
-        gain = sweep**-_DECAY if sweep <= tune else 0.0
-        for n in range(state.beta.shape[0]):
-            walk(rng, problem, state, n, gain)
-        draw_mean(rng, problem, state)
-        draw_covariance(rng, problem, state)
+        gain = 0.0
+        if sweep <= tune:
+            gain = (sweep if sweep <= half else sweep - half) ** -_DECAY
+        for n in range(people):
+            visit(rng, problem, state, space, n, gain)
+        draw_mean(rng, problem, state, space)
+        draw_covariance(rng, problem, state, space)
+        move_together(rng, problem, state, space, kind_of(sweep, state.beta.shape[1]), gain)
+        if half // 2 < sweep <= half and (half - sweep) % every == 0:
+            evaluate(problem, state, space, state.beta)
+        if sweep == half:
+            adopt_metric(problem, state)
         if sweep > tune and (sweep - tune) % thin == 0:
             row = (sweep - tune) // thin - 1
             kept.mean[row] = state.mean
             kept.covariance[row] = state.covariance
-            kept.beta[row] = state.beta
             kept.log_likelihood[row] = state.log_likelihood.sum()
-
-
-@scalar
-def walk(rng: np.random.Generator, problem: Any, state: Any, n: Any, gain: Any) -> None:
-    """One proposal for the tastes of person n; during tuning its step follows the acceptance with this `gain`."""
-    p = state.mean.size
-    for i in range(p):
-        for j in range(p):
-            state.matrix[i, j] = problem.curvature[n, i, j] + state.precision[i, j]
-    factorise(state.matrix, state.factor)
-    for i in range(p):
-        state.vector[i] = rng.standard_normal()
-    solve_upper(state.factor, state.vector)
-    step = math.exp(state.log_step[n])
-    for i in range(p):
-        state.trial[i] = state.beta[n, i] + step * state.vector[i]
-    proposed = log_likelihood_of(problem, state.trial, n)
-    log_ratio = proposed - state.log_likelihood[n]
-    log_ratio += log_density(state, state.trial) - log_density(state, state.beta[n])
-    if log_ratio > -rng.standard_exponential():
-        for i in range(p):
-            state.beta[n, i] = state.trial[i]
-        state.log_likelihood[n] = proposed
-        if gain == 0.0:
-            state.accepted[n] += 1
-    if gain > 0.0:
-        state.log_step[n] += gain * (math.exp(min(log_ratio, 0.0)) - WANTED)
-
-
-@scalar
-def log_likelihood_of(problem: Any, beta: Any, n: Any) -> Any:
-    """Log-likelihood of the choices of person n."""
-    total = 0.0
-    for t in range(problem.first_task[n], problem.first_task[n + 1]):
-        own = dot(problem.matrix, problem.chosen_row[t], beta)
-        top, rest = 0.0, 0.0  # ln sum_j exp(u_j - u*), the running maximum taken out
-        for row in range(problem.first_row[t], problem.first_row[t + 1]):
-            u = dot(problem.matrix, row, beta) - own
-            if u <= top:
-                rest += math.exp(u - top)
-            else:
-                rest = rest * math.exp(top - u) + 1.0
-                top = u
-        total -= top + math.log(rest)
-    return total
-
-
-@scalar
-def dot(matrix: Any, row: Any, vector: Any) -> Any:
-    """Product of a row of a matrix and a vector."""
-    total = 0.0
-    for i in range(vector.size):
-        total += matrix[row, i] * vector[i]
-    return total
-
-
-@scalar
-def log_density(state: Any, beta: Any) -> Any:
-    """Log-density of tastes among people, without its constant."""
-    total = 0.0
-    for i in range(beta.size):
-        inner = 0.5 * state.precision[i, i] * (beta[i] - state.mean[i])
-        for j in range(i):
-            inner += state.precision[i, j] * (beta[j] - state.mean[j])
-        total -= inner * (beta[i] - state.mean[i])
-    return total
-
-
-@scalar
-def draw_mean(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """mu | beta, Sigma: normal of precision A = N Sigma^-1 + I / s^2 and mean A^-1 Sigma^-1 sum of beta."""
-    people, p = state.beta.shape
-    for i in range(p):
-        total = 0.0
-        for n in range(people):
-            total += state.beta[n, i]
-        state.trial[i] = total
-    for i in range(p):
-        state.vector[i] = 0.0
-        for j in range(p):
-            state.matrix[i, j] = people * state.precision[i, j]
-            state.vector[i] += state.precision[i, j] * state.trial[j]
-        state.matrix[i, i] += problem.mean_precision
-    factorise(state.matrix, state.factor)
-    solve_lower(state.factor, state.vector)
-    for i in range(p):
-        state.vector[i] += rng.standard_normal()
-    solve_upper(state.factor, state.vector)
-    for i in range(p):
-        state.mean[i] = state.vector[i]
-
-
-@scalar
-def draw_covariance(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Sigma | beta, mu: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - mu)(beta - mu)^T.
-
-    With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A A^T L^-1 and
-    Sigma = M M^T, M = L A^-T.
-    """
-    people, p = state.beta.shape
-    for i in range(p):
-        for j in range(i + 1):
-            total = problem.scale if i == j else 0.0
             for n in range(people):
-                total += (state.beta[n, i] - state.mean[i]) * (state.beta[n, j] - state.mean[j])
-            state.matrix[i, j] = total
-            state.matrix[j, i] = total
-    factorise(state.matrix, state.factor)
-    for i in range(p):
-        for j in range(p):
-            state.bartlett[i, j] = rng.standard_normal() if j < i else 0.0
-        state.bartlett[i, i] = math.sqrt(2.0 * rng.standard_gamma(0.5 * (problem.df + people - i)))
-    for j in range(p):  # columns of L^-T A, kept as columns of `matrix`
-        for i in range(p):
-            state.vector[i] = state.bartlett[i, j]
-        solve_upper(state.factor, state.vector)
-        for i in range(p):
-            state.matrix[i, j] = state.vector[i]
-    product(state.matrix, state.precision)
-    for i in range(p):  # rows of M: A^-1 times a row of L
-        for j in range(p):
-            state.vector[j] = state.factor[i, j] if j <= i else 0.0
-        solve_lower(state.bartlett, state.vector)
-        for j in range(p):
-            state.matrix[i, j] = state.vector[j]
-    product(state.matrix, state.covariance)
+                write_tastes(problem, state.beta[n], space.taste)
+                kept.beta[row, n] = space.taste
 
 
 @scalar
-def product(matrix: Any, result: Any) -> None:
-    """Write matrix matrix^T into `result`."""
-    for i in range(matrix.shape[0]):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(matrix.shape[1]):
-                total += matrix[i, k] * matrix[j, k]
-            result[i, j] = total
-            result[j, i] = total
+def kind_of(sweep: Any, p: Any) -> Any:
+    """What everybody moves with in a sweep: in turn the scales, p, and the deviation of each taste, 0 to p - 1."""
+    return p if sweep % 2 == 0 else sweep // 2 % p
+
+
+@scalar
+def initialise(problem: Any, state: Any, space: Any) -> None:
+    """The likelihood of the tastes at the start; the curvature of proposals where everybody is like the pool."""
+    for n in range(state.beta.shape[0]):
+        state.log_likelihood[n] = slope_of(problem, space, state.beta[n], n, state.slope[n])
+        for i in range(state.beta.shape[1]):
+            space.trial[n, i] = problem.pooled[i]
+    evaluate(problem, state, space, space.trial)
+    adopt_metric(problem, state)
+
+
+@scalar
+def evaluate(problem: Any, state: Any, space: Any, beta: Any) -> None:
+    """Add the curvature at these tastes to the sums whose mean shapes the proposals."""
+    state.evaluated[0] += 1.0
+    for n in range(state.beta.shape[0]):
+        for i in range(state.beta.shape[1]):
+            for j in range(i + 1):
+                space.factor[i, j] = 0.0
+        add_curvature(problem, space, beta[n], n, space.factor)
+        for i in range(state.beta.shape[1]):
+            for j in range(i + 1):
+                state.curvature_sum[n, i, j] += space.factor[i, j]
+        add_together(problem, state, space, n, space.factor)
+    add_together_prior(problem, state)
+
+
+@scalar
+def adopt_metric(problem: Any, state: Any) -> None:
+    """The mean of the evaluations shapes the proposals from now on; the sums begin from 0."""
+    for n in range(state.beta.shape[0]):
+        for i in range(state.beta.shape[1]):
+            for j in range(i + 1):
+                state.curvature[n, i, j] = state.curvature_sum[n, i, j] / state.evaluated[0]
+                state.curvature_sum[n, i, j] = 0.0
+    prepare_moves(problem, state)
+    state.evaluated[0] = 0.0

@@ -1,14 +1,14 @@
 """Checks of the arguments of `ProductClasses`, all before anything runs."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._arguments import one_of, positive, share, whole
-from thali._labels import shorten, suggest
-from thali.errors import Argument, ArgumentError, InPython, Message, Setting
+from thali.errors import Argument, ArgumentError, Message, Setting
 from thali.inference.chains import FIRST_DRAWS
+
+from ..choice_logits.directions import DIRECTIONS
 
 if TYPE_CHECKING:
     from thali.data.experiment import ChoiceExperiment
@@ -17,7 +17,6 @@ METHODS = ("annealed", "smc")
 SCHEDULES = ("all", "individual", "observation")
 STARTS = ("fixed", "prior")
 SAMPLERS = ("recommended", "paper")
-DIRECTIONS = {"increasing": 1, "decreasing": -1}
 _FINAL_SWEEPS = {"annealed": FIRST_DRAWS, "smc": 60}
 _GROUPS = 8  # chains, or islands of particles
 _MAX_NAMED = 3  # dominated choices written out
@@ -124,55 +123,6 @@ def _particles(method: str, particles: Any) -> int | None:
             Setting("method", "smc"), " needs 2 particles on each island or more; got ", Setting("particles", 1), "."
         )
     return particles
-
-
-def monotone_of(monotone: Any, data: "ChoiceExperiment") -> dict[str, str]:
-    """Directions of the monotone attributes, checked against the data."""
-    from thali.data.experiment_levels import ALPHABET
-
-    found: dict[str, str] = {}
-    for name, direction in _pairs(monotone):
-        if not isinstance(direction, str) or direction not in DIRECTIONS:
-            raise ArgumentError(
-                Argument("monotone"),
-                f": the direction of {name!r} must be increasing or decreasing; got {direction!r}.",
-            )
-        if name not in data.attributes:
-            known = data.attributes
-            raise ArgumentError(
-                Argument("monotone"),
-                f": the data have no attribute {name!r}; they have {shorten(known, 20)}.{suggest(name, known)}",
-            )
-        if found.get(name, direction) != direction:
-            raise ArgumentError(
-                Argument("monotone"), f": {name!r} cannot be both increasing and decreasing; choose one."
-            )
-        levels = data.levels[name]
-        if data.orders[name] == ALPHABET:
-            raise ArgumentError(
-                Argument("monotone"),
-                f": the levels of {name!r} ({shorten(levels)}) have no order but the alphabet's; list them "
-                "from worst to best by ",
-                Argument("levels"),
-                InPython(" when the data are made"),
-                ".",
-            )
-        found[name] = direction
-    return found
-
-
-def _pairs(monotone: Any) -> list[tuple[str, Any]]:
-    if monotone is None:
-        return []
-    if isinstance(monotone, Mapping):
-        return [(str(name), direction) for name, direction in monotone.items()]
-    try:
-        return [(str(name), direction) for name, direction in monotone]
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            Argument("monotone"),
-            f' must map attributes to directions, such as {{"price": "decreasing"}}; got {monotone!r}.',
-        ) from None
 
 
 def dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:

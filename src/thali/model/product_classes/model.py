@@ -12,10 +12,11 @@ from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, RunByChains
+from ..choice_logits.directions import directions_of
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling, opened_job
-from .arguments import MAX_SWEEPS, STEPS, Run, monotone_of, settings_of
+from .arguments import MAX_SWEEPS, STEPS, Run, settings_of
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -356,7 +357,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
                 f"fit needs a ChoiceExperiment; got {type(data).__name__}. Make one of a table by "
                 "ChoiceExperiment.from_frame(frame)."
             )
-        return settings_of(self, run), monotone_of(self.monotone, data)
+        return settings_of(self, run), directions_of("monotone", self.monotone, data)
 
     def _fitted_attributes(self) -> dict[str, Any]:
         found = super()._fitted_attributes()

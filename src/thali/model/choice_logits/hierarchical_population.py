@@ -1,0 +1,322 @@
+r"""Moves of the population of the hierarchical logit: the mean M and the covariance Sigma of tastes.
+
+Two conditionals given all tastes, and a Hamiltonian trajectory that takes everybody along, of M and of a change c of
+the deviations :math:`\delta_n = \beta_n - M^T z_n`: of their scales, or of how they hang on one of them, taste k,
+
+.. math::
+    M \to M', \quad \beta_n \to M'^T z_n + G \delta_n, \quad \Sigma \to G \Sigma G^T, \qquad
+    G = \operatorname{diag}(e^c) \text{ or } G = I + c\, e_k^T, \; c_k = 0.
+
+In both cases two changes one after the other add up, so that the measure dM dc does not depend on where they begin, nor
+does a trajectory in these coordinates. The density is (Liu & Sabatti 2000)
+
+.. math::
+    \ln \pi(M, c) = \sum_n \ell_n(M^T z_n + G \delta_n) - \tfrac12 \sum_{rk} M_{rk}^2 / s_k^2
+        - \nu \ln |G| - \tfrac S2 \operatorname{tr} (G \Sigma G^T)^{-1};
+
+the Jacobians of the tastes and of Sigma, :math:`|G|^N` and :math:`|G|^{p+1}`, meet the normal densities and the power
+of :math:`|\Sigma|` in the inverse Wishart density. With :math:`P = \Sigma^{-1}` the trace is
+:math:`\sum_i P_{ii} e^{-2 c_i}` or :math:`\operatorname{tr} P - 2 (P c)_k + c^T P c`.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thali._jit import part, scalar
+from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
+
+from .hierarchical_people import SPREAD, acceptance_of, dot, slope_of
+
+STEPS = 3  # of a trajectory
+WANTED = 0.8  # mean probability that a trajectory is accepted
+
+
+@scalar
+def centre_of(problem: Any, mean: Any, n: Any, i: Any) -> Any:
+    """What people with the covariates of person n have on average as taste i."""
+    total = 0.0
+    for r in range(problem.covariates.shape[1]):
+        total += problem.covariates[n, r] * mean[r, i]
+    return total
+
+
+@part
+def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
+    """M | beta, Sigma: normal of precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 Z^T beta Sigma^-1."""
+    people, p = state.beta.shape
+    q = problem.covariates.shape[1]
+    for r in range(q):
+        for i in range(p):
+            total = 0.0
+            for n in range(people):
+                total += problem.covariates[n, r] * state.beta[n, i]
+            space.vector[i] = total
+        for i in range(p):
+            total = 0.0
+            for j in range(p):
+                total += state.precision[i, j] * space.vector[j]
+            space.long[r * p + i] = total
+        for other in range(r + 1):
+            weight = 0.0
+            for n in range(people):
+                weight += problem.covariates[n, r] * problem.covariates[n, other]
+            for i in range(p):
+                for j in range(p):
+                    space.wide[r * p + i, other * p + j] = weight * state.precision[i, j]
+        for i in range(p):
+            space.wide[r * p + i, r * p + i] += problem.mean_precision[i]
+    factorise(space.wide, space.wide_factor)
+    solve_lower(space.wide_factor, space.long)
+    for i in range(q * p):
+        space.long[i] += rng.standard_normal()
+    solve_upper(space.wide_factor, space.long)
+    for i in range(q * p):
+        state.mean[i // p, i % p] = space.long[i]
+
+
+@part
+def draw_covariance(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
+    """Sigma | beta, M: inverse Wishart of nu + N degrees of freedom and scale S I + sum (beta - M z)(beta - M z)^T.
+
+    With the scale L L^T and Bartlett's lower triangle A of a Wishart matrix, Sigma^-1 = L^-T A A^T L^-1 and
+    Sigma = M M^T, M = L A^-T.
+    """
+    people, p = state.beta.shape
+    for i in range(p):
+        for j in range(i + 1):
+            space.matrix[i, j] = problem.scale if i == j else 0.0
+    for n in range(people):
+        for i in range(p):
+            space.vector[i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
+        for i in range(p):
+            for j in range(i + 1):
+                space.matrix[i, j] += space.vector[i] * space.vector[j]
+    factorise(space.matrix, space.factor)
+    for i in range(p):
+        for j in range(p):
+            space.bartlett[i, j] = rng.standard_normal() if j < i else 0.0
+        space.bartlett[i, i] = math.sqrt(2.0 * rng.standard_gamma(0.5 * (problem.df + people - i)))
+    for j in range(p):  # columns of L^-T A, kept as columns of `matrix`
+        for i in range(p):
+            space.vector[i] = space.bartlett[i, j]
+        solve_upper(space.factor, space.vector)
+        for i in range(p):
+            space.matrix[i, j] = space.vector[i]
+    product(space.matrix, state.precision)
+    for i in range(p):  # rows of M: A^-1 times a row of L
+        for j in range(p):
+            space.vector[j] = space.factor[i, j] if j <= i else 0.0
+        solve_lower(space.bartlett, space.vector)
+        for j in range(p):
+            space.matrix[i, j] = space.vector[j]
+    product(space.matrix, state.covariance)
+
+
+@scalar
+def product(matrix: Any, result: Any) -> None:
+    """Write matrix matrix^T into `result`."""
+    for i in range(matrix.shape[0]):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(matrix.shape[1]):
+                total += matrix[i, k] * matrix[j, k]
+            result[i, j] = total
+            result[j, i] = total
+
+
+@part
+def prepare_moves(problem: Any, state: Any) -> None:
+    """The metric C C^T of the moves of all together: the mean curvature of everybody's likelihood, and of the prior."""
+    q, p = state.mean.shape
+    size = (q + 1) * p
+    for k in range(p + 1):
+        root = state.root[k]
+        for one in range(size):
+            for two in range(one + 1):
+                root[one, two] = state.together_sum[k, one, two] / state.evaluated[0]
+                state.together_sum[k, one, two] = 0.0
+        for i in range(p):
+            for r in range(q):
+                root[r * p + i, r * p + i] += problem.mean_precision[i]
+            if k == p:
+                root[q * p + i, q * p + i] += 2.0 * problem.df
+        for two in range(size if k < p else 0):  # c_k does not move
+            one = q * p + k
+            root[max(one, two), min(one, two)] = 1.0 if one == two else 0.0
+        factorise(root, root)
+
+
+@part
+def add_together(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -> None:
+    """Add the curvature of the likelihood of person n in M and c, for every k, given that in beta."""
+    q, p = state.mean.shape
+    for i in range(p):
+        for r in range(q):
+            space.weight[r, i] = problem.covariates[n, r]
+        space.vector[i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
+        for j in range(p):
+            space.matrix[i, j] = curvature[max(i, j), min(i, j)]
+    for k in range(p + 1):
+        for i in range(p):
+            space.weight[q, i] = space.vector[k] if k < p else space.vector[i]
+        for r in range(q + 1):
+            for i in range(p):
+                row = state.together_sum[k, r * p + i]
+                for other in range(r + 1):
+                    for j in range(p):
+                        change = space.weight[r, i] * space.matrix[i, j] * space.weight[other, j]
+                        if other * p + j <= r * p + i:
+                            row[other * p + j] += change
+
+
+@scalar
+def add_together_prior(problem: Any, state: Any) -> None:
+    """Add the curvature of the prior in c, for every k."""
+    q, p = state.mean.shape
+    for k in range(p):
+        for i in range(p):
+            row = state.together_sum[k, q * p + i]
+            for j in range(i + 1):
+                row[q * p + j] += problem.scale * state.precision[i, j]
+
+
+@part
+def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any, gain: Any) -> None:
+    """One trajectory of M, c and all tastes; during tuning its step follows the acceptance with this `gain`.
+
+    c is of the deviation of taste k, or of the scales where k is p.
+    """
+    people, p = state.beta.shape
+    q = problem.covariates.shape[1]
+    size = (q + 1) * p
+    energy = 0.0
+    for one in range(size):
+        space.place[one] = state.mean[one // p, one % p] if one < q * p else 0.0
+        space.push[one] = rng.standard_normal() if one != q * p + k else 0.0
+        energy += 0.5 * space.push[one] ** 2
+    for n in range(people):
+        energy -= state.log_likelihood[n]
+        for i in range(p):
+            space.off[n, i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
+            space.trial_slope[n, i] = state.slope[n, i]
+    step = math.exp(state.log_step[people]) * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
+    energy -= write_force(problem, state, space, k)
+    kick_together(state.root[k], space, 0.5 * step)
+    for passed in range(STEPS):
+        for one in range(size):
+            space.force[one] = space.push[one]
+        solve_upper(state.root[k], space.force)
+        for one in range(size):
+            space.place[one] += step * space.force[one]
+        log_likelihood = follow(problem, space, k)
+        prior = write_force(problem, state, space, k)
+        last = passed == STEPS - 1
+        kick_together(state.root[k], space, 0.5 * step if last else step)
+        if last:
+            energy += log_likelihood + prior
+    for one in range(size):
+        energy -= 0.5 * space.push[one] ** 2
+    if energy > -rng.standard_exponential():
+        adopt(problem, state, space, k)
+        if gain == 0.0:
+            state.accepted[people] += 1
+    if gain > 0.0:
+        state.log_step[people] += gain * (acceptance_of(energy) - WANTED)
+
+
+@scalar
+def follow(problem: Any, space: Any, k: Any) -> Any:
+    """Everybody's tastes where M and c are, and their likelihood with its slope."""
+    people, p = space.trial.shape
+    q = problem.covariates.shape[1]
+    change = space.place[q * p :]
+    log_likelihood = 0.0
+    for i in range(p):
+        space.vector[i] = math.exp(change[i]) if k == p else 1.0
+    for n in range(people):
+        for i in range(p):
+            total = space.vector[i] * space.off[n, i]
+            if k < p:
+                total += change[i] * space.off[n, k]
+            for r in range(q):
+                total += problem.covariates[n, r] * space.place[r * p + i]
+            space.trial[n, i] = total
+        space.trial_log_likelihood[n] = slope_of(problem, space, space.trial[n], n, space.trial_slope[n])
+        log_likelihood += space.trial_log_likelihood[n]
+    return log_likelihood
+
+
+@part
+def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
+    """Log prior density of M and c, without its constant; the slope of the log posterior goes into `space.force`."""
+    people, p = state.beta.shape
+    q = problem.covariates.shape[1]
+    log_prior = 0.0
+    for r in range(q):
+        for i in range(p):
+            m = space.place[r * p + i]
+            log_prior -= 0.5 * problem.mean_precision[i] * m * m
+            space.force[r * p + i] = -problem.mean_precision[i] * m
+    change, of_change = space.place[q * p :], space.force[q * p :]
+    for i in range(p):
+        if k == p:
+            shrunk = problem.scale * state.precision[i, i] * math.exp(-2.0 * change[i])
+            log_prior -= problem.df * change[i] + 0.5 * shrunk
+            of_change[i] = shrunk - problem.df
+            space.vector[i] = math.exp(change[i])
+        else:
+            bent = dot(state.precision[i], change)
+            log_prior += problem.scale * change[i] * (state.precision[i, k] - 0.5 * bent)
+            of_change[i] = problem.scale * (state.precision[i, k] - bent)
+    for n in range(people):
+        for i in range(p):
+            slope = space.trial_slope[n, i]
+            for r in range(q):
+                space.force[r * p + i] += problem.covariates[n, r] * slope
+            of_change[i] += slope * (space.vector[i] * space.off[n, i] if k == p else space.off[n, k])
+    if k < p:
+        of_change[k] = 0.0
+    return log_prior
+
+
+@scalar
+def kick_together(root: Any, space: Any, length: Any) -> None:
+    """Change the momenta along the force, which is spoilt."""
+    solve_lower(root, space.force)
+    for one in range(space.force.size):
+        space.push[one] += length * space.force[one]
+
+
+@scalar
+def adopt(problem: Any, state: Any, space: Any, k: Any) -> None:
+    """Make the end of a trajectory the state: M, everybody's tastes, G Sigma G^T and its inverse."""
+    people, p = state.beta.shape
+    q = problem.covariates.shape[1]
+    change = space.place[q * p :]
+    for i in range(p):
+        for r in range(q):
+            state.mean[r, i] = space.place[r * p + i]
+    if k == p:
+        for i in range(p):
+            for j in range(p):
+                factor = math.exp(change[i] + change[j])
+                state.covariance[i, j] *= factor
+                state.precision[i, j] /= factor
+    else:
+        most = state.covariance[k, k]
+        for i in range(p):
+            space.taste[i] = state.covariance[i, k]
+            space.vector[i] = state.precision[i, k] - dot(state.precision[i], change)  # column k of P G^-1
+        own = space.vector[k] - dot(change, space.vector)
+        for i in range(p):
+            state.precision[i, k], state.precision[k, i] = space.vector[i], space.vector[i]
+            for j in range(p):
+                more = change[i] * space.taste[j] + change[j] * space.taste[i] + change[i] * change[j] * most
+                state.covariance[i, j] += more
+        state.precision[k, k] = own
+    for n in range(people):
+        for i in range(p):
+            state.beta[n, i], state.slope[n, i] = space.trial[n, i], space.trial_slope[n, i]
+        state.log_likelihood[n] = space.trial_log_likelihood[n]

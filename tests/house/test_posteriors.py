@@ -1,0 +1,132 @@
+"""The reference posteriors: files that belong together, chains that agree, and answers that other samplers find."""
+
+import json
+import re
+from importlib import import_module
+
+import numpy as np
+import pytest
+from places import PROJECT
+from scipy.stats import norm, t
+
+import thali as th
+
+FOLDER = PROJECT / "posteriors"
+README = (FOLDER / "README.md").read_text("utf-8")
+LIMIT = norm.isf(1e-5 / 2)  # of one standardised difference
+
+
+@pytest.fixture
+def program(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return import_module
+
+
+def json_of(path):
+    """A file of the collection."""
+    return json.loads((FOLDER / path).read_text("utf-8"))
+
+
+def test_every_pair_has_its_files_and_they_belong_together(program):
+    make, pairs = program("make"), program("pairs").PAIRS
+    assert len(pairs) >= 24
+    for name, pair in pairs.items():
+        posterior = json_of(f"posteriors/{name}.json")
+        assert (posterior["data_name"], posterior["model_name"]) == (pair.data, pair.model)
+        assert json_of(f"data/info/{pair.data}.info.json")["data_file"] == f"data/data/{pair.data}.json"
+        model = json_of(f"models/info/{pair.model}.info.json")
+        assert (FOLDER / model["model_code"]["thali"]).is_file() and model["description"]
+        assert json_of(f"data/data/{pair.data}.json")
+        assert make.is_finished(pair), (
+            f"{name} is not that of its present data, model and run: python posteriors/make.py"
+        )
+
+
+def test_no_file_is_of_no_pair(program):
+    pairs = program("pairs").PAIRS
+    summaries = "reference_posteriors/summary_statistics/functionals"
+    kept = {
+        "posteriors": set(pairs),
+        f"{summaries}/functionals": set(pairs),
+        f"{summaries}/info": {f"{name}.info" for name in pairs},
+        "data/data": {pair.data for pair in pairs.values()},
+        "models/info": {f"{pair.model}.info" for pair in pairs.values()},
+    }
+    for folder, names in kept.items():
+        assert {path.stem for path in (FOLDER / folder).glob("*.json")} == names
+    assert {path.stem for path in (FOLDER / "models/thali").glob("*.py")} == {pair.model for pair in pairs.values()}
+
+
+def test_every_reference_has_ten_chains_that_agree(program):
+    make, functionals = program("make"), program("functionals")
+    for name in program("pairs").PAIRS:
+        found, info = make.reference(name), json.loads(make.info_file(name).read_text("utf-8"))
+        names, diagnostics = found["names"], info["diagnostics"]
+        assert len(set(names)) == len(names) > 0
+        assert diagnostics["diagnostic_information"]["names"] == names
+        columns = set(found) - {"names"}
+        assert columns == {"mean", "mcse_mean", "sd", "mcse_sd"} | {f"quantile_{level:g}" for level in make.QUANTILES}
+        for values in [*(found[column] for column in columns), diagnostics["r_hat"]]:
+            assert len(values) == len(names) and np.isfinite(values).all(), name
+        assert diagnostics["nchains"] >= 10 and all(info["checks_made"].values()), name
+        assert max(diagnostics["r_hat"]) <= 1.01 and min(diagnostics["effective_sample_size_bulk"]) >= 1000, name
+        assert (np.diff([found[f"quantile_{level:g}"] for level in make.QUANTILES], axis=0) >= 0).all()
+        posterior = json_of(f"posteriors/{name}.json")
+        assert sum(posterior["dimensions"].values()) == len(names)
+        assert posterior["functionals"] == {key: functionals.MEANINGS[key] for key in posterior["dimensions"]}
+
+
+def test_the_data_are_those_that_the_program_makes(program):
+    for name, made in program("sets").SETS.items():
+        assert json_of(f"data/data/{name}.json") == json.loads(json.dumps(made())), name
+
+
+def test_the_collection_is_small():
+    assert (
+        sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file() and path.suffix != ".pyc") < 3_000_000
+    )
+
+
+def test_the_number_of_features_is_the_exact_one(program):
+    found = program("make").reference("two_options-buffet_alpha_2")
+    place = found["names"].index("n_features")
+    assert abs(found["mean"][place] - 3.1737) < 4 * found["mcse_mean"][place] + 5e-5  # rounding of the exact value
+
+
+@pytest.mark.fit
+def test_the_sampler_of_the_readme_agrees(monkeypatch, capsys):
+    """It has no line in common with those of thali."""
+    monkeypatch.chdir(PROJECT)
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert f"```{{code-cell}}\n{code}```" in (PROJECT / "docs/how_to/reference_posteriors.md").read_text("utf-8")
+    spoken = {}
+    exec(code, spoken)
+    assert len(spoken["z"]) == 6
+    assert np.abs(spoken["z"]).max() < t(89).isf(1e-5 / (2 * 6))  # errors from ninety batches, six differences
+    assert capsys.readouterr().out
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("name", ["paris_rome-bradley_terry", "two_options-buffet_alpha_2"])
+def test_a_fresh_run_agrees(program, name):
+    z, limit = program("check").differences(name)
+    assert max(map(abs, z.values())) < limit, z
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
+def test_fresh_runs_of_all_agree(program):
+    found = {name: program("check").differences(name) for name in program("pairs").PAIRS}
+    far = {name: max(map(abs, z.values())) for name, (z, limit) in found.items() if max(map(abs, z.values())) > limit}
+    assert not far
+
+
+@pytest.mark.long
+def test_another_sampler_of_the_sparse_logit_agrees(program):
+    make, data = program("make"), json_of("data/data/three_classes.json")
+    known = make.reference("three_classes-sparse_logit")
+    run = {"chains": 10, "draws": 2000, "tune": 1000, "random_seed": 3, "cores": 1, "progressbar": False}
+    model = th.SparseMultinomialLogit(method="holmes-held", **run).fit(np.array(data["X"]), data["y"])
+    summary = model.summary().loc[known["names"]]
+    errors = np.hypot(summary["mcse_mean"], known["mcse_mean"])
+    assert (np.abs(summary["mean"] - known["mean"]) / errors).max() < LIMIT + 1.0  # several functionals
