@@ -3,6 +3,7 @@
 import os
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
@@ -66,3 +67,14 @@ def test_the_study_of_a_posterior(run):
 def test_bad_words(run, words, sentence):
     result = run("fit", "sim.csv", "--model", "MNL", *words)
     assert result.code == 2 and sentence in result.err and "Traceback" not in result.err
+
+
+def test_a_wide_table_whose_columns_stand_in_several_orders(run):
+    rows = {"ID": np.repeat([1, 2], 12), "A_AV": 1, "C_AV": 1, "B_AV": 1, "CHOICE": [1, 2, 3, 3, 2, 1] * 4}
+    prices = {f"{label}_PRICE": [10 * k, 20, 30, 15] * 6 for k, label in enumerate("ABC", 1)}
+    pd.DataFrame(rows | prices).to_csv("wide.csv", index=False)
+    words = ["fit", "wide.csv", "--model", "MNL", "--linear", "PRICE"]
+    result = run(*words)
+    assert result.code == 2 and "in the order of the numbers by --alternatives." in result.err
+    result = run(*words, "--alternatives", "A,B,C")
+    assert result.code == 0 and "2 respondents, 24 tasks, 72 alternatives" in result.out

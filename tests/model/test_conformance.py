@@ -248,3 +248,16 @@ def test_models_of_choice_experiments_answer_alike(name):
     best = model.best_products({key: list(own) for key, own in levels.items()}, market.head(1), top=2)
     assert best["line"].tolist() == [1, 2] and list(best)[1:4] == list(levels)
     assert sum(map(len, model._market_draws().shares([[p] * 2 for p in model._market_draws().first_task[:1]])))
+
+
+@of_models([name for name in NAMES if SPEC_OF[name].data == (EXPERIMENTS,) and name != "multinomial-logit"])
+def test_models_that_know_their_respondents_group_them_alike(name):
+    model = fitted(name)
+    found = model.segments()
+    assert len(found) == found.by_number["stability"].index[found.by_number["stability"] == found.stability][0]
+    assert found.sizes["share"].sum() == pytest.approx(1.0) and found.sizes["people"].sum() == 6
+    assert list(found.assignment.index) == [f"p{person}" for person in range(6)]
+    levels = model._chooser().data.scheme.levels
+    assert len(found.profiles) == len(found) * sum(map(len, levels.values()))
+    by_attribute = found.profiles.groupby(["segment", "attribute"])["preferred"].mean()
+    assert by_attribute.to_numpy() == pytest.approx(0.5)  # what one level gains another one loses

@@ -13,6 +13,7 @@ _LABELS = {
     "alpha": "How many features are expected beforehand (concentration)",
     "a": "Shape of the prior of the weights",
     "alternative": "Alternative",
+    "alternatives": "Alternatives, in the order of their numbers",
     "aspects": "Aspects",
     "attributes": "Columns that describe the products",
     "bins": "Bins of numeric attributes",

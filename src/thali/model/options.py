@@ -185,6 +185,14 @@ COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
 EXPERIMENT = (
     *COLUMNS,
     Option(
+        "alternatives",
+        "Of a table with a row a task: the alternatives as its columns name them, in the order of their numbers.",
+        NAMES,
+        DATA,
+        default="recognised",
+        metavar="A,B,...",
+    ),
+    Option(
         "attributes",
         "The columns that describe the products.",
         NAMES,

@@ -1,9 +1,13 @@
 """Willingness to pay against ratios of coefficients, the delta method by hand, and roots that are searched for."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 from experiment_data import simulated
 from product_class_fits import experiment, fitted, single
+from real_data import needs_data, real_data
 from scipy.optimize import brentq
 
 import thali as th
@@ -144,6 +148,12 @@ def test_monotone_classes_pay_for_what_is_better():
     assert table[["wtp_lb", "wtp_ub"]].abs().max(axis=None) <= 150
 
 
+def test_a_price_alone_pays_for_nothing(data):
+    model = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(simulated(people=4), attributes=["price"]))
+    with pytest.raises(ArgumentError, match="no attribute but 'price'"):
+        model.willingness_to_pay("price")
+
+
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
@@ -156,3 +166,29 @@ def test_monotone_classes_pay_for_what_is_better():
 def test_bad_questions(hierarchical, asked, sentence):
     with pytest.raises(ArgumentError, match=sentence):
         hierarchical.willingness_to_pay(**asked)
+
+
+@needs_data
+def test_the_value_of_time_of_swissroute():
+    """statsmodels 0.15.0: ConditionalLogit of tt, tc, hw and ch, and the delta method by hand."""
+    frame = pd.read_csv(real_data("dce_swissroute/choices.csv"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # many levels
+        data = th.ChoiceExperiment.from_frame(frame, attributes=["tt", "tc", "hw", "ch"])
+    model = th.MultinomialLogit(linear=["tt", "tc", "hw", "ch"]).fit(data)
+    row = of(model.willingness_to_pay("tc"), "tt", "1 more", "")
+    assert row["wtp"] == pytest.approx(-0.4534418738881763, rel=1e-6)
+    assert row["wtp_se"] == pytest.approx(0.028529739338238543, rel=1e-6)
+
+
+@needs_data
+def test_travel_mode_as_published():
+    """Greene, Econometric analysis: constants, terminal time and generalised cost give -199.9766."""
+    frame = pd.read_csv(real_data("choice_travelmode/travelmode.csv"))
+    frame["mode"] = frame["mode"].map({1: "air", 2: "train", 3: "bus", 4: "car"})
+    roles = {"respondent": "individual", "task": "task", "alternative": "mode", "chosen": "choice"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = th.ChoiceExperiment.from_frame(frame.assign(task=1), **roles, attributes=["ttme", "gc"])
+    model = th.MultinomialLogit(linear=["ttme", "gc"], constants=True).fit(data)
+    assert model.log_likelihood_ == pytest.approx(-199.9766, abs=1e-4)

@@ -71,7 +71,7 @@ def test_preferences_for_levels_by_hand():
     """Of three levels, and of two."""
     by_pair = np.array([0.8, 0.7, 0.4, 0.9])  # 1 over 0, 2 over 0, 2 over 1; 1 over 0
     np.testing.assert_allclose(
-        by_levels(by_pair, [3, 2]), [(0.2 + 0.3) / 2, (0.8 + 0.6) / 2, (0.7 + 0.4) / 2, 0.1, 0.9]
+        by_levels(by_pair, [3, 2], ()), [(0.2 + 0.3) / 2, (0.8 + 0.6) / 2, (0.7 + 0.4) / 2, 0.1, 0.9]
     )
 
 
@@ -88,6 +88,18 @@ def test_preferences_of_tastes(linear):
     middle = (expit(utility[..., 1] - utility[..., 0]) + expit(utility[..., 1] - utility[..., 2])) / 2
     np.testing.assert_allclose(found.values[..., 1], middle, atol=1e-12)
     np.testing.assert_allclose(found.values[..., :3].sum(axis=2), 1.5, atol=1e-12)
+
+
+def test_preferences_with_interactions_are_means_over_products():
+    whole, _ = data()
+    coding = coding_of(whole, "price", None, [("price", "zoom")])
+    tastes = np.random.default_rng(9).normal(size=(1, 4, len(coding.names))) / 10
+    found = of_tastes(tastes, coding, whole)
+    kept = whole.products[np.linspace(0, len(whole.products) - 1, 5).round().astype(int)]
+    with_zoom, without = kept.copy(), kept.copy()
+    with_zoom[:, 2], without[:, 2] = 1, 0
+    utility = [tastes @ coding.matrix(products).T for products in (with_zoom, without)]
+    np.testing.assert_allclose(found.values[..., -1], expit(utility[0] - utility[1]).mean(axis=2), atol=1e-12)
 
 
 def test_preferences_for_no_choice():
@@ -165,7 +177,7 @@ def test_mistakes():
         (
             5,
             DataError,
-            "The model tells 3 kinds of people apart, so that 5 segments cannot be made; ask for fewer by k.",
+            "The model finds 3 kinds of people, so that 5 segments cannot be made; ask for fewer by k.",
         ),
     ]:
         with pytest.raises(kind) as error:

@@ -62,6 +62,8 @@ def willingness_to_pay(
     if weights is None:
         raise ArgumentError("people='new' have no willingness to pay of their own; ask for that of the respondents.")
     prices, changes = prices_of(chooser, price), changes_of(chooser, price)
+    if not changes:
+        raise ArgumentError(Argument("price"), f": there is no attribute but {price!r}, so that nothing is paid for.")
     names = chooser.data.scheme.names
     named = [(names[change.attribute], *change.names) for change in changes]
     most = _MOST // max(1, len(weights) * len(changes))
@@ -110,7 +112,9 @@ def refuse_wordy_price(scheme: "Scheme", price: str) -> None:
 
 
 def price_among(scheme: "Scheme") -> str | None:
-    """The attribute that is called a price or a cost and has amounts as levels, if there is one."""
+    """The attribute that is called a price or a cost and has amounts as levels, if it is one of several."""
+    if not any(plain(name) not in _PRICES for name in scheme.names if name != INSIDE):
+        return None
     for name, levels in scheme.levels.items():
         if plain(name) in _PRICES and all(as_number(level) is not None for level in levels):
             return name

@@ -38,7 +38,7 @@ HIERARCHICAL = ModelSpec(
     cls="thali.model.choice_logits.hierarchical:HierarchicalLogit",
     data=(EXPERIMENTS,),
     answers="utilities that are normally distributed among people",
-    papers=("rossi2005",),
+    papers=("rossi2005", "yu2011"),
     options=(
         *CODING,
         SIGNS,

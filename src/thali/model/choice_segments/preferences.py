@@ -1,6 +1,6 @@
 """How often everybody prefers each level to the other levels of its attribute, draw by draw."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,16 +34,16 @@ def pairs_of_levels(levels: Sequence[int]) -> list[tuple[int, int, int]]:
     return [(i, a, b) for i, number in enumerate(levels) for b in range(number) for a in range(b)]
 
 
-def by_levels(by_pair: np.ndarray, levels: Sequence[int]) -> np.ndarray:
-    r"""Mean preference for each level (last axis) over the others, from that for the later level of every pair.
+def by_levels(by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+    r"""Mean preference for each level (last axis) over the others, from those for the later level of every pair.
 
     .. math:: v_l = \frac{1}{L - 1} \sum_{m \neq l} P(l \succ m)
     """
     first = np.concatenate([[0], np.cumsum(levels)])[:-1]
-    found = np.zeros((*by_pair.shape[:-1], int(np.sum(levels))))
-    for number, (i, a, b) in enumerate(pairs_of_levels(levels)):
-        found[..., first[i] + a] += (1.0 - by_pair[..., number]) / (levels[i] - 1)
-        found[..., first[i] + b] += by_pair[..., number] / (levels[i] - 1)
+    found = np.zeros((*shape, int(np.sum(levels))))
+    for (i, a, b), preferred in zip(pairs_of_levels(levels), by_pair, strict=True):
+        found[..., first[i] + a] += (1.0 - preferred) / (levels[i] - 1)
+        found[..., first[i] + b] += preferred / (levels[i] - 1)
     return found
 
 
@@ -60,17 +60,16 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: Any) -> Preferences:
     real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= _first_real(data))]
     real = data.products[:1] if not len(real) else real
     products = real[np.unique(np.linspace(0, len(real) - 1, _PRODUCTS).round().astype(np.int64))]
-    numbers = [len(own) for own in seen.values()]
-    pairs = pairs_of_levels(numbers)
-    by_pair = np.zeros((*tastes.shape[:2], len(pairs)))
-    own = list(seen.values())
-    for number, (i, a, b) in enumerate(pairs):
-        one, other = (_with_level(products, data.scheme, i, own[i][place]) for place in (b, a))
-        steps = np.unique(coding.matrix(one) - coding.matrix(other), axis=0)
-        for step in steps:
-            by_pair[..., number] += expit(tastes @ step) / len(steps)
+    numbers, own = [len(each) for each in seen.values()], list(seen.values())
+
+    def by_pair() -> Iterator[np.ndarray]:
+        for i, a, b in pairs_of_levels(numbers):
+            one, other = (_with_level(products, data.scheme, i, own[i][place]) for place in (b, a))
+            steps, times = np.unique(coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True)
+            yield expit(tastes @ steps.T) @ (times / times.sum())
+
     named = [(name, data.levels[name][level]) for name, kept in seen.items() for level in kept]
-    return Preferences(tuple(named), by_levels(by_pair, numbers), tuple(data.respondents))
+    return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
 
 
 def _first_real(data: Any) -> int:

@@ -113,7 +113,7 @@ def segments_of(preferences: "Preferences", number: Any, random_seed: Any) -> Se
     if not found:
         kinds = len(np.unique(_assigned(tried[numbers[0]], numbers[0])))
         raise DataError(
-            f"The model tells {plural(kinds, 'kind')} of people apart, so that {numbers[0]} segments cannot be made; "
+            f"The model finds {plural(kinds, 'kind')} of people, so that {numbers[0]} segments cannot be made; "
             "ask for fewer by ",
             Argument("k"),
             ".",

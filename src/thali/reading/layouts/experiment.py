@@ -19,11 +19,11 @@ def match(table: Table, known: bool = False, **options: Any) -> Reading | None:
 
     The options are those of `ChoiceExperiment.from_frame`.
     """
-    described = [] if known else describing_columns(table)
+    described = describing_columns(table)
     if not known and not described:
         return None
     how = f"choices of one alternative out of several, which are described by {shorten(described)}"
-    return Reading(EXPERIMENTS, NAME, how, table, lambda: _converted(table, options))
+    return Reading(EXPERIMENTS, NAME, how, table, lambda: _converted(table, options), sure=bool(described))
 
 
 def _converted(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:

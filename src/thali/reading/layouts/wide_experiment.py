@@ -14,16 +14,27 @@ NAME = "choice experiment with a row a task"
 
 
 def match(
-    table: Table, respondent: str | None = None, task: str | None = None, chosen: str | None = None, **more: Any
+    table: Table,
+    respondent: str | None = None,
+    task: str | None = None,
+    chosen: str | None = None,
+    alternatives: list[str] | None = None,
+    **more: Any,
 ) -> Reading | None:
     """A table with a choice and columns that are called by attribute and alternative."""
     given = {"respondent": respondent, "task": task, "chosen": chosen}
     if not table.named or table.square is not None or any(name not in (None, *table.names) for name in given.values()):
         return None
-    found = wide_tasks(table.frame, given)
+    found = wide_tasks(table.frame, given, alternatives)
     if found is None:
         return None
-    return Reading(EXPERIMENTS, NAME, str(found), table, lambda: _converted(table, given | more, str(found)))
+    return Reading(
+        EXPERIMENTS,
+        NAME,
+        str(found),
+        table,
+        lambda: _converted(table, given | {"alternatives": alternatives} | more, str(found)),
+    )
 
 
 def _converted(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
@@ -44,6 +55,6 @@ LAYOUT = Layout(
     EXPERIMENTS,
     match,
     expected="one row a task, with the columns 'price_1', 'price_2' and the like (or car_time, bus_time) and 'choice'",
-    options=("respondent", "task", "chosen", "levels", "none", "bins"),
+    options=("respondent", "task", "chosen", "alternatives", "levels", "none", "bins"),
     lacks=lacks,
 )

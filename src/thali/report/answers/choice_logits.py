@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.model.choice_logits.hierarchical import HierarchicalLogit
 
-from ..content import Content
+from ..content import Content, listed
 from ..document import Section, Table
 from .choices import study_of
 from .segments import METHOD, with_segments
@@ -60,10 +60,20 @@ def _methods(model: Any) -> tuple[str, ...]:
             " errors are those of the observed information.",
         )
     df = "p + 3" if model.df is None else f"{model.df:g}"
+    signs, covariates = model.signs or {}, model._covariates_.names
+    said = ["the tastes of the respondents are normally distributed."]
+    if signs:
+        named = listed([f"{attribute} ({way})" for attribute, way in signs.items()])
+        said.append(f"Utility was constrained to be monotone in {named}: these tastes are exponentials.")
+    if covariates:
+        said.append(f"Their mean depends on {listed(covariates)} of the respondent.")
+    of_logarithms = " (2 of a logarithm)" if signs else ""
     return (
-        "Choices were modelled by a hierarchical multinomial logit (Rossi, Allenby & McCulloch, 2005): the tastes of"
-        " the respondents are normally distributed; their mean had a normal prior with standard deviation"
-        f" {model.mean_sd:g}, their covariance an inverse Wishart prior with {df} degrees of freedom (p coefficients)"
-        f" and scale {model.scale:g}.",
+        "Choices were modelled by a hierarchical multinomial logit (Rossi, Allenby & McCulloch, 2005):"
+        f" {' '.join(said)} Means had a normal prior with standard deviation {model.mean_sd:g}{of_logarithms}, the"
+        f" covariance of tastes an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale"
+        f" {model.scale:g}.",
+        "The posterior was sampled by Hamiltonian Monte Carlo of each respondent's tastes, and of the population with"
+        " everybody's tastes, beside Gibbs steps (Yu & Meng, 2011).",
         METHOD,
     )

@@ -34,7 +34,7 @@ def preferences_of(draws: "Particles", design: "Design", cores: int | None = Non
         own = np.zeros((draws.n_respondents, len(pairs)), np.int64)
         parts = (design.products, design.row_product, design.inside, first, second, of_attribute)
         add_effects(rngs[place], draws, int(kept[place]), *parts, _OCCASIONS, room, own)
-        values[place] = by_levels(own / (2.0 * _OCCASIONS), sizes)
+        values[place] = by_levels(own.T / (2.0 * _OCCASIONS), sizes, own.shape[:1])
 
     in_threads(work, len(kept), cores)
     named = tuple((name, level) for name, levels in design.scheme.levels.items() for level in levels)
