@@ -78,3 +78,13 @@ def test_a_wide_table_whose_columns_stand_in_several_orders(run):
     assert result.code == 2 and "in the order of the numbers by --alternatives." in result.err
     result = run(*words, "--alternatives", "A,B,C")
     assert result.code == 0 and "2 respondents, 24 tasks, 72 alternatives" in result.out
+
+
+def test_a_sign_that_the_choices_contradict(run):
+    quick = ["--draws", 12, "--tune", 30, "--thin", 5, "--chains", 2, "--seed", 1, "--linear", "price"]
+    result = run("fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing")
+    assert result.code == 0, result.err
+    assert "inf: whoever does not mind the price would pay any amount for what is better." in result.out
+    effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
+    assert all(float(effect) < 0.55 for effect in effects)
+    assert ("At its bound: a direction (increasing price)" in result.out) == ("at its bound" in result.out)

@@ -79,6 +79,7 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
     return ax
 
 

@@ -21,5 +21,10 @@ def answer(fitted: Fitted, prepared: Asked) -> Answer:
     has_draws = "r_hat" in summary
     tables: dict[str, pandas.DataFrame] = {"summary": summary.rename_axis("quantity" if has_draws else "coefficient")}
     quantities = every_quantity(summary) if has_draws else estimates_text(summary)
-    parts = [fitted.data.describe(), *study.parts({}), quantities, judgement(model, fitted.words)]
+    parts = [
+        fitted.data.describe(),
+        *study.parts(fitted.run.get("signs") or {}),
+        quantities,
+        judgement(model, fitted.words),
+    ]
     return Answer("\n\n".join(parts), tables | study.tables(), drawn(model, fitted.spec) | study.pictures())

@@ -6,6 +6,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..text import align
 from . import Fitted
 
@@ -142,7 +144,10 @@ def pay_text(table: "pandas.DataFrame") -> str:
         rows.append((str(row["attribute"]), level, amount(row["wtp"]), amount(row["wtp_se"]), *intervals))
     whose = " of the median person" if people else ""
     lines = [f"Willingness to pay{whose}, in units of {table.attrs['price']}", align(rows, left={0, 1})]
-    if bool(table["at_limit"].any()):
+    figures = table[[name for name in table.columns if name.startswith(("wtp", "people"))]].to_numpy(float)
+    if np.isinf(figures).any():
+        lines.append("inf: whoever does not mind the price would pay any amount for what is better.")
+    if (table["at_limit"] & np.isfinite(table["wtp"])).to_numpy().any():
         lines.append("Amounts as large as the range of tested prices may be larger than that.")
     return "\n".join(lines)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import as_label, suggest
+from thali.data.experiment_levels import as_number
 from thali.errors import ArgumentError
 
 from .crowd import weights_of
@@ -101,7 +102,12 @@ def demand(
     cells = [chooser.cells(changed(market, {attribute: {label: value}}).table) for value in values]
     found = chooser.shares(cells, weights_of(chooser, people, respondent_weights), cores, random_seed)
     shares = np.column_stack([each[:, place] for each in found])
-    columns = {attribute: values, "share": centre(chooser, shares), **spread(chooser, "share", shares, ci)}
+    numbers = [as_number(as_label(value)) for value in values]
+    columns = {
+        attribute: values if None in numbers else numbers,
+        "share": centre(chooser, shares),
+        **spread(chooser, "share", shares, ci),
+    }
     table = Table(columns)
     table.attrs.update(interval=ci, product=label, attribute=attribute)
     return table

@@ -1,7 +1,7 @@
 """The choices of people whose tastes are known draw by draw, for every logit."""
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .coding import Coding
 
 _BLOCK = 2**21  # utilities computed at a time
+_NEW = 1_024  # about so many new people are drawn in each draw
 _MAX_EXAMPLES = 16  # products over which utilities with interactions are averaged
 _LEAST_DRAWS, _IMPORTANCE_DRAWS, _PEOPLE_DRAWS = 40, 400, 400_000  # draws, and people in all draws, for importance
 _STEP = 1e-4  # of the delta method, in standard errors
@@ -127,20 +128,29 @@ class LogitChooser(Chooser):
     ) -> list[np.ndarray]:
         matrix = self.coding.rows(np.concatenate(markets))
         ends = np.cumsum([0, *(len(market) for market in markets)])
-        tastes = self.tastes
-        if weights is None and self.population is not None:
-            tastes, weight = self.population(self._draws, streams(random_seed, 1)[0])
-        else:
-            of_people = np.ones(len(self.data.respondents)) if weights is None else weights
-            weight = of_people / of_people.sum()
-            weight = weight if self.membership is None else weight @ self.membership
-        found = np.empty((len(tastes), len(matrix)))
-        for draws in _blocks(len(tastes), tastes.shape[1] * len(matrix)):
-            utility = tastes[draws] @ matrix.T
-            own = np.broadcast_to(weight[draws] if weight.ndim == 2 else weight, utility.shape[:2])
+        found = np.empty((len(self.tastes), len(matrix)))
+        for draws, tastes, weight in self._tastes_by(weights, len(matrix), random_seed):
+            utility = tastes @ matrix.T
             for first, last in pairwise(ends):
-                found[draws, first:last] = np.einsum("dkj,dk->dj", _softmax(utility[:, :, first:last]), own)
+                found[draws, first:last] = np.einsum("dkj,dk->dj", _softmax(utility[:, :, first:last]), weight)
         return np.split(found, ends[1:-1], axis=1)
+
+    def _tastes_by(
+        self, weights: np.ndarray | None, rows: int, random_seed: Any
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Some draws at a time, the tastes of kinds of people in them, and the weights of the kinds (draws, kinds)."""
+        if weights is None and self.population is not None:
+            rng = streams(random_seed, 1)[0]
+            for draws in _blocks(len(self.tastes), _NEW * rows):
+                tastes, weight = self.population(self._draws[draws], deepcopy(rng))  # the same people in every draw
+                yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
+            return
+        of_people = np.ones(len(self.data.respondents)) if weights is None else weights
+        weight = of_people / of_people.sum()
+        weight = weight if self.membership is None else weight @ self.membership
+        for draws in _blocks(len(self.tastes), self.tastes.shape[1] * rows):
+            tastes = self.tastes[draws]
+            yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         matrix = self.coding.rows(products)

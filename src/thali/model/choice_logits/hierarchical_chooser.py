@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .hierarchical_tastes import Population
 
 _MAX_TASTES = 4_000_000  # of all people in all draws
-_NEWCOMERS, _DRAWS_OF_NEWCOMERS = 1_024, 1_000  # the sampling noise of a share among so many is below .016
+_NEWCOMERS = 1_024  # the sampling noise of a share among so many is below .016
 
 
 def chooser_of(
