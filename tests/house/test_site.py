@@ -10,7 +10,7 @@ import pytest
 from places import PROJECT
 
 import thali
-from thali import plots
+from thali import plots, reproduce
 
 DOCS = PROJECT / "docs"
 MADE = {"_build", "pictures", "generated", "jupyter_execute"}
@@ -37,6 +37,12 @@ def test_no_other_python_of_a_page_is_left_unexecuted():
         blocks = re.findall(r"^```+ ?(?:python|py|pycon)\b", text, re.MULTILINE)
         assert len(blocks) == UNEXECUTED.get(page.relative_to(DOCS).as_posix(), 0), page
         assert "skip-execution" not in text and "raises-exception" not in text, page
+
+
+def test_every_reproduction_is_printed_on_a_page():
+    text = "".join(page.read_text("utf-8") for page in (DOCS / "papers").glob("*.md"))
+    for entry in reproduce.catalogue():
+        assert f"\nthali reproduce {entry.name}" in text and f"results/{entry.name}.txt" in text, entry.name
 
 
 def test_equations_have_single_backslashes():
