@@ -12,6 +12,7 @@ MEASURED
 import argparse
 import resource
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -39,9 +40,12 @@ def simulated(people: int, tasks: int, seed: int = 0) -> "th.ChoiceExperiment":
     return th.ChoiceExperiment.from_frame(frame.join(pd.DataFrame(x.reshape(-1, p), columns=names)), attributes=names)
 
 
-def main(people: int, tasks: int) -> None:
-    data = simulated(people, tasks)
-    th.HierarchicalLogit(linear="price").fit(simulated(4, 2), draws=1, tune=1, progressbar=False)  # compiled
+def main(people: int = 10_000, tasks: int = 10, small: bool = False) -> None:
+    """Simulate, fit once to compile, and fit."""
+    data = simulated(100 if small else people, tasks)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
+        th.HierarchicalLogit(linear="price").fit(simulated(4, 2), draws=1, tune=1, progressbar=False)
     cpu, wall = time.process_time(), time.perf_counter()
     model = th.HierarchicalLogit(linear="price").fit(data, random_seed=1)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
@@ -64,4 +68,4 @@ if __name__ == "__main__":
     parser.add_argument("--tasks", type=int, default=10)
     parser.add_argument("--small", action="store_true", help="100 people")
     asked = parser.parse_args()
-    main(100 if asked.small else asked.people, asked.tasks)
+    main(asked.people, asked.tasks, asked.small)

@@ -11,7 +11,8 @@ from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, 
 import thali
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.model.base import Job
-from thali.model.product_classes.arguments import Run, dominated_choices, dominated_sentence, monotone_of, settings_of
+from thali.model.choice_logits.directions import directions_of
+from thali.model.product_classes.arguments import Run, dominated_choices, dominated_sentence, settings_of
 from thali.model.product_classes.posterior import trace_of
 
 RUN = ("sweeps", "chains", "islands", "particles", "sweeps_per_step")
@@ -80,9 +81,9 @@ def test_levels_without_an_order_cannot_be_monotone():
     data = thali.ChoiceExperiment.from_frame(frame, levels={k: v for k, v in ATTRIBUTES.items() if k != "zoom"})
     with pytest.raises(ArgumentError, match="levels of 'zoom' .'no', 'yes'. have no order but the alphabet's"):
         thali.ProductClasses({"zoom": "increasing"}).fit(data, progressbar=False)
-    assert monotone_of([("price", "decreasing")], data) == {"price": "decreasing"}
+    assert directions_of("monotone", [("price", "decreasing")], data) == {"price": "decreasing"}
     with pytest.raises(ArgumentError, match="levels of 'inside'"):
-        monotone_of({"inside": "increasing"}, experiment(none=True))
+        directions_of("monotone", {"inside": "increasing"}, experiment(none=True))
 
 
 def test_other_data_are_refused():
