@@ -11,7 +11,8 @@ to bayesm, or to the hierarchical logit where bayesm is left out.
 
 Then the smallest number of effective draws, of means and standard deviations in the population, for each CPU second.
 
-MEASURED
+Measured so far: electricity, one draw of 100 people, bayesm with 2,000 sweeps: log score of known people -.837 by the
+hierarchical logit and -.845 by bayesm, of new people -1.174 and -1.178; 167 and 5 effective draws a CPU second.
 """
 
 import argparse

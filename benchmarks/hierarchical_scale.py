@@ -3,10 +3,11 @@
     python benchmarks/hierarchical_scale.py [--people 10000] [--tasks 10] [--small]
 
 Simulated: tasks of three alternatives with seven attributes of two levels and a price, tastes that are correlated among
-people. The fit is as it is by default: it ends when every row of `summary()` has an R-hat of at most 1.01 and 400
-effective draws.
+people. Four chains of 150 draws, 5 sweeps apart, after 400 sweeps.
 
-MEASURED
+Measured (10,000 people, 10 tasks, two cores): 309 CPU seconds, 161 seconds of wall time, 2.6 GB; of means in the
+population R-hat at most 1.016 and at least 469 effective draws, of all its parameters 1.025 and 232, of `summary()`
+1.010 and 450. By default a fit goes on until every row of `summary()` has an R-hat of at most 1.01.
 """
 
 import argparse
@@ -47,7 +48,7 @@ def main(people: int = 10_000, tasks: int = 10, small: bool = False) -> None:
         warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
         th.HierarchicalLogit(linear="price").fit(simulated(4, 2), draws=1, tune=1, progressbar=False)
     cpu, wall = time.process_time(), time.perf_counter()
-    model = th.HierarchicalLogit(linear="price").fit(data, random_seed=1)
+    model = th.HierarchicalLogit(linear="price").fit(data, draws=150, tune=80, thin=5, random_seed=1)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     table, summary = model.population(), model.summary()
     means = table.loc[[name for name in table.index if name.startswith("mean[")]]
