@@ -90,7 +90,7 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
         found = None if folder is None else folder.found
-        target = sampling.least_draws if found is None else max(run.least_draws, found.place["draws"])
+        target = sampling.least_draws if found is None else max(sampling.least_draws, found.place["draws"])
         start = None if found is None else _Start(found.states, found.draws, 0)
         tempered = found is not None and found.place["tempered"]
         work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered)

@@ -266,6 +266,8 @@ def test_many_people_have_fewer_draws_further_apart(fitted):
         parts = th.HierarchicalLogit()._parts(data)._replace(coding=SimpleNamespace(names=["a"] * 10))
         sampling = sampling_of(source, run, parts)
         assert (sampling.run.thin, sampling.least_draws) == (thin, first)
+        longer = sampling_of(source, run._replace(draws=4 * first), parts)  # as continue_fit asks for
+        assert (longer.run.thin, longer.least_draws) == (thin, 4 * first)
 
 
 BAD = [

@@ -45,7 +45,3 @@ def _aligned(table: "pandas.DataFrame") -> str:
             (str(name), *(f"{v:,}" if isinstance(v, int) else in_a_column(str(column), v) for column, v in cells))
         )
     return align(rows, left={0})
-
-
-def _cell(column: str, value: int | float) -> str:
-    return f"{value:,}" if isinstance(value, int) else in_a_column(column, value)

@@ -46,7 +46,7 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
     coding, scale, covariates, prior = parts
     tune = run.tune * (THIN if run.thin is None else run.thin)
     first = FIRST_DRAWS
-    if run.draws is None and run.thin is None:  # fewer draws, further apart, where they are large
+    if run.thin is None:  # fewer draws, further apart, where they are large; a continued fit has the same
         size = run.chains * len(source.respondents) * len(coding.names) * np.dtype(float).itemsize
         first = max(_FEWEST, min(FIRST_DRAWS, _FIRST_BYTES // size))
     thin = THIN * -(-FIRST_DRAWS // first) if run.thin is None else run.thin
