@@ -93,14 +93,20 @@ def kick(factor: Any, momentum: Any, slope: Any, population: Any, length: Any) -
 
 
 @scalar
+def centre_of(problem: Any, mean: Any, n: Any, i: Any) -> Any:
+    """What people with the covariates of person n have on average as taste i."""
+    total = 0.0
+    for r in range(problem.covariates.shape[1]):
+        total += problem.covariates[n, r] * mean[r, i]
+    return total
+
+
+@scalar
 def population_slope(problem: Any, state: Any, space: Any, n: Any, beta: Any) -> Any:
     """Log-density of tastes among people, without its constant; its slope goes into `space.vector`."""
     p = beta.size
     for i in range(p):
-        centre = 0.0
-        for r in range(problem.covariates.shape[1]):
-            centre += problem.covariates[n, r] * state.mean[r, i]
-        space.taste[i] = centre - beta[i]
+        space.taste[i] = centre_of(problem, state.mean, n, i) - beta[i]
     for i in range(p):
         space.vector[i] = dot(state.precision[i], space.taste)
     return -0.5 * dot(space.vector, space.taste)

@@ -27,19 +27,10 @@ import numpy as np
 from thali._jit import part, scalar
 from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
-from .hierarchical_people import SPREAD, acceptance_of, dot, slope_of
+from .hierarchical_people import SPREAD, acceptance_of, centre_of, dot, slope_of
 
 STEPS = 3  # of a trajectory
 WANTED = 0.8  # mean probability that a trajectory is accepted
-
-
-@scalar
-def centre_of(problem: Any, mean: Any, n: Any, i: Any) -> Any:
-    """What people with the covariates of person n have on average as taste i."""
-    total = 0.0
-    for r in range(problem.covariates.shape[1]):
-        total += problem.covariates[n, r] * mean[r, i]
-    return total
 
 
 @part
