@@ -40,11 +40,14 @@ class FitTest(Described):
     samples: int = 0
     why: str = ""
     people: int = 0  # over whom the test is; 0: comparisons count as independent
+    is_permutation: bool = False  # whether the samples exchange people
 
     @property
     def kind(self) -> str:
-        """Where the p-value comes from: "chi-square", "bootstrap", or "none"."""
-        return "none" if math.isnan(self.p_value) else "bootstrap" if self.samples else "chi-square"
+        """Where the p-value comes from: "chi-square", "bootstrap", "permutation", or "none"."""
+        if math.isnan(self.p_value):
+            return "none"
+        return "permutation" if self.is_permutation else "bootstrap" if self.samples else "chi-square"
 
     def __str__(self) -> str:
         if self.kind == "none":
@@ -58,7 +61,8 @@ class FitTest(Described):
         over = f", over {self.people:,} people" if self.people else ""
         if self.kind == "chi-square":
             return over
-        return f"{over}, of {self.samples:,} parametric bootstrap samples" + (f", as {self.why}" if self.why else "")
+        samples = "permutations of people" if self.is_permutation else "parametric bootstrap samples"
+        return f"{over}, of {self.samples:,} {samples}" + (f", as {self.why}" if self.why else "")
 
 
 def fit_test(
@@ -135,12 +139,17 @@ def fit_test(
         if work > _DEAR:
             why += f", and a bootstrap of so many {unit}s takes long; ask for it in Python with fit_test(samples=99)"
             return FitTest(statistic, df, math.nan, 0, why)
-        samples = SAMPLES if work <= _CHEAP else FEW_SAMPLES
+        samples = samples_for(work)
     if effect is None:
         return bootstrapped(statistic, df, replicate, samples, random_seed, why)
     found = effect()
     test = bootstrapped(statistic / found.mean, df, replicate, samples, random_seed, why)
     return replace(test, statistic=statistic, people=found.people)
+
+
+def samples_for(work: float) -> int:
+    """How many samples take seconds."""
+    return SAMPLES if work <= _CHEAP else FEW_SAMPLES
 
 
 def bootstrapped(
