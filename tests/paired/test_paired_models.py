@@ -488,7 +488,7 @@ def people_of_two_groups(same, seed):
     pairs = [("A", "B"), ("A", "C"), ("B", "C")]
     rows = []
     for who in range(24):
-        worth = {"A": 1.0 if same or who % 2 else -1.0, "B": 0.0, "C": 0.0}
+        worth = {"A": 1.0 if same else 3.0 if who % 2 else -3.0, "B": 0.0, "C": 0.0}
         for a, b in pairs:
             first = rng.random() < 1 / (1 + np.exp(worth[b] - worth[a]))
             rows += [(who, "fm"[who % 2], a, b, "first" if first else "second")] * 4
