@@ -76,7 +76,7 @@ class Model(Parameters, Described):
         vars(self).update(found, fitted_to_=job.data)
         if not is_quiet():
             for warning in self._outcome(job):
-                warn(warning)
+                warn(self._said(warning))
         return self
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
@@ -90,6 +90,10 @@ class Model(Parameters, Described):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         """What the user is to be warned of after a fit."""
         yield from ()
+
+    def _said(self, warning: ThaliWarning) -> ThaliWarning:
+        """How `fit` words a warning of `_outcome`."""
+        return warning
 
     def verdict(self) -> "Verdict":
         """Whether what was found can be relied on, and what to do if not.

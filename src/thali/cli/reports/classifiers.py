@@ -1,12 +1,10 @@
 """The printed answer of a fit to covariates and classes."""
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._digits import in_a_column
-from thali.errors import ConvergenceWarning
 from thali.model.classifiers.importance import importance
 
 from ..boundary import notify
@@ -32,8 +30,6 @@ def prepare(fitted: Fitted) -> int:
     """The number of folds, once it is clear that the data can be divided so."""
     folds = fitted.wanted.get("folds", _FOLDS)
     check_folds(fitted.data.labels, folds)
-    if fitted.method in ("map", "variational"):  # there is no verdict on draws in the report
-        warnings.simplefilter("always", ConvergenceWarning)
     return folds
 
 
@@ -93,7 +89,9 @@ def report(
     name, model = fitted.spec.name, fitted.model
     parts = [str(fitted.data), cross_validation(name, scores), _weights(model, weights), _scalars(model)]
     if summary is not None:
-        parts += [_diagnostics(summary), judgement(model, fitted.words)]
+        parts.append(_diagnostics(summary))
+    if summary is not None or not model.verdict().agrees:
+        parts.append(judgement(model, fitted.words))
     return "\n\n".join(part for part in parts if part)
 
 

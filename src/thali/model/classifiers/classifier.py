@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._late import carried_out_by
-from thali.errors import DataError, DataWarning, NotFittedError, Words
+from thali.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, ThaliWarning, Words
 from thali.inference.chains import Run, checked_run
 from thali.inference.warn import warn
 
@@ -16,6 +16,9 @@ from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group
 from .input import codes_of, matrix_of, names_of, sklearn_error
 from .rows import drawn_codes, errors_of_means, observed_groups
+from .scikit_learn import ScikitLearn, seed_from
+from .training_data import TrainingData, merged
+from .weights import weighted_classes, weights_of
 
 if TYPE_CHECKING:
     import xarray
@@ -23,13 +26,13 @@ if TYPE_CHECKING:
 _MAX_NAMES = 5  # in a message
 
 
-class Classifier(HasPrior):
+class Classifier(ScikitLearn, HasPrior):
     """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
 
-    A subclass has `_job(matrix, codes)`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
-    `_prior_draws(matrix, rngs)`: matrix is a
-    C-contiguous array of float (n, d), codes are positions in `classes_`, and probabilities an array (n, K). When a fit
-    fails, all that it has set is forgotten, so that a model never is half fitted.
+    A subclass has `_job(data)` of `TrainingData`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
+    `_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are positions in `classes_`, and
+    probabilities an array (n, K). When a fit fails, all that it has set is forgotten, so that a model never is half
+    fitted.
 
     Attributes
     ----------
@@ -41,13 +44,11 @@ class Classifier(HasPrior):
         Names of the covariates; only after a fit to a data frame whose columns are named by strings.
     """
 
-    _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
-
     classes_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+    def _job(self, data: TrainingData) -> Job:
         """The fit, checked."""
         raise NotImplementedError
 
@@ -62,11 +63,11 @@ class Classifier(HasPrior):
         """Draws from the prior as a group of a tree, and the codes (draws, n) simulated at them."""
         raise NotImplementedError
 
-    def _job_of_blocks(self, X: Any, y: Any) -> Job | None:
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
         """The fit if X holds its rows in blocks that this model can leave where they are."""
         return None
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to covariates and labels.
 
         Parameters
@@ -75,6 +76,9 @@ class Classifier(HasPrior):
             Finite numbers, one row an observation.
         y : sequence of str, int or bool (n,)
             A label for each row; two classes or more.
+        sample_weight : sequence of float (n,), optional
+            Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws; one of weight 0 is
+            left out.
 
         Returns
         -------
@@ -83,7 +87,7 @@ class Classifier(HasPrior):
         Raises
         ------
         DataError
-            If X or y cannot be used; the message says where and what to do.
+            If X, y or the weights cannot be used; the message says where and what to do.
         ArgumentError
             If an argument of the model is outside its range.
 
@@ -94,7 +98,7 @@ class Classifier(HasPrior):
         """
         self._forget()
         try:
-            job = self._job_of_blocks(X, y) or self._job(*self._read(X, y))
+            job = self._job_of_blocks(X, y, sample_weight) or self._job(self._training_data(X, y, sample_weight))
             named = self._fitted_attributes()  # classes and columns, which the data say before anything is learned
             return self._carry_out(replace(job, run=lambda: named | job.run()))
         except BaseException:
@@ -104,8 +108,26 @@ class Classifier(HasPrior):
     def _run(self) -> Run:
         """The arguments of the run, checked."""
         m: Any = self
-        how = m.cores, m.random_seed, m.progressbar, m.job, m.max_time
+        how = m.cores, seed_from(m.random_seed, m.random_state), m.progressbar, m.job, m.max_time
         return checked_run(m.draws, m.tune, m.chains, m.thin, *how)
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """The rows that differ, with their weights."""
+        matrix, codes = self._read(X, y)
+        weight = weights_of(sample_weight, len(codes))
+        return merged(matrix, codes, weighted_classes(weight, codes, self.classes_, self._class_weight()))
+
+    def _class_weight(self) -> Any:
+        """Weights of classes, as the user gave them."""
+        return None
+
+    def _said(self, warning: ThaliWarning) -> ThaliWarning:
+        """In one text for every fit, so that Python shows it once for the many fits of a search."""
+        if not isinstance(warning, ConvergenceWarning):
+            return warning
+        return ConvergenceWarning(
+            f"{type(self).__name__} has not converged; print(model.verdict()) says by how much, and what to do."
+        )
 
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Covariates and codes; keeps the names of classes and columns."""
@@ -297,6 +319,28 @@ class Classifier(HasPrior):
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(self._checked(X)))
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        r"""Natural logarithm of the probabilities, as scikit-learn's tools rank rows by it.
+
+        .. math:: \ln \frac{P(y = c_1 \mid x)}{P(y = c_0 \mid x)} \text{ for two classes, else }
+                  \ln P(y = c_k \mid x)
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+
+        Returns
+        -------
+        array (n,) for two classes, above 0 where the second is more probable; else (n, K)
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`.
+        """
+        logs = np.log(np.maximum(self._probabilities(self._checked(X)), np.finfo(float).tiny))
+        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose most probable class is their label.
 
@@ -345,16 +389,6 @@ class Classifier(HasPrior):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags  # pyright: ignore[reportMissingImports]
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(),
-        )
 
     def _size(self, rows: int) -> str:
         """The size of the data of a fit in words."""

@@ -144,10 +144,10 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
     labels = labels_of(y, model, rows)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise DataError(f"y holds one class only, {_shown(classes[0])}; a classifier needs two or more classes.")
+        raise DataError(f"y holds one class only, {shown(classes[0])}; a classifier needs two or more classes.")
     counts = np.bincount(codes)
     if (alone := np.flatnonzero(counts == 1)).size and not is_quiet():
-        named = ", ".join(_shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
+        named = ", ".join(shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
         warn(
             DataWarning(
                 f"Classes with a single member in y: {named}. Their probabilities rest on one row each; join rare "
@@ -221,5 +221,6 @@ def _refuse_continuous(labels: np.ndarray) -> None:
         )
 
 
-def _shown(label: Any) -> str:
+def shown(label: Any) -> str:
+    """How a message calls a class."""
     return repr(label.item() if isinstance(label, np.generic) else label)

@@ -37,10 +37,10 @@ class Standard(NamedTuple):
         return np.ascontiguousarray(self.apply(matrix)[:, self.varies])
 
 
-def standard_of(matrix: np.ndarray, names: np.ndarray | None = None) -> Standard:
+def standard_of(matrix: np.ndarray, names: np.ndarray | None = None, counts: np.ndarray | None = None) -> Standard:
     r"""Mean and population standard deviation of the columns of the training data.
 
-    .. math:: z_{ij} = (x_{ij} - \bar x_j) / s_j, \qquad s_j^2 = \tfrac1n \sum_i (x_{ij} - \bar x_j)^2
+    .. math:: z_{ij} = (x_{ij} - \bar x_j) / s_j, \qquad s_j^2 = \frac{\sum_i c_i (x_{ij} - \bar x_j)^2}{\sum_i c_i}
 
     Parameters
     ----------
@@ -48,6 +48,8 @@ def standard_of(matrix: np.ndarray, names: np.ndarray | None = None) -> Standard
         Finite.
     names : array of str (d,), optional
         Of the columns, for the message.
+    counts : array of float (n,), optional
+        Weights of the rows; None: 1 each.
 
     Returns
     -------
@@ -73,8 +75,12 @@ def standard_of(matrix: np.ndarray, names: np.ndarray | None = None) -> Standard
         )
     unit = np.where(constant, 1.0, np.maximum(np.abs(matrix).max(axis=0), np.finfo(float).tiny))
     scaled = matrix / unit
-    mean, sd = np.where(constant, 0.0, scaled.mean(axis=0)), np.where(constant, np.inf, scaled.std(axis=0))
-    return Standard(unit, mean, sd)
+    share = np.ones(len(matrix)) if counts is None else counts
+    share = share / share.sum()
+    mean = share @ scaled
+    scaled -= mean
+    sd = np.sqrt(np.einsum("i,ij,ij->j", share, scaled, scaled))
+    return Standard(unit, np.where(constant, 0.0, mean), np.where(constant, np.inf, sd))
 
 
 def warn_of_left_out(standard: Standard | None, names: np.ndarray | None) -> None:

@@ -15,6 +15,7 @@ from ..base import Job, RunByChains
 from ..classifiers.classifier import Classifier
 from ..classifiers.input import column_name
 from ..classifiers.training_data import TrainingData
+from ..classifiers.weights import refuse_fractions
 from ..sampling import Sampling
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         Whether the covariates are given mean 0 and standard deviation 1, those of the training data. The prior is the
         same for all coefficients, which makes sense on one scale only. Covariates that are the same in every row of the
         training data say nothing: they are left out, with a warning, and predictions do not depend on them.
+    class_weight : dict of label to float, "balanced" or None
+        Factors of the weights of rows, by their class; "balanced" gives all classes the same weight in total.
     draws : int or None
         States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an effective
         sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.
@@ -66,6 +69,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     cores : int, optional
         Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    random_state : int, numpy.random.RandomState or Generator, optional
+        Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.
     progressbar : bool
     job : str or path, optional
         A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
@@ -129,12 +134,14 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         reference: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
+        class_weight: Any = None,
         draws: int | None = 1000,
         tune: int = 1000,
         chains: int = 4,
         thin: Any = None,
         cores: Any = None,
         random_seed: Any = None,
+        random_state: Any = None,
         progressbar: bool = False,
         job: Any = None,
         max_time: float | None = None,
@@ -146,23 +153,30 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         self.reference = reference
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.class_weight = class_weight
         self.draws = draws
         self.tune = tune
         self.chains = chains
         self.thin = thin
         self.cores = cores
         self.random_seed = random_seed
+        self.random_state = random_state
         self.progressbar = progressbar
         self.job = job
         self.max_time = max_time
 
-    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+    def _job(self, data: TrainingData) -> Job:
         prior = self._prior()
         run = self._run()
         self._position_of_reference()
-        self._standard_ = self._standard_for(matrix, prior.intercept)
-        data = TrainingData(self._standard_.varying(matrix), codes)
-        return self._job_of(self._sampling(data, run), self._size(len(matrix)))
+        if self.method == "holmes-held":
+            refuse_fractions(data.counts, self.method, ("polya-gamma",))
+        self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
+        source = data._replace(matrix=self._standard_.varying(data.matrix))
+        return self._job_of(self._sampling(source, run), self._size(len(data.row)))
+
+    def _class_weight(self) -> Any:
+        return self.class_weight
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import streams
@@ -176,14 +190,15 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
         @cache
         def problem() -> Any:
-            return problem_of(source.matrix, source.codes, len(self.classes_), reference, prior, self.method)
+            classes, how = len(self.classes_), self.method
+            return problem_of(source.matrix, source.codes, classes, reference, prior, how, counts=source.counts)
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
             return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
 
         def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
             attrs = {"method": self.method, "thin": thin, "tuning_steps": run.tune}
-            return to_datatree(chains, self.classes_, names, prior.intercept, attrs)
+            return to_datatree(chains, source, self.classes_, names, prior.intercept, attrs)
 
         def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             return {"reference_": self.classes_[reference], **_means(tree, standard)}
@@ -216,13 +231,13 @@ class SparseMultinomialLogit(Classifier, RunByChains):
             raise ArgumentError(f"reference must be one of the classes, {known}; got {self.reference!r}.")
         return found[0]
 
-    def _standard_for(self, matrix: np.ndarray, intercept: bool) -> "Standard":
+    def _standard_for(self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None) -> "Standard":
         """The scale of the covariates: their own, or none."""
         from ..classifiers.standard import Standard, standard_of, warn_of_left_out
 
         names = vars(self).get("feature_names_in_")
         if one_of("standardize", self.standardize, (True, False)):
-            standard = standard_of(matrix, names)
+            standard = standard_of(matrix, names, counts)
             warn_of_left_out(standard, names)
             return standard
         largest = np.abs(matrix).max(axis=0)
@@ -277,6 +292,47 @@ class SparseMultinomialLogit(Classifier, RunByChains):
             Before `fit`.
         """
         return super().summary()
+
+    def coefficients(self, delta: float = 0.1) -> "pandas.DataFrame":
+        r"""Every coefficient with its interval, its sign and the probability that it is not small.
+
+        .. math:: P(|\beta_{kj}| > \delta \mid X, y)
+
+        The posterior has no exact zeros; a coefficient matters where this probability is near 1.
+
+        Parameters
+        ----------
+        delta : float, 0 or more
+            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by a standard
+            deviation.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the standardised
+            covariate), sd, low and high (the 89 % interval), probability (of \|coef\| > delta), positive (the
+            probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, of the covariate as it
+            was given).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `delta` is negative.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> model = th.SparseMultinomialLogit(random_seed=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
+        ['x0', 'x1']
+        """
+        from .coefficients import coefficients
+
+        return coefficients(self, delta)
 
     def quantities(self) -> dict[str, np.ndarray]:
         """eta, the log-likelihood and the coefficients of standardised covariates, draw by draw.
