@@ -27,6 +27,7 @@ ROW = np.repeat(np.arange(40), WEIGHT)
 MODELS = {
     "polya-gamma": small(),
     "holmes-held": small(method="holmes-held"),
+    "maximum": small(method="map", eta=1.0),
     "gibbs": plackett_luce(),
     "hamiltonian": plackett_luce(a=1.0),
     "map": plackett_luce(method="map", a=1.1),
@@ -63,7 +64,7 @@ def test_copies_weights_and_other_orders_give_the_same_fit_to_the_bit(name):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("name", ["polya-gamma", "map", "variational"])
+@pytest.mark.parametrize("name", ["polya-gamma", "maximum", "map", "variational"])
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_weights_need_not_be_whole(name):
     shares = WEIGHT / 7

@@ -8,16 +8,25 @@ import numpy as np
 
 from thali._labels import plural
 from thali._late import carried_out_by
-from thali.errors import ConvergenceWarning, DataError, DataWarning, NotFittedError, ThaliWarning, Words
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    NotFittedError,
+    Setting,
+    ThaliWarning,
+    Words,
+)
 from thali.inference.chains import Run, checked_run
 from thali.inference.warn import warn
 
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group
-from .input import codes_of, matrix_of, names_of, sklearn_error
+from .input import codes_of, is_sparse, matrix_of, names_of, sklearn_error, sparse_matrix_of
 from .rows import drawn_codes, errors_of_means, observed_groups
 from .scikit_learn import ScikitLearn, seed_from
-from .training_data import TrainingData, merged
+from .training_data import TrainingData, merged, unmerged
 from .weights import weighted_classes, weights_of
 
 if TYPE_CHECKING:
@@ -43,6 +52,8 @@ class Classifier(ScikitLearn, HasPrior):
     feature_names_in_ : array of str (d,)
         Names of the covariates; only after a fit to a data frame whose columns are named by strings.
     """
+
+    _drawing: tuple[str, ...] = ()  # methods whose fits leave draws; none where the model has no methods
 
     classes_: np.ndarray
     n_features_in_: int
@@ -72,8 +83,8 @@ class Classifier(ScikitLearn, HasPrior):
 
         Parameters
         ----------
-        X : array or data frame (n, d)
-            Finite numbers, one row an observation.
+        X : array, data frame or sparse matrix (n, d)
+            Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit(method="map")`.
         y : sequence of str, int or bool (n,)
             A label for each row; two classes or more.
         sample_weight : sequence of float (n,), optional
@@ -115,7 +126,24 @@ class Classifier(ScikitLearn, HasPrior):
         """The rows that differ, with their weights."""
         matrix, codes = self._read(X, y)
         weight = weights_of(sample_weight, len(codes))
-        return merged(matrix, codes, weighted_classes(weight, codes, self.classes_, self._class_weight()))
+        weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
+        return unmerged(matrix, codes, weight) if is_sparse(matrix) else merged(matrix, codes, weight)
+
+    def _matrix_of(self, X: Any, names: np.ndarray | None) -> Any:
+        """Covariates as a matrix: sparse only where X is, and the model takes it."""
+        return sparse_matrix_of(X) if is_sparse(X) and self._takes_sparse() else matrix_of(X, names)
+
+    def _with_draws(self) -> Any:
+        """The model, after a fit that left draws."""
+        self._require_fitted()
+        self._require_method_of_draws()
+        return self
+
+    def _require_method_of_draws(self) -> None:
+        method = vars(self).get("method")
+        if self._drawing and method not in self._drawing:
+            settings = [part for each in self._drawing for part in (" or ", Setting("method", each))][1:]
+            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", Setting("method", method), ".")
 
     def _class_weight(self) -> Any:
         """Weights of classes, as the user gave them."""
@@ -132,8 +160,8 @@ class Classifier(ScikitLearn, HasPrior):
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Covariates and codes; keeps the names of classes and columns."""
         names = names_of(X)
-        matrix = matrix_of(X, names)
-        classes, codes = codes_of(y, type(self).__name__, len(matrix))
+        matrix = self._matrix_of(X, names)
+        classes, codes = codes_of(y, type(self).__name__, matrix.shape[0])
         self.classes_, self.n_features_in_ = classes, matrix.shape[1]
         if names is not None:
             self.feature_names_in_ = names
@@ -211,7 +239,7 @@ class Classifier(ScikitLearn, HasPrior):
         >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
         (4, 500, 4)
         """
-        return self._with_replicates(random_seed, X, y)
+        return self._with_draws()._with_replicates(random_seed, X, y)
 
     def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
         model = type(self)(**self.get_params())
@@ -241,6 +269,7 @@ class Classifier(ScikitLearn, HasPrior):
         return design
 
     def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
+        self._require_method_of_draws()
         self.set_params(random_seed=random_seed, cores=1, progressbar=False, **settings).fit(*data)
         return self.posterior_  # type: ignore[attr-defined]
 
@@ -270,6 +299,8 @@ class Classifier(ScikitLearn, HasPrior):
             If standard errors are asked of a model that was not fitted by draws.
         """
         matrix = self._checked(X)
+        if return_se:
+            self._with_draws()
         found = self._probabilities(matrix)
         return (found, self._errors_of(matrix, found.shape)) if return_se else found
 
@@ -419,7 +450,7 @@ class Classifier(ScikitLearn, HasPrior):
             )
         elif known is not None and names is not None and list(names) != list(known):
             raise _OtherNames(list(names), list(known))
-        matrix = matrix_of(X, names)
+        matrix = self._matrix_of(X, names)
         if matrix.shape[1] != self.n_features_in_:
             raise DataError(
                 f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "

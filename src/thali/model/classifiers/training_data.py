@@ -1,6 +1,6 @@
 """The training data of a classifier: equal rows are merged, in an order that only the rows themselves decide."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,13 @@ def merged(matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = No
     rising = np.argsort(weight, kind="stable")  # sums that do not depend on the order of the rows, to the bit
     counts = np.bincount(row[rising], weight[rising])
     return TrainingData(keys[is_new, 1:], keys[is_new, 0].astype(np.int64), counts, row, weight, number)
+
+
+def unmerged(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData:
+    """The rows of a sparse matrix in their order, without those of weight 0."""
+    number = np.flatnonzero(weight > 0.0)
+    weight = weight[number]
+    return TrainingData(matrix[number], codes[number], weight, np.arange(len(number)), weight, number)
 
 
 def _as_text(keys: np.ndarray) -> np.ndarray:

@@ -152,6 +152,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
     # want to find in `vars`.
     __slots__ = ("_transform",)
     _kept_as = {"transform": "_transform"}
+    _drawing = ("gibbs",)
 
     weights_: Any
     columns_: list[str]
@@ -248,17 +249,6 @@ class PlackettLuceRegression(Classifier, RunByChains):
         prior = prior_of(self.a, self.a_range, self.b)
         return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
 
-    def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
-        if self.method != "gibbs":
-            raise ArgumentError(
-                "Only ",
-                Setting("method", "gibbs"),
-                " draws from the posterior; got ",
-                Setting("method", self.method),
-                ".",
-            )
-        return super()._refit(data, random_seed, settings)
-
     def _check_arguments(self) -> None:
         one_of("method", self.method, tuple(METHODS))
         one_of("standardize", self.standardize, (True, False))
@@ -327,7 +317,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
         """
         from .draws import quantities_of
 
-        return quantities_of(self._with_draws("quantities").posterior_)
+        return quantities_of(self._with_draws().posterior_)
 
     def _advice(self) -> "Advice":
         from .methods import ADVICE
@@ -394,7 +384,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
         """
         from .draws import weights_table
 
-        weights = self._with_draws("weights_table").posterior_["posterior"].dataset["weights"].values
+        weights = self._with_draws().posterior_["posterior"].dataset["weights"].values
         return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
 
     @property
@@ -420,27 +410,10 @@ class PlackettLuceRegression(Classifier, RunByChains):
         self._require_fitted()
         return importances(np.asarray(self.weights_), self.design_)
 
-    def _with_draws(self, what: str) -> "PlackettLuceRegression":
-        self._require_fitted()
-        if self.method != "gibbs":
-            raise ArgumentError(f"{what}() describes draws, which only method='gibbs' makes; see weights_ instead.")
-        return self
-
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         from .methods import blocks_of_draws
 
         return blocks_of_draws(self, matrix)
-
-    def _errors_of(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        if self.method != "gibbs":
-            raise ArgumentError(
-                Argument("return_se"), " describes draws, which only method='gibbs' makes; leave it out."
-            )
-        return super()._errors_of(matrix, shape)
-
-    def _with_replicates(self, random_seed: Any, *design: Any) -> "xarray.DataTree":
-        self._with_draws("posterior_predictive")
-        return super()._with_replicates(random_seed, *design)
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         from .methods import probabilities_of_draws, probabilities_of_variational
