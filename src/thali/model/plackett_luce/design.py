@@ -136,7 +136,7 @@ class Design:
         return W
 
 
-def _first(wrong: np.ndarray, number: np.ndarray) -> int:
+def _first(wrong: Any, number: np.ndarray) -> int:
     """The wrong row with the least number."""
     rows = np.flatnonzero(wrong)
     return int(rows[np.argmin(number[rows])])

@@ -41,6 +41,8 @@ class PlackettLuceRegression(Classifier, RunByChains):
     .. math:: P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad
               \lambda_{kj} \sim \mathrm{Gamma}(a, b)
 
+    A model to read rather than to predict with: `SparseMultinomialLogit` predicts better on nearly all data.
+
     W holds, by default, e^x and e^−x of every standardised covariate, and a column of ones. Only the relative weights
     matter to the predictions; the smaller a, the fewer of them carry the total.
 
@@ -54,7 +56,10 @@ class PlackettLuceRegression(Classifier, RunByChains):
         answer depends on where it starts.
     transform : "exponential", "exponential-pairs", callable or None
         How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the (standardised) covariates that
-        returns a matrix of non-negative numbers; None takes non-negative covariates as they are.
+        returns a matrix of non-negative numbers; None takes non-negative covariates as they are. Pairs help where two
+        covariates decide together (test errors of iris from two of them fall from .19 to .06) and cost d² columns. None
+        is for rows that are positive in few columns, such as counts of rare words; else no class can be probable, and
+        a warning says so.
     a : float, > 0, optional
         Shape of the prior. None learns it, which `method="map"` cannot.
     a_range : pair of float, > 0
@@ -279,7 +284,15 @@ class PlackettLuceRegression(Classifier, RunByChains):
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
-        return replace(METHODS[self.method](self, data, self.columns_), data=self._size(rows))
+        job = replace(METHODS[self.method](self, data, self.columns_), data=self._size(rows))
+        return job if self._transform is not None or is_quiet() else replace(job, run=lambda: self._judged(job.run()))
+
+    def _judged(self, found: dict[str, Any]) -> dict[str, Any]:
+        """What was found, after a look at whether it says anything."""
+        from .scale_check import warn_of_poor_fit
+
+        warn_of_poor_fit(found["log_likelihood_"], self.class_count_)
+        return found
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from .methods import sampling_of

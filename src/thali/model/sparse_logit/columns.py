@@ -43,7 +43,7 @@ class SparseColumns:
         ones = [sparse.csc_array((matrix.shape[0], 1))] if intercept else []
         self.S = sparse.csc_array(sparse.hstack([scaled, *ones]))
         self.shift = np.append((standard.mean / standard.sd)[varies], [-1.0] * intercept)
-        self.n, self.m = self.S.shape
+        self.n, self.m = matrix.shape[0], len(self.shift)
 
     def times(self, coef: np.ndarray) -> np.ndarray:
         """Z coef^T for coef (q, m)."""
