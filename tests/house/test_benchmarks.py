@@ -37,6 +37,7 @@ def benchmark(monkeypatch):
         ("numpyro_finite", "thali / NumPyro"),
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),
+        ("sparse_logit_maximum", "liblinear ratio"),
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
         ("start_up", "import thali"),
