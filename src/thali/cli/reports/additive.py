@@ -112,14 +112,13 @@ def _number_of_features(model) -> str:
 
 
 def _features(model, features) -> str:
-    shared = features[features["members"].map(len) > 1]
-    if not len(shared):
+    if not len(features):
         return "No feature that objects share is present often enough to be listed."
-    not_converged = (~shared["converged"]).tolist()
+    not_converged = (~features["converged"]).tolist()
     text = "Most probable features, their weights and the objects that have them\n"
-    text += features_table(shared, "feature", not_converged)
-    text += and_others(shared)
-    if "place" in shared:
+    text += features_table(features, "feature", not_converged)
+    text += and_others(features)
+    if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature", "objects")
     if any(not_converged):
         from thali.model.latent_features.answers.presence import MARKED
@@ -128,7 +127,8 @@ def _features(model, features) -> str:
             f"\n* The chains do not agree on this probability (R-hat above {MARKED}); another seed may well give"
             " another."
         )
-    if len(shared) < len(features):
+    posterior = model.posterior_["posterior"].dataset
+    if (posterior["n_features"] > posterior["n_shared_features"]).any():
         text += "\nNote: similarities tell nothing of a feature of a single object; such are left out here."
     return text
 
@@ -156,6 +156,9 @@ def _deviation(model, summary) -> str:
         found = f"{estimate_in(summary, 'sigma')}, learned with the prior σ² ~ InverseGamma({VARIANCE_SHAPE:g},"
         found += f" {VARIANCE_SHARE:g} times the variance of the similarities"
         found += ", divided by the mean of 1 / judgements)" if several else ")"
+    elif "sigma_scores_" in vars(model):
+        found = f"{model.sigma_:.3g}, which of {len(model.sigma_scores_)} values predicts similarities left out best"
+        found += " (--sigma gives another, --sigma learned learns it)"
     elif model.sigma is not None:
         found = f"{model.sigma:g}, fixed"
     else:
@@ -164,10 +167,10 @@ def _deviation(model, summary) -> str:
 
 
 def _weight_prior(model) -> str:
-    shape, rate = model.weight_prior
+    shape, rate = model.weight_prior_
     whose = "each weight and of the constant" if model.constant else "each weight"
     return (
-        f"Prior of {whose}: Gamma(shape {shape:g}, rate {rate:g}), with mean {shape / rate:.3g} on the scale of the"
+        f"Prior of {whose}: Gamma(shape {shape:g}, rate {rate:.3g}), with mean {shape / rate:.3g} on the scale of the"
         " similarities; for similarities c times as large take a rate c times as small (--weight-prior)"
     )
 

@@ -26,7 +26,7 @@ from ..options import (
     TREE,
     TUNE,
 )
-from ..spec import DATA, FEATURES, NUMBERS, REPORT, ModelSpec, Option
+from ..spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
 _DRAWN, _CHAINS = ("mcmc",), ("mcmc", "laplace")
 _PRIOR = (ALPHA, SAMPLER, TEMPERING)
@@ -99,15 +99,17 @@ ADDITIVE = ModelSpec(
             "sigma",
             "Standard deviation of the similarities about the fitted ones; that of one judgement where a column counts"
             " of how many each is the mean.",
-            float,
-            default="that of the data, or learned",
+            NUMBER,
+            default="that of the data, or chosen by cross-validation",
+            metavar="NUMBER|learned",
+            words={"learned": "learned"},
             check=partial(positive, meaning="the standard deviation of a similarity"),
         ),
         Option(
             "weight_prior",
-            "Gamma prior of each weight and of the constant; the default is meant for similarities of about 0 to 1.",
+            "Gamma prior of each weight and of the constant.",
             NUMBERS,
-            default="1,10",
+            default="shape 1, and a mean of a tenth of the largest similarity",
             metavar="SHAPE,RATE",
         ),
         Option("constant", "An additive constant for all pairs.", bool, default="--constant"),

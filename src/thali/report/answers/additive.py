@@ -23,12 +23,11 @@ def content(model: Any) -> Content:
 
 
 def _answer(model: Any) -> Section:
-    features = model.features()
-    shared = features[features["members"].map(len) > 1]
+    shared = model.features()
     draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
     sentences = (
         number_of_features(draws, "features that two objects or more share"),
-        most_probable(features, "feature"),
+        most_probable(shared, "feature"),
     )
     pictures = (
         [picture(f"Features and the objects that have them. {sentences[1]}", "features", model)] if len(shared) else []
@@ -69,12 +68,13 @@ def _methods(model: Any) -> list[str]:
             "Which objects have which features, and how many features there are, was inferred under the phylogenetic"
             " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the objects."
         )
-    shape, rate = model.weight_prior
-    sentences.append(f"Weights had a Gamma prior with shape {shape:g} and rate {rate:g}.")
+    shape, rate = model.weight_prior_
+    sentences.append(f"Weights had a Gamma prior with shape {shape:g} and rate {rate:.3g}.")
     posterior = model.posterior_["posterior"]
     sigma = posterior["sigma"].to_numpy()
     if (sigma == sigma.flat[0]).all():
-        sentences.append(f"The standard deviation of the error was {number(float(sigma.flat[0]))}.")
+        chosen = ", chosen by cross-validation over pairs of objects" if "sigma_scores_" in vars(model) else ""
+        sentences.append(f"The standard deviation of the error was {number(float(sigma.flat[0]))}{chosen}.")
     else:
         sentences.append(f"The standard deviation of the error was learned: {estimate(sigma)}.")
     return sentences
