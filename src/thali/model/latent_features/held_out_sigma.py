@@ -52,7 +52,8 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) 
     Returns
     -------
     pandas.Series
-        The same for the same data and prior on one machine; the best is at its `idxmax`.
+        The same for the same data and prior on one machine; the best is at its `idxmax`. The runs are short, so each
+        score is averaged with those of its neighbours, in the proportions 1:2:1.
     """
     import pandas as pd
 
@@ -76,7 +77,13 @@ def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool = False) 
             found[sigma] = total / data.n_pairs
             if since_best == WORSE:
                 break
-    return pd.Series(found, name="log_score").rename_axis("sigma")
+    return pd.Series(_smoothed(list(found.values())), list(found), name="log_score").rename_axis("sigma")
+
+
+def _smoothed(scores: list[float]) -> np.ndarray:
+    """Each number averaged with its neighbours; the first and the last count as their own neighbours."""
+    padded = np.concatenate([scores[:1], scores, scores[-1:]])
+    return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
 
 
 def _chain(data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Generator) -> Chain:
