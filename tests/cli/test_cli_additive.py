@@ -25,8 +25,8 @@ DRINKS = ["tea", "coffee", "milk", "water"]
 TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"
 CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
-EVERYTHING = ["estimate.csv", "features.csv", "features.png", "n_features.png", "overlap.png", "posterior.nc"]
-EVERYTHING += ["similarity.csv", "similarity.png", "summary.csv", "trace.png"]
+EVERYTHING = ["estimate.csv", "features.csv", "features.png", "membership.png", "n_features.png", "overlap.png"]
+EVERYTHING += ["posterior.nc", "similarity.csv", "similarity.png", "summary.csv", "trace.png"]
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 

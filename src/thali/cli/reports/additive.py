@@ -14,6 +14,8 @@ from .shared import (
     estimate_of,
     every_quantity,
     features_table,
+    matched_as,
+    membership_in,
     number_and_histogram,
     tree_likeness,
 )
@@ -42,7 +44,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
 
     model = fitted.model
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
-    summary, features = model.summary(), model.features()
+    similar = fitted.wanted.get("similar")
+    summary, features = model.summary(), model.features(similar=similar)
     pictures = without_empty(drawn(model, fitted.spec), model.posterior_)
     if len(estimate.features) and len(estimate.similarity) <= MAX_OBJECTS:
         pictures["overlap"] = lambda plots: plots.overlap(estimate)
@@ -53,6 +56,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
             "features": by_member(features, estimate.similarity.index.tolist()),
             "estimate": _with_constant(estimate, model.constant),
             "similarity": estimate.similarity.rename_axis("object"),
+            **membership_in(model, similar),
         },
         pictures=pictures,
     )
@@ -115,7 +119,7 @@ def _features(model, features) -> str:
     if not len(features):
         return "No feature that objects share is present often enough to be listed."
     not_converged = (~features["converged"]).tolist()
-    text = "Most probable features, their weights and the objects that have them\n"
+    text = f"Most probable features, their weights and the objects that have them{matched_as(features)}\n"
     text += features_table(features, "feature", not_converged)
     text += and_others(features)
     if "place" in features:

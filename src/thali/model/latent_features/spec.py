@@ -19,6 +19,7 @@ from ..options import (
     RUN,
     SAMPLER,
     SEED,
+    SIMILAR,
     TASK,
     TEMPERING,
     THIN,
@@ -58,6 +59,7 @@ ELIMINATION = ModelSpec(
         ),
         Option("unique", "Give each option an aspect of its own besides.", bool, default="--unique"),
         LAPSE.but(default="0.01; with --method maximum-likelihood 0"),
+        SIMILAR.but(methods=_DRAWN),
         TREE,
         LEAF_LENGTH,
         *(each.but(methods=_DRAWN) for each in (*_PRIOR, TUNE, THIN)),
@@ -84,7 +86,7 @@ ADDITIVE = ModelSpec(
     answers="the features that objects share, their number and their weights",
     papers=("shepard1979", "navarro2007"),
     features="features",
-    pictures=("features", "n_features", "trace", "similarity"),
+    pictures=("features", "membership", "n_features", "trace", "similarity"),
     options=(
         Option(
             "features",
@@ -128,6 +130,7 @@ ADDITIVE = ModelSpec(
             default="expectation",
             words={kind: kind for kind in ("expectation", "map-features", "conditional-map", "joint-map")},
         ),
+        SIMILAR,
         TREE,
         LEAF_LENGTH,
         *_PRIOR,

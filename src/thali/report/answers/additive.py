@@ -9,6 +9,9 @@ from ..document import Section, Table
 from .shared import estimate, members_as_text, most_probable, number_of_features, picture
 
 
+MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
+
+
 def content(model: Any) -> Content:
     """What a fitted model says."""
     return Content(
@@ -23,14 +26,17 @@ def content(model: Any) -> Content:
 
 
 def _answer(model: Any) -> Section:
-    shared = model.features()
+    many = model.posterior_["posterior"].sizes["option"] > MANY
+    shared = model.features(similar=0.8 if many else None)
     draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
     sentences = (
         number_of_features(draws, "features that two objects or more share"),
         most_probable(shared, "feature"),
     )
     pictures = (
-        [picture(f"Features and the objects that have them. {sentences[1]}", "features", model)] if len(shared) else []
+        [picture(f"Features and the objects that have them. {sentences[1]}", "membership" if many else "features", model)]
+        if len(shared)
+        else []
     )
     pictures.append(picture(sentences[0], "n_features", model))
     tables = (Table("Features that several objects share", members_as_text(shared)),) if len(shared) else ()
