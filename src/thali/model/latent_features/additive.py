@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
 from thali.data.similarities import Similarities
+from thali.errors import ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.trees.tree import Tree
 
@@ -12,6 +13,7 @@ from ..prepared import Prepared
 from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
 from .answers.similarities import measured_similarities
+from .answers.stored_layout import POINT
 from .base import LatentFeatures
 from .engine import PreparedChains, build_task
 from .feature_argument import names_of, prior_of
@@ -21,6 +23,8 @@ from .model import LatentFeatureModel
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali.posterior.verdict import Verdict
 
     from .answers.estimate import Estimate
 
@@ -63,6 +67,10 @@ class AdditiveClustering(LatentFeatures):
         stay in one family of features. None, "auto": 8 to start with, as long as features are learned.
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+    method : {"mcmc", "map"}
+        "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
+        runs found (five for each of the chains of `fit`), with the weights that suit it best; there are no probabilities,
+        `posterior_` has a single draw, and the verdict says how many runs found it.
 
     Attributes
     ----------
@@ -98,6 +106,7 @@ class AdditiveClustering(LatentFeatures):
         constant: bool = True,
         sampler: Any = None,
         tempering: Any = None,
+        method: str = "mcmc",
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -107,6 +116,7 @@ class AdditiveClustering(LatentFeatures):
         self.constant = constant
         self.sampler = sampler
         self.tempering = tempering
+        self.method = method
 
     _kept_as = {"features": "_features"}
 
@@ -119,6 +129,7 @@ class AdditiveClustering(LatentFeatures):
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
+        one_of("method", self.method, ("mcmc", "map"))
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
             "likelihood": Additive(self.sigma, bool(self.constant)),
@@ -174,11 +185,51 @@ class AdditiveClustering(LatentFeatures):
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         if not self._chooses_sigma(source) or self._was_fitted_to(source):
-            return super()._sampling(source, run)
+            return self._sampling_by_method(source, run)
         build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **self._parts_but_sigma(source))
         self._chosen_sigma(source, run.progressbar)
         scores = self._sigma_choice[2]
-        return replace(super()._sampling(source, run), found=lambda tree, chains, seed: {"sigma_scores_": scores})
+        sampling = self._sampling_by_method(source, run)
+        return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
+
+    def _sampling_by_method(self, source: Any, run: Run) -> Sampling[Any]:
+        parts = self._parts(source)
+        if self.method == "mcmc":
+            return self._sampling_of(source, run, parts)
+        from .point import sampling_of_point
+
+        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
+
+    def continue_fit(self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: Any = None) -> Any:
+        """Draw further from the posterior, as `LatentFeatureModel.continue_fit`; not with ``method="map"``.
+
+        Raises
+        ------
+        ArgumentError
+            With ``method="map"``, which draws nothing.
+        """
+        if self.method == "map":
+            raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
+        return super().continue_fit(draws, cores, progressbar, max_time)
+
+    def verdict(self) -> "Verdict":
+        """Whether the chains agree and are long enough; of ``method="map"`` how many runs found the answer.
+
+        Returns
+        -------
+        Verdict
+            `.agrees`, which is False of a single answer, `.facts`, `.remedies`; `str` gives a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        if not self._fitted().attrs.get(POINT):
+            return super().verdict()
+        from .answers.point_verdict import point_verdict
+
+        return point_verdict(self._fitted())
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)

@@ -20,6 +20,7 @@ from .residuals import (
     VARIANCE,
     Judgements,
     Residuals,
+    common_sum,
     draw_constant,
     draw_variance,
     empty_cache,
@@ -31,6 +32,7 @@ from .residuals import (
     open_row_sums,
     row_gain,
     row_shift,
+    row_sum,
     shift_row_sums,
     squared_error,
 )
@@ -313,6 +315,16 @@ def _delta_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 def _apply_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     row_shift(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
+
+
+@operations.pull_on.register(Judgements)
+def _pull_on(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
+    return row_sum(c.residual, b, k, i) / c.real[VARIANCE]
+
+
+@operations.stiffness_of.register(Judgements)
+def _stiffness_of(judgements: Any, c: Any, b: Any, k: Any, other: Any, i: Any) -> Any:
+    return common_sum(judgements.measured, b, k, other, i) / c.real[VARIANCE]
 
 
 @operations.delta_compensated_member.register(Judgements)

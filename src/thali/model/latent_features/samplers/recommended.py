@@ -11,7 +11,8 @@ from thali._jit import kernel
 from ..moves.births import birth_or_death, compensated_birth_or_death
 from ..moves.concentration import draw_alpha_and_scale
 from ..moves.duplicates import split_duplicates
-from ..moves.flips import flip_columns, flip_pass
+from ..moves.flips import collapse, expand, flip_columns, flip_pass
+from ..moves.joint_rows import joint_rows
 from ..moves.mass_transfer import compensated_flip, compensated_weight, row_block
 from ..moves.split_join import transfer
 from ..moves.weights import walk_shared, walk_unique
@@ -166,7 +167,10 @@ def conjugate(
             b, tuning = on_level(states, steps, t), tuning_at(tunings, t)
             c = cache_at(model.likelihood, caches, steps.at[t])
             if may_flip(model.prior):
-                flip_pass(rng, model, c, b)
+                expand(rng, model, b)
+                flip_columns(rng, model, c, b)
+                joint_rows(rng, model, c, b)
+                collapse(model, b)
             for _ in range(2):
                 draw_weights(model.likelihood, rng, c, b)
                 draw_parameters(model.likelihood, rng, c, b)
