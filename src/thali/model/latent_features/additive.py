@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from thali._arguments import one_of
 from thali.data.similarities import Similarities
 from thali.errors import ArgumentError, Setting
@@ -12,7 +14,7 @@ from thali.trees.tree import Tree
 from ..prepared import Prepared
 from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
-from .answers.similarities import measured_similarities
+from .answers.similarities import fitted_draws, measured_similarities
 from .answers.stored_layout import POINT
 from .base import LatentFeatures
 from .engine import PreparedChains, build_task
@@ -273,6 +275,11 @@ class AdditiveClustering(LatentFeatures):
         if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
         return table
+
+    def _log_likelihood(self) -> np.ndarray:
+        data = measured_similarities(self._fitted())
+        mean, deviation = fitted_draws(self._fitted(), data)
+        return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: which similarities does the model miss?

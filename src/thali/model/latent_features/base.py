@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali.errors import ConvergenceWarning, DataError, DataWarning, ThaliWarning
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, ThaliWarning
 from thali.inference.chains import Run, checked_run, kept_of
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.posterior.stacking import Stacked
     from thali.posterior.verdict import Advice
     from thali.trees.tree import Tree
 
@@ -314,6 +315,47 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         from .answers.matched_features import membership_table
 
         return membership_table(self._fitted(), self._matched(similar, min_probability))
+
+    def stacked(self) -> "Stacked":
+        """Weights of the chains by which their mixture predicts best, where they stay in different families of features.
+
+        Chains that do not mix, however long they run, still predict, and some better than others. Their weights
+        maximise the leave-one-out predictive density of the mixture. It is for predictions, and no posterior: the
+        verdict on the fit stays what it is.
+
+        Returns
+        -------
+        Stacked
+            With `weights`, `log_score`, `log_scores` of each chain, and `mean(variable)`, the prediction of the mixture.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there is a single chain or draw, or the posterior holds no log-likelihood of each observation.
+
+        References
+        ----------
+        Yao, Vehtari & Gelman (2022), Stacking for non-mixing Bayesian computations.
+        """
+        from thali.posterior.stacking import stacked_of
+
+        sizes = self._fitted()["posterior"].sizes
+        if sizes["chain"] < 2 or sizes["draw"] < 2:
+            raise ArgumentError("Stacking needs two chains or more, of two draws or more; fit again with more.")
+        if (logs := self._log_likelihood()) is None:
+            raise ArgumentError(
+                "Stacking needs the log-likelihood of each observation, which this posterior does not hold (above 2,000"
+                " pairs it is left out)."
+            )
+        return stacked_of(self._fitted(), logs)
+
+    def _log_likelihood(self) -> "np.ndarray | None":
+        """Of each observation (chain, draw, observation); None if it is not known."""
+        from thali.posterior.stacking import pointwise
+
+        return pointwise(self._fitted())
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":
         """The matched features; the last ones are kept."""

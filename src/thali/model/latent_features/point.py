@@ -20,6 +20,7 @@ from .likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from .operations import is_exchangeable, keeps_empty
 from .samplers.annealed import AnnealedChain
 from .samplers.draws import ChainDraws
+from .samplers.recommended import annealed
 from .state import ALPHA, COLUMNS
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .samplers.chains import Task
 
 FOR_EACH_CHAIN = 5  # annealed runs for each chain that `fit` would run
-SWEEPS = 1000  # of each
+SWEEPS = 2000  # of each
 NEAR = 1.0  # nats below the best answer: a run that ends there has reached it
 
 
@@ -37,7 +38,7 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     for name in ("sampler", "tempering"):
         if parts[name] is not None:
             raise ArgumentError(Argument(name), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-    task = replace(task, draws=1, tune=SWEEPS, thin=1, temperatures=(1.0,), lengthens=False, pilot=0)
+    task = replace(task, kernel=annealed, draws=1, tune=SWEEPS, thin=1, temperatures=(1.0,), lengthens=False, pilot=0)
 
     def tree(chains: Sequence[AnnealedChain]) -> "xarray.DataTree":
         from .answers.tree import to_datatree
