@@ -2,11 +2,11 @@
 
     python benchmarks/learned_sigma.py [countries,phonemes,...]
 
-Real tables stand beside the project (`../shared/data`). Of each a fifth of the pairs is left out at a time (of the larger
-ones two such fifths), and additive clustering is fitted to the others: with sigma fixed at a share of the standard
-deviation of all similarities; learned under sigma^2 ~ InverseGamma(shape, (shape - 1) mean), the mean a share of their
-variance; and chosen by cross-validation among the pairs that are not left out, as the default does it. The score is the
-mean log predictive density of a similarity that was left out, to be compared within a column.
+Real tables stand beside the project (`../shared/data`). Of each a fifth of the pairs is left out at a time (of the
+larger ones two such fifths), and additive clustering is fitted to the others: with sigma fixed at a share of the
+standard deviation of all similarities; learned under sigma^2 ~ InverseGamma(shape, (shape - 1) mean), the mean a share
+of their variance; and chosen by cross-validation among the pairs that are not left out, as the default does it. The
+score is the mean log predictive density of a similarity that was left out, to be compared within a column.
 
 Measured (short runs; standard error of a difference about .1 for countries and phonemes, .03 for faces):
 

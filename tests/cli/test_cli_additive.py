@@ -264,7 +264,9 @@ def test_sigma_and_alpha_say_where_they_come_from(settings, sigma, alpha):
     text = reported(made_up(4, **settings))
     assert re.search(f"^Standard deviation σ of a similarity: {sigma}", text, re.MULTILINE)
     assert re.search(f"^Concentration α: {alpha}", text, re.MULTILINE)
-    assert re.search(r"^Prior of each weight and of the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M)
+    assert re.search(
+        r"^Prior of each weight and of the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
+    )
 
 
 @pytest.mark.fit

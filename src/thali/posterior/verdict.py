@@ -154,9 +154,9 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     if short:
         return Verdict(False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, "."))
     agree = (
-        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; wanted: at most {HIGHEST_R_HAT}) "
-        f"and the effective sample size at least {smallest:,.0f} ({kind} of {short_name(smallest_of)}; wanted: at least "
-        f"{wanted:,})."
+        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; wanted: at most "
+        f"{HIGHEST_R_HAT}) and the effective sample size at least {smallest:,.0f} ({kind} of {short_name(smallest_of)};"
+        f" wanted: at least {wanted:,})."
     )
     return Verdict(True, facts, Message(agree))
 

@@ -34,7 +34,11 @@ def data_warnings(table, **settings):
 @pytest.mark.parametrize(
     ("table", "settings", "messages"),
     [
-        (4 * DRINKS, {"sigma": 0.5, "weight_prior": (1.0, 10.0)}, r"similarity is 3.2 .* set weight_prior=\(1.0, 3.1\)"),
+        (
+            4 * DRINKS,
+            {"sigma": 0.5, "weight_prior": (1.0, 10.0)},
+            r"similarity is 3.2 .* set weight_prior=\(1.0, 3.1\)",
+        ),
         (4 * DRINKS, {"sigma": 0.5}, None),
         (DRINKS / 20, {"sigma": 0.01}, None),  # prior means of a twentieth: broad, but fit for the data
         (4 * DRINKS, {"sigma": 0.5, "weight_prior": (1.0, 2.5)}, None),

@@ -24,7 +24,11 @@ def landscape(data, sigma=0.1, alpha=1.0, shape=1.0, rate=1.0, keeps=False):
 @pytest.mark.parametrize("shape, rate", [(1.0, 1.0), (2.0, 4.0)])
 @pytest.mark.parametrize("judged", [False, True])
 def test_the_climb_ends_at_the_best_single_feature(shape, rate, judged):
-    data = S4 if not judged else th.Similarities(S4.matrix, judgements=np.array([[0, 3, 1, 2]] * 4) + np.array([[0, 3, 1, 2]] * 4).T)
+    data = (
+        S4
+        if not judged
+        else th.Similarities(S4.matrix, judgements=np.array([[0, 3, 1, 2]] * 4) + np.array([[0, 3, 1, 2]] * 4).T)
+    )
     at = landscape(data, shape=shape, rate=rate)
     constant = 0.1
     rest = (at.value - constant) * at.measured

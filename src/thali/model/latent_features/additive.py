@@ -71,8 +71,8 @@ class AdditiveClustering(LatentFeatures):
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
     method : {"mcmc", "map"}
         "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
-        runs found (five for each of the chains of `fit`), with the weights that suit it best; there are no probabilities,
-        `posterior_` has a single draw, and the verdict says how many runs found it.
+        runs found (five for each of the chains of `fit`), with the weights that suit it best; there are no
+        probabilities, `posterior_` has a single draw, and the verdict says how many runs found it.
 
     Attributes
     ----------

@@ -225,13 +225,13 @@ class LatentFeatures(RunByChains, HasPriorOfData):
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
 
-        Rows: n_features (of similarities n_shared_features, those of two owners or more), alpha (if learned), log_likelihood (of the whole data, no constant left out), and for choices
-        tie (nu, if there are ties), choice_probability[a, b] of every compared pair (up to 60 options; above, up to
-        1,000, worth[a], the share of an option in the sum of all utilities, and rank[a]) or
-        set_probability[a | a, b, ...] of every member of every set (up to 2,000 of them; worth[a] and rank[a] where
-        options share nothing), for similarities sigma (if learned), constant and presence[a, b, ...], whether a draw
-        has the feature of just these owners, of every feature with probability above .2, which a likelihood of your own
-        has as well.
+        Rows: n_features (of similarities n_shared_features, those of two owners or more), alpha (if learned),
+        log_likelihood (of the whole data, no constant left out), and for choices tie (nu, if there are ties),
+        choice_probability[a, b] of every compared pair (up to 60 options; above, up to 1,000, worth[a], the share of an
+        option in the sum of all utilities, and rank[a]) or set_probability[a | a, b, ...] of every member of every set
+        (up to 2,000 of them; worth[a] and rank[a] where options share nothing), for similarities sigma (if learned),
+        constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
+        probability above .2, which a likelihood of your own has as well.
 
         Returns
         -------
@@ -317,7 +317,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         return membership_table(self._fitted(), self._matched(similar, min_probability))
 
     def stacked(self) -> "Stacked":
-        """Weights of the chains by which their mixture predicts best, where they stay in different families of features.
+        """Weights of the chains by which their mixture predicts best, where they stay in different families.
 
         Chains that do not mix, however long they run, still predict, and some better than others. Their weights
         maximise the leave-one-out predictive density of the mixture. It is for predictions, and no posterior: the
@@ -326,7 +326,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         Returns
         -------
         Stacked
-            With `weights`, `log_score`, `log_scores` of each chain, and `mean(variable)`, the prediction of the mixture.
+            With `weights`, `log_score`, `log_scores` of each chain, and `mean(variable)`, a prediction of the mixture.
 
         Raises
         ------

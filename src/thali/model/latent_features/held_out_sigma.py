@@ -1,9 +1,9 @@
 """Choose the standard deviation of similarities by how well similarities that are left out are predicted.
 
-A learned sigma falls until features explain the noise: any set of objects may have a feature, so that enough of them fit
-whatever was measured. Similarities that are left out show it. Each of several parts of the pairs is left out in turn,
-and one untempered chain goes through falling values of sigma, an annealing, so that every value starts from the features
-of a larger one.
+A learned sigma falls until features explain the noise: any set of objects may have a feature, so that enough of them
+fit whatever was measured. Similarities that are left out show it. Each of several parts of the pairs is left out in
+turn, and one untempered chain goes through falling values of sigma, an annealing, so that every value starts from the
+features of a larger one.
 """
 
 import math

@@ -127,7 +127,9 @@ def _columns(found: list[tuple[np.ndarray, np.ndarray]], n: int) -> Columns:
     return columns_of_chains(ends, 1)
 
 
-def _draw(best: Best, patterns: np.ndarray, data: Any, alpha: float, sigma2: float, first_variance: float) -> ChainDraws:
+def _draw(
+    best: Best, patterns: np.ndarray, data: Any, alpha: float, sigma2: float, first_variance: float
+) -> ChainDraws:
     """The answer as the only draw of a chain; copies of a feature share its weight."""
     owners = np.repeat(patterns[best.patterns], best.copies, axis=0)
     weights = np.repeat(best.weights / best.copies, best.copies)

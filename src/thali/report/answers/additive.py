@@ -8,7 +8,6 @@ from ..content import Content, number
 from ..document import Section, Table
 from .shared import estimate, members_as_text, most_probable, number_of_features, picture
 
-
 MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
 
 
@@ -34,7 +33,11 @@ def _answer(model: Any) -> Section:
         most_probable(shared, "feature"),
     )
     pictures = (
-        [picture(f"Features and the objects that have them. {sentences[1]}", "membership" if many else "features", model)]
+        [
+            picture(
+                f"Features and the objects that have them. {sentences[1]}", "membership" if many else "features", model
+            )
+        ]
         if len(shared)
         else []
     )

@@ -69,7 +69,5 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
         )
     ).sort_values("p_value", kind="stable", ignore_index=True)
     overall = float(chi2.sf(squares, len(observed)).mean())
-    frame.attrs.update(
-        p_value=overall, interval=INTERVAL, expected_missed=float(outside.sum()), draws=columns.n_draws
-    )
+    frame.attrs.update(p_value=overall, interval=INTERVAL, expected_missed=float(outside.sum()), draws=columns.n_draws)
     return frame

@@ -178,7 +178,7 @@ def _leaders(entries: _Entries, left: np.ndarray, similar: float, min_probabilit
 
 
 def _cover(near: np.ndarray, at: np.ndarray, draw: np.ndarray, least: float) -> list[int]:
-    """Rows of `near`, greedily: each time the one that is near an entry of most draws, until fewer than `least` have."""
+    """Rows of `near`, greedily: each time the one near an entry of most draws, until fewer than `least` have any."""
     found: list[int] = []
     open_ = np.ones(len(at), bool)
     # of entries of one draw and near one row each counts, which is rarely more than one

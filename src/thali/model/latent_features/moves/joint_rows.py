@@ -1,7 +1,7 @@
 """The memberships of an object in a few overlapping columns, drawn together from their conditional.
 
 Where two columns have nearly the same owners, an object that leaves one must join the other, which one toggle after the
-other seldom does. Columns are chosen by what the other objects own, so that the choice does not depend on what is drawn.
+other seldom does. Columns are chosen by what the other objects own, so that what is drawn has no influence on it.
 """
 
 from typing import Any
