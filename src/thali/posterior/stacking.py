@@ -115,7 +115,8 @@ def leave_one_out(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     found = np.moveaxis(log_likelihood, 1, -1)  # (chain, observation, draw)
     log_weights, shapes = array_stats.psislw(found, axis=-1)  # of 1 / likelihood
-    return logsumexp(log_weights + found, axis=-1) - logsumexp(log_weights, axis=-1), np.asarray(shapes)
+    mixed, total = (np.asarray(logsumexp(each, axis=-1)) for each in (log_weights + found, log_weights))
+    return mixed - total, np.asarray(shapes)
 
 
 def stacking_weights(scores: np.ndarray) -> tuple[np.ndarray, float]:

@@ -159,7 +159,7 @@ class AdditiveClustering(LatentFeatures):
         if kept[0] is not data or kept[1] != parameters_of(self):
             scores = sigma_scores(data, self._parts_but_sigma(data), show_progress)
             kept = self._sigma_choice = data, parameters_of(self), scores
-        return float(kept[2].idxmax())
+        return float(kept[2].index[int(kept[2].to_numpy().argmax())])
 
     def _was_fitted_to(self, data: Any) -> bool:
         """Whether there is a fit of these parameters to these data."""
@@ -270,7 +270,7 @@ class AdditiveClustering(LatentFeatures):
         table = super().features(min_probability, similar)
         if similar is not None:
             return table
-        shared = table[table["members"].map(len) > 1].reset_index(drop=True)
+        shared: Any = table[table["members"].map(len) > 1].reset_index(drop=True)
         table = add_convergence(shared, self._fitted())
         if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])

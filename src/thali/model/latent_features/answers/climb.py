@@ -49,7 +49,7 @@ def climbed(owners: np.ndarray, weights: np.ndarray, constant: float, at: Landsc
             if not at.keeps and at.log_alpha + at.log_rate[size] + at.gain(A, B) < 0.0:
                 kept[k], changed, w[k] = False, True, 0.0
                 continue
-            w[k] = at.weight(A, B)
+            w[k] = at.weight(float(A), float(B))
             rest -= w[k] * np.outer(z[k], z[k]) * at.measured
         z, w = z[kept], w[kept]
         if not changed:

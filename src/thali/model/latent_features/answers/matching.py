@@ -167,7 +167,7 @@ def _leaders(entries: _Entries, left: np.ndarray, similar: float, min_probabilit
         frequent = np.argsort(-count, kind="stable")[:LEADERS]
         spread = np.unique(np.linspace(0, len(distinct) - 1, LEADERS).astype(int))
         tried = np.union1d(frequent, spread)
-        near = _jaccard(entries.patterns[distinct[tried]], entries.patterns[distinct]) >= similar - 1e-6
+        near = np.greater_equal(_jaccard(entries.patterns[distinct[tried]], entries.patterns[distinct]), similar - 1e-6)
         found = _cover(near, at, draw, min_probability * entries.n_draws)
         if not found:
             break
