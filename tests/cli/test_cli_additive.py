@@ -105,9 +105,37 @@ def test_options_reach_the_model(run, fake):
         "constant": False,
         "sampler": None,
         "tempering": 12,
+        "method": "mcmc",
     }
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     assert fake.budget == budget
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("learned", "learned"), ("0.2", 0.2)])
+def test_a_standard_deviation_or_that_it_is_learned(run, fake, typed, meant):
+    assert run("fit", "alike.csv", "--sigma", typed, "--draws", 20).code == 0
+    assert fake.asked["sigma"] == meant
+    wrong = run("fit", "alike.csv", "--sigma", "learnt")
+    assert wrong.code == 2 and "--sigma must be learned, or a number; got 'learnt'. Did you mean 'learned'?" in wrong.err
+
+
+def test_the_best_answer_alone(run, fake):
+    assert run("fit", "alike.csv", "--method", "map").code == 0
+    assert fake.asked["method"] == "map"
+    wrong = run("fit", "alike.csv", "--method", "map", "--tune", 5)
+    assert wrong.code == 2 and "--tune" in wrong.err
+
+
+def test_features_of_similar_owners_are_taken_for_one(run, fake, folder):
+    result = run("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out")
+    assert result.code == 0, result.err
+    assert "features of different draws with similar owners are taken for one" in result.out
+    written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
+    assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
+    assert "stability" in pd.read_csv(folder / "out" / "features.csv")
+    assert "taken for one" not in run("fit", "alike.csv", "--draws", 50).out
+    wrong = run("fit", "alike.csv", "--similar", 2)
+    assert wrong.code == 2 and "--similar is the Jaccard index" in wrong.err
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))])

@@ -73,6 +73,8 @@ def test_too_few_or_equal_similarities_are_not_left_out():
     assert not can_choose(th.Similarities(np.full((6, 6), 0.5)))
     model = th.AdditiveClustering()
     assert model._parts(th.Similarities(np.full((6, 6), 0.5)))["likelihood"].sigma is None
+    known = th.AdditiveClustering(np.eye(10, 3))  # where owners are known no feature explains the noise
+    assert known._parts(TABLE)["likelihood"].sigma is None
 
 
 def test_what_the_data_or_the_user_say_is_taken():

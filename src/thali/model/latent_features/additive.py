@@ -51,8 +51,8 @@ class AdditiveClustering(LatentFeatures):
     sigma : float above 0, or "learned", optional
         Standard deviation of a similarity about its mean, of one judgement where numbers of them are known. None: that
         of the data (`Similarities.sigma`) if they have one, otherwise the one that predicts similarities left out best,
-        in a cross-validation of a few seconds before the fit (`sigma_scores_`; of fewer than ten similarities it is
-        learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities,
+        in a cross-validation of a few seconds before the fit (`sigma_scores_`; of fewer than ten similarities, and
+        for known features, it is learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities,
         divided by the mean of 1 / n_ij); features may then explain the noise as well.
     alpha : float above 0, optional
         Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
@@ -148,8 +148,9 @@ class AdditiveClustering(LatentFeatures):
 
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
-        wanted = self.sigma is None and isinstance(data, Similarities) and data.sigma is None
-        return wanted and can_choose(data)
+        if self.sigma is not None or not isinstance(data, Similarities) or data.sigma is not None:
+            return False
+        return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
 
     def _chosen_sigma(self, data: Any, show_progress: bool = False) -> float:
         """The sigma that predicts similarities left out best; that of the fit, if it was to these data."""

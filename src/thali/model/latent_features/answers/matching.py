@@ -172,7 +172,7 @@ def _leaders(entries: _Entries, left: np.ndarray, similar: float, min_probabilit
         if not found:
             break
         leaders += [entries.patterns[distinct[tried[number]]] for number in found]
-        rest = ~near[found].any(axis=0)[at]
+        rest = ~np.any(near[found], axis=0)[at]
         pattern, draw = pattern[rest], draw[rest]
     return np.array(leaders, np.float32).reshape(-1, entries.patterns.shape[1])
 
