@@ -18,6 +18,7 @@ from thali.cli.reports import Fitted
 from thali.cli.reports.additive import report
 from thali.data import kinds
 from thali.errors import ArgumentError
+from thali.model.latent_features.answers.check import check_sentence
 from thali.model.latent_features.spec import ADDITIVE
 from thali.reading.recognise import read
 
@@ -25,8 +26,16 @@ DRINKS = ["tea", "coffee", "milk", "water"]
 TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"
 CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
-EVERYTHING = ["estimate.csv", "features.csv", "features.png", "membership.png", "n_features.png", "overlap.png"]
-EVERYTHING += ["posterior.nc", "similarity.csv", "similarity.png", "summary.csv", "trace.png"]
+EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "features.png", "membership.png"]
+EVERYTHING += [
+    "n_features.png",
+    "overlap.png",
+    "posterior.nc",
+    "similarity.csv",
+    "similarity.png",
+    "summary.csv",
+    "trace.png",
+]
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 
@@ -116,7 +125,9 @@ def test_a_standard_deviation_or_that_it_is_learned(run, fake, typed, meant):
     assert run("fit", "alike.csv", "--sigma", typed, "--draws", 20).code == 0
     assert fake.asked["sigma"] == meant
     wrong = run("fit", "alike.csv", "--sigma", "learnt")
-    assert wrong.code == 2 and "--sigma must be learned, or a number; got 'learnt'. Did you mean 'learned'?" in wrong.err
+    assert (
+        wrong.code == 2 and "--sigma must be learned, or a number; got 'learnt'. Did you mean 'learned'?" in wrong.err
+    )
 
 
 def test_the_best_answer_alone(run, fake):
@@ -243,7 +254,8 @@ def test_an_exported_table_says_which_sigma_it_lost(run, folder):
 
 def reported(model, kind="expectation"):
     fitted = Fitted(ADDITIVE, "", model, None, {}, {}, OptionWords(ADDITIVE.options))
-    return report(fitted, model.summary(), model.features(), model.estimate(kind))
+    checked = check_sentence(model.check(0))
+    return report(fitted, model.summary(), model.features(), model.estimate(kind), checked)
 
 
 def test_the_number_of_features_with_and_without_singles():

@@ -40,22 +40,26 @@ def prepare(fitted: Fitted) -> None:
 
 def answer(fitted: Fitted, prepared: None) -> Answer:
     """What is printed and written of a fitted model."""
+    from thali.model.latent_features.answers.check import check_sentence
     from thali.plots.overlap import MAX_OBJECTS
 
     model = fitted.model
+    check = model.check(fitted.run.get("random_seed") or 0)
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
     similar = fitted.wanted.get("similar")
     summary, features = model.summary(), model.features(similar=similar)
     pictures = without_empty(drawn(model, fitted.spec), model.posterior_)
+    pictures["check"] = lambda plots: plots.check(check)
     if len(estimate.features) and len(estimate.similarity) <= MAX_OBJECTS:
         pictures["overlap"] = lambda plots: plots.overlap(estimate)
     return Answer(
-        text=report(fitted, summary, features, estimate),
+        text=report(fitted, summary, features, estimate, check_sentence(check)),
         tables={
             "summary": summary.rename_axis("quantity"),
             "features": by_member(features, estimate.similarity.index.tolist()),
             "estimate": _with_constant(estimate, model.constant),
             "similarity": estimate.similarity.rename_axis("object"),
+            "check": check,
             **membership_in(model, similar),
         },
         pictures=pictures,
@@ -74,7 +78,9 @@ def _with_constant(estimate, has_constant: bool) -> "pandas.DataFrame":
     return table
 
 
-def report(fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFrame", estimate: "Estimate") -> str:
+def report(
+    fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFrame", estimate: "Estimate", checked: str
+) -> str:
     """The answer in words and numbers.
 
     Parameters
@@ -84,14 +90,16 @@ def report(fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFr
         Its `summary()` and `features()`.
     estimate : Estimate
         One of its estimates.
+    checked : str
+        What its `check()` says.
 
     Returns
     -------
     str
         Lines without a final line break: the number of features, the most probable features and which of their
-        probabilities are not settled, the estimate, α, σ, the prior of the weights and the log-likelihood, how the
-        temperatures traded, every row of the summary with its R-hat and effective sample sizes, and whether they are
-        good enough.
+        probabilities are not settled, the estimate, which similarities the model misses, α, σ, the prior of the weights
+        and the log-likelihood, how the temperatures traded, every row of the summary with its R-hat and effective
+        sample sizes, and whether they are good enough.
     """
     model = fitted.model
     return "\n\n".join(
@@ -99,6 +107,7 @@ def report(fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFr
             _number_of_features(model),
             _features(model, features),
             f"{_ESTIMATES[estimate.kind]}\n{estimate}",
+            checked,
             _scalars(model, summary),
             every_quantity(summary),
             _swaps(fitted),

@@ -52,8 +52,8 @@ class AdditiveClustering(LatentFeatures):
         Standard deviation of a similarity about its mean, of one judgement where numbers of them are known. None: that
         of the data (`Similarities.sigma`) if they have one, otherwise the one that predicts similarities left out best,
         in a cross-validation of a few seconds before the fit (`sigma_scores_`; of fewer than ten similarities, and
-        for known features, it is learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities,
-        divided by the mean of 1 / n_ij); features may then explain the noise as well.
+        for known features, it is learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance
+        of the similarities, divided by the mean of 1 / n_ij); features may then explain the noise as well.
     alpha : float above 0, optional
         Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
     weight_prior : (shape, rate), shape at least 1, rate above 0, optional

@@ -8,6 +8,7 @@ from ..content import Content, number
 from ..document import Section, Table
 from .shared import estimate, members_as_text, most_probable, number_of_features, picture
 
+WORST = 200  # similarities of the check that are shown
 MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
 
 
@@ -47,15 +48,25 @@ def _answer(model: Any) -> Section:
 
 
 def _misses(model: Any) -> Section:
+    from thali.model.latent_features.answers.check import check_sentence
+
     found = model.estimate()
     share = 100 * found.variance_accounted_for()
     explained = f"The expected similarities account for {share:.1f} % of the variance of the data."
     predicted = found.similarity.rename_axis("object")
+    check = model.check(0)
+    missed = check_sentence(check)
     return Section(
         "",
-        (explained,),
-        (picture(f"Similarities of the data and of the model. {explained}", "similarity", model),),
-        (Table("Expected similarities", predicted),),
+        (explained, missed),
+        (
+            picture(f"Similarities of the data and of the model. {explained}", "similarity", model),
+            picture(f"Observed similarities against what the model predicts. {missed}", "check", check),
+        ),
+        (
+            Table("Expected similarities", predicted),
+            Table("Observed similarities and their predictive intervals, the worst first", check.head(WORST)),
+        ),
     )
 
 
