@@ -321,7 +321,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
 
         Chains that do not mix, however long they run, still predict, and some better than others. Their weights
         maximise the leave-one-out predictive density of the mixture. It is for predictions, and no posterior: the
-        verdict on the fit stays what it is.
+        verdict on the fit stays what it is. Of chains that agree the weights mean nothing.
 
         Returns
         -------
