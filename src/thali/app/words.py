@@ -107,7 +107,7 @@ METHODS = {
     "gibbs": "the whole posterior, by sampling",
     "polya-gamma": "the whole posterior, by sampling",
     "holmes-held": "the whole posterior, by the sampler of Holmes and Held",
-    "map": "the most probable weights alone",
+    "map": "the most probable answer alone, without probabilities",
     "variational": "an approximation of the posterior",
 }
 VALUES = {
