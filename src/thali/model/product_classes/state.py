@@ -49,10 +49,11 @@ class State(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Differences of utility: row 0 with all features of a person, row 1 without some, row 2 + j of the j-th owner."""
+    """Differences of utility: row 0 with all features of a person, row 1 without some; row 2 + j of the j-th owner of a
+    class, or of the features that follow the j-th of a person."""
 
-    total: np.ndarray  # (N + 2, C)
-    apart: np.ndarray  # (N + 2, C) how many features separate the two products
+    total: np.ndarray  # (rows, C)
+    apart: np.ndarray  # (rows, C) how many features separate the two products
 
 
 class Bounds(NamedTuple):
@@ -120,13 +121,13 @@ def workspace(problem: Problem, state: State) -> Work:
     """Work space for one thread; states with more classes or slots than this one need a larger one."""
     people, tasks, comparisons = sizes(problem)
     classes = len(state.classes)
-    values = state.features.log_eps
+    values, rows = state.features.log_eps, max(people, classes) + 2
     return Work(
         order=np.zeros(classes, np.int64),
         mine=np.zeros(classes, np.int64),
         owned=np.zeros(classes, np.int64),
         bits=np.zeros((1, problem.tasks.rows.shape[1]), np.int64),
-        sums=Sums(np.zeros((people + 2, comparisons)), np.zeros((people + 2, comparisons), np.int64)),
+        sums=Sums(np.zeros((rows, comparisons)), np.zeros((rows, comparisons), np.int64)),
         bounds=Bounds(np.zeros(tasks, np.int64), np.zeros(tasks), np.zeros(tasks), np.zeros(tasks, np.int64)),
         difference=np.zeros((people + 1, comparisons), np.int8),
         separates=np.zeros((people + 1, tasks), np.int8),
