@@ -28,7 +28,8 @@ def answer(fitted: Fitted, prepared: Asked) -> Answer:
     similar = {name: value for name, value in fitted.wanted.items() if name == "similar"}
     summary, classes = model.summary(), model.classes(**similar)
     tables = {"summary": summary.rename_axis("quantity"), "classes": classes, **study.tables()}
-    pictures = (drawn(model, fitted.spec) if len(classes) else {}) | study.pictures()
+    is_stable = (classes["stability"] >= STABLE).any()
+    pictures = (drawn(model, fitted.spec) if is_stable else {}) | study.pictures()
     if fitted.data.n_respondents <= MAX_PEOPLE:
         tables["people"] = model.people().rename_axis("respondent")
     if fitted.data.n_respondents > 2:

@@ -28,7 +28,7 @@ PRODUCT_CLASSES = ModelSpec(
         ),
         LAPSE.but(default="0.02"),
         ALPHA,
-        CHAINS.but(default="8", methods=("annealed",)),
+        CHAINS.but(default="16", methods=("annealed",)),
         CHAINS.but(name="islands", default="8", help="Independent islands of particles.", methods=("smc",)),
         Option(
             "particles",

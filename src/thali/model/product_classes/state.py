@@ -9,14 +9,15 @@ from thali.inference.numerics.gamma_quantiles import QUANTILES
 from .problem import Problem
 
 A, SIGMA, CONCENTRATION = range(3)  # in State.real
+START = (2.0, 0.6)  # a and σ where they are not drawn from their prior
 # In State.whole: classes; slots ever used; head of the list of free slots; free slots below the top; people present;
 # sweeps done; people visited in this sweep; classes to be proposed for the next person, -1 = not drawn yet.
 CLASSES, TOP, FREE, HOLES, PRESENT, SWEEPS, VISITED, PENDING = range(8)
 POLARITY, OWNERS, NEGATIVE, ACTIVE, ORDERED, FIRST = range(6)  # columns of State.classes
 # Columns of Features.slots; SPLIT is the number of tasks that the class separates, MUTE leaves the feature out of sums.
 CLASS, PERSON, SIGN, NEXT_OWNER, LAST_OWNER, NEXT_OWNED, LAST_OWNED, MUTE, SPLIT = range(9)
-MOVES = ("switch", "singletons", "values", "classes", "shapes", "transport", "power")
-SWITCH, SINGLETONS, VALUES, CLASS_MOVE, SHAPES, TRANSPORT, POWER = range(len(MOVES))  # rows of State.counts
+MOVES = ("switch", "singletons", "values", "classes", "shapes", "transport")
+SWITCH, SINGLETONS, VALUES, CLASS_MOVE, SHAPES, TRANSPORT = range(len(MOVES))  # rows of State.counts
 
 
 class Features(NamedTuple):
@@ -98,7 +99,7 @@ def empty_state(problem: Problem, classes: int = 32, slots: int | None = None) -
     slots = 8 * people + 2 * classes if slots is None else slots
     alpha = problem.prior[0]
     return State(
-        real=np.array([2.0, 0.6, 1.0 if np.isnan(alpha) else alpha]),
+        real=np.array([*START, 1.0 if np.isnan(alpha) else alpha]),
         whole=np.array([0, 0, -1, 0, 0, 0, 0, -1], np.int64),
         bits=np.zeros((classes, problem.tasks.rows.shape[1]), np.int64),
         classes=np.full((classes, 6), -1, np.int64),
