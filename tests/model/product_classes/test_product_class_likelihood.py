@@ -11,10 +11,9 @@ from thali.inference.numerics.gamma_tails import log_gamma_between, mass, tails
 from thali.model.product_classes.choices import log_likelihood, write_hits
 from thali.model.product_classes.likelihood import sum_features
 from thali.model.product_classes.moves.bounds import bound_feature, draw_eps, log_fit, shapes_of
-from thali.model.product_classes.moves.freed import freed_feature, log_freed_hits
 from thali.model.product_classes.moves.value_shapes import log_prior_shapes, log_values, sum_values
 from thali.model.product_classes.problem import problem_of, target_of
-from thali.model.product_classes.state import CLASS, MUTE, PERSON, SIGN, SPLIT, TOP, A, copy_state, workspace
+from thali.model.product_classes.state import MUTE, PERSON, SIGN, TOP, A, copy_state, workspace
 from thali.model.product_classes.sweep import draw_state
 from thali.testing import naive_product_classes as naive
 
@@ -150,45 +149,6 @@ def naive_fit(problem, state, n, f, h, sharpness):
             hits.append(naive.choice_likelihood(classes, full, codes, chosen, t, sharpness=sharpness))
         total *= np.mean(hits) / without
     return total, possible
-
-
-@pytest.mark.parametrize("sharpness", [math.inf, 1.5])
-def test_likelihood_without_the_noise_of_the_freed_feature(sharpness):
-    """Against the naive likelihood at equally likely ε of the feature that separates most tasks, lapses summed out."""
-    problem, lapse = problem_of(DATA, MONOTONE, alpha=4.0), 0.3
-    target = target_of(problem, lapse, sharpness)
-    rng, checked = np.random.default_rng(18), 0
-    u = (np.arange(POINTS) + 0.5) / POINTS
-    for _ in range(8):
-        state = draw_state(rng, problem)
-        work, h = workspace(problem, state), shapes_of(state.real)[1]
-        classes, people = unpacked(problem, state)
-        log_eps = np.maximum(np.log(special.gammaincinv(h, u)), (np.log(u) + math.lgamma(h + 1)) / h)
-        for n, (own, tasks) in enumerate(zip(people, DATA.people, strict=True)):
-            f = freed_feature(state.features, n)
-            splits = [np.isfinite(x.log_eps).sum() for x in own]
-            assert state.features.slots[f, SPLIT] == max(splits) if f >= 0 else not any(splits)
-            place = next((i for i, x in enumerate(own) if f >= 0 and x.k == state.features.slots[f, CLASS]), -1)
-            total = 0.0
-            for t, (products, chosen) in enumerate(tasks):
-                codes = worst_to_best(problem, products)
-                known = [[0.0 if math.isnan(e) else e for e in x.log_eps] for x in own]
-                varies = place >= 0 and math.isfinite(own[place].log_eps[t]) and math.isinf(sharpness)
-                hits = []
-                for e in log_eps if varies else [0.0]:
-                    if varies:
-                        known[place][t] = e
-                    full = [naive.Feature(x.k, x.sign, x.log_theta, v) for x, v in zip(own, known, strict=True)]
-                    hits.append(naive.choice_likelihood(classes, full, codes, chosen, t, sharpness=sharpness))
-                total += math.log((1.0 - lapse) * np.mean(hits) + lapse / len(products))
-                checked += varies and 0.01 < np.mean(hits) < 0.99
-            found = log_freed_hits(problem, target, state.features, work, n, f, h)
-            # Each of two bounds may be half a point off, of at most three winners.
-            error = len(tasks) / POINTS * (1.0 - lapse) * 3.0 / lapse if math.isinf(sharpness) else 1e-9
-            assert found == pytest.approx(total, abs=error)
-            if f >= 0:
-                assert state.features.slots[f, MUTE] == 0
-    assert checked > 10 or not math.isinf(sharpness)
 
 
 def test_prior_of_values_and_their_shapes_is_the_naive_one():

@@ -35,7 +35,6 @@ from .state import (
 )
 
 PROPOSALS = 3  # for every class in a sweep
-TRANSPORTS = 4  # of all values in a sweep
 
 
 @compiled
@@ -82,7 +81,8 @@ def paper_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> A
         switch_and_redraw(rng, problem, target, state, work, n)
         replace_singletons(rng, problem, target, state, work, n, drawn(state))
         state.whole[VISITED] += 1
-    walk_shapes(rng, problem, state)
+    if not target.held[0]:
+        walk_shapes(rng, problem, state)
     draw_concentration(rng, problem, state)
     state.whole[VISITED] = 0
     state.whole[SWEEPS] += 1
@@ -118,8 +118,9 @@ def visit_population(rng: Any, problem: Any, target: Any, state: Any, work: Any)
     shuffle(rng, work.order, classes)
     for i in range(classes):
         move_class(rng, problem, target, state, work, work.order[i], PROPOSALS)
-    walk_shapes(rng, problem, state)
-    move_all_values(rng, problem, target, state, work, TRANSPORTS)
+    if not target.held[0]:
+        walk_shapes(rng, problem, state)
+        move_all_values(rng, problem, target, state, work)
     draw_concentration(rng, problem, state)
 
 

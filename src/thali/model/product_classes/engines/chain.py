@@ -12,7 +12,7 @@ from ..arguments import STEPS
 from ..choices import log_likelihood, write_hits
 from ..particles import Particles, joined
 from ..problem import Problem, target_of
-from ..state import CLASSES, SIGMA, START, SWEEPS, A, empty_state, workspace
+from ..state import CLASSES, SWEEPS, empty_state, workspace
 from ..sweep import draw_state, sweep
 from .fit import Keeper, draws_between
 from .packing import draws_from, packed_states, rows_of, unpacked_states
@@ -132,6 +132,8 @@ class Chain(ChainOfDraws):
         while (done := self.sweeps) < until:
             if done < schedule.annealing:
                 self._cool(schedule.lapses[done])
+            # A hot chain would take a and σ far away, from where they return slowly.
+            self.target.held[0] = done < schedule.annealing and not self.is_weighted
             stop = min(until, schedule.next_stop(done))
             self._sweep(stop - done)
             if stop % schedule.step == 0:
@@ -169,8 +171,6 @@ class Chain(ChainOfDraws):
         if self.is_weighted and lapse < self.target.delta[0]:
             self._weigh(self._hits(), self.target.delta, lapse)
         self.target.delta[:] = lapse
-        if not self.is_weighted:  # hot chains would take a and σ far away, from where they return slowly
-            self.state.real[[A, SIGMA]] = START
 
     def _harden(self, is_first: bool) -> None:
         """Set the lapse to 0 for the people all of whose choices are satisfied."""

@@ -66,11 +66,33 @@ def bound_feature(
             bounds.bound[count] = tau
             count += 1
             continue
-        low, high, winners_with, winners_without, possible, kind = bound_task(
-            features, sums, row, n, tau, c, end, difference, at, sign
-        )
-        possible_without = possible_without and possible
-        bounds.kind[tau] = kind
+        low, high, winners_with, winners_without = 0.0, math.inf, 1, 1
+        is_tiny = False
+        for i in range(c, end):
+            q = sign * difference[at, i]
+            d = sums.total[row, i]
+            if sums.apart[row, i] == 0:
+                winners_without += 1
+                if q == 0:
+                    winners_with += 1
+                elif q < 0:
+                    high = 0.0
+                continue
+            if abs(d) < TINY:
+                is_tiny = True
+            elif d < 0.0:
+                possible_without = False
+                if q == 0:
+                    high = 0.0
+            if q > 0:
+                low = max(low, -d)
+            elif q < 0:
+                high = min(high, d)
+        bounds.kind[tau] = LINEAR if low > 0.0 or high < math.inf else UNBOUNDED
+        if is_tiny:
+            low, high, possible = exact_bounds(features, sums, row, n, tau, c, end, difference, at, sign)
+            possible_without = possible_without and possible
+            bounds.kind[tau] = LOGARITHMIC
         if high <= low:
             return -math.inf, possible_without, count
         if winners_with != winners_without:
@@ -82,41 +104,6 @@ def bound_feature(
     if product != 1.0:
         gain += math.log(product)
     return gain, possible_without, count
-
-
-@scalar
-def bound_task(
-    features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any, difference: Any, at: Any, sign: Any
-) -> Any:
-    """Bounds on the value of a feature in a hard task: low, high, winners with the feature and without it, whether the
-    choice is possible without it, and the kind of the bounds."""
-    low, high, winners_with, winners_without = 0.0, math.inf, 1, 1
-    is_tiny, possible = False, True
-    for i in range(c, end):
-        q = sign * difference[at, i]
-        d = sums.total[row, i]
-        if sums.apart[row, i] == 0:
-            winners_without += 1
-            if q == 0:
-                winners_with += 1
-            elif q < 0:
-                high = 0.0
-            continue
-        if abs(d) < TINY:
-            is_tiny = True
-        elif d < 0.0:
-            possible = False
-            if q == 0:
-                high = 0.0
-        if q > 0:
-            low = max(low, -d)
-        elif q < 0:
-            high = min(high, d)
-    kind = LINEAR if low > 0.0 or high < math.inf else UNBOUNDED
-    if is_tiny:
-        low, high, exactly = exact_bounds(features, sums, row, n, tau, c, end, difference, at, sign)
-        return low, high, winners_with, winners_without, possible and exactly, LOGARITHMIC
-    return low, high, winners_with, winners_without, possible, kind
 
 
 @part
@@ -145,18 +132,18 @@ def exact_bounds(
 
 
 @scalar
-def limits(kind: Any, least: Any, most: Any, theta: Any, log_theta: Any) -> Any:
-    """The two bounds on ln ε, of bounds on the value; the second is -inf if there is no such ε."""
+def limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
+    """The two bounds on ln ε; the second is -inf if there is no such ε."""
     low, high = -math.inf, math.inf
-    if kind == LINEAR:
-        if least > theta:
-            low = math.log(least - theta)
-        if most <= theta:
+    if bounds.kind[tau] == LINEAR:
+        if bounds.low[tau] > theta:
+            low = math.log(bounds.low[tau] - theta)
+        if bounds.high[tau] <= theta:
             high = -math.inf
-        elif most < math.inf:
-            high = math.log(most - theta)
-    elif kind == LOGARITHMIC:
-        low, high = least, most
+        elif bounds.high[tau] < math.inf:
+            high = math.log(bounds.high[tau] - theta)
+    elif bounds.kind[tau] == LOGARITHMIC:
+        low, high = bounds.low[tau], bounds.high[tau]
         if low <= log_theta:
             low = -math.inf
         else:
@@ -227,7 +214,7 @@ def log_fit_of_bound(
             value = sign * (theta + math.exp(log_eps[eps_row, tau]))
             p = soft_hit(sums, row, c, end, sharpness, value, difference, at)
         else:
-            low, high = limits(bounds.kind[tau], bounds.low[tau], bounds.high[tau], theta, log_theta)
+            low, high = limits(bounds, tau, theta, log_theta)
             if high == -math.inf:
                 return -math.inf
             if low == -math.inf and high == math.inf:
@@ -265,7 +252,7 @@ def draw_eps(
         kind = bounds.kind[tau]
         low, high = -math.inf, math.inf
         if kind == LINEAR or kind == LOGARITHMIC:
-            low, high = limits(bounds.kind[tau], bounds.low[tau], bounds.high[tau], theta, log_theta)
+            low, high = limits(bounds, tau, theta, log_theta)
         if kind == SOFT:
             if soft_row >= 0:
                 features.log_eps[f, tau] = log_eps[soft_row, tau]

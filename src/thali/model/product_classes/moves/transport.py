@@ -1,8 +1,7 @@
 """(a, σ) together with all values, by transport along the quantiles of their prior.
 
-Given all values, (a, σ) is nearly fixed; this move changes the values as well: the choices decide. Of each person one
-feature's ε is integrated out in the hard tasks, so that fewer choices are at the edge of a bound, and drawn afterwards.
-Lapses are summed out here: a visit must redraw them before anything else reads them.
+Given all values, (a, σ) is nearly fixed; this move changes the values as well: the choices decide. Lapses are summed
+out here: a visit must redraw them before anything else reads them.
 """
 
 import math
@@ -12,8 +11,9 @@ from thali._jit import scalar
 from thali.inference.numerics.decisions import index
 from thali.inference.numerics.gamma_quantiles import fill_map, mapped
 
+from ..choices import log_likelihood_of, log_with_lapse
+from ..likelihood import fill_hits, sum_features
 from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
-from .freed import draw_freed, freed_feature, is_freed, log_freed_hits
 from .value_shapes import log_prior_shapes, unlogit
 
 THETA, EPS = 0, 4  # first rows of the maps in Work.quantiles
@@ -22,18 +22,8 @@ _RANGE = 10.0  # from the longest to the shortest; steps of logit σ are twice a
 
 
 @scalar
-def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any, attempts: Any) -> None:
-    """A number of attempts."""
-    now, h = 0.0, (1.0 - state.real[SIGMA]) * state.real[A]
-    for n in range(state.whole[PRESENT]):
-        now += log_freed_hits(problem, target, state.features, work, n, freed_feature(state.features, n), h)
-    for _ in range(attempts):
-        now = attempt(rng, problem, target, state, work, now)
-
-
-@scalar
-def attempt(rng: Any, problem: Any, target: Any, state: Any, work: Any, now: Any) -> Any:
-    """One attempt, given ln of the likelihood without the freed ε; returns what that is afterwards."""
+def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
+    """One attempt."""
     a, sigma = state.real[A], state.real[SIGMA]
     scale = min(1.0, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(-math.log(_RANGE) * rng.random())
     new_a, new_sigma, which = a, sigma, index(rng, 3)
@@ -46,50 +36,26 @@ def attempt(rng: Any, problem: Any, target: Any, state: Any, work: Any, now: Any
     fill_map(problem.quantiles, work.quantiles, EPS, h, new_h)
     state.counts[TRANSPORT, 0] += 1
     # An attempt ends at the first person whose choices are impossible.
-    least = -rng.standard_exponential() - (log_prior_shapes(new_a, new_sigma) - log_prior_shapes(a, sigma))
-    ratio, fit, done = 0.0, 0.0, 0
-    while done < state.whole[PRESENT] and fit > -math.inf:
-        free = freed_feature(state.features, done)
-        ratio += move_person(
-            problem,
-            target,
-            state.features,
-            work,
-            done,
-            free,
-            sigma * a,
-            h,
-            new_sigma * new_a,
-            new_h,
-        )
-        fit += log_freed_hits(problem, target, state.features, work, done, free, new_h)
+    least = -rng.standard_exponential() + log_likelihood_of(problem, target, state, work)
+    least -= log_prior_shapes(new_a, new_sigma) - log_prior_shapes(a, sigma)
+    gain, done = 0.0, 0
+    while done < state.whole[PRESENT] and gain > -math.inf:
+        gain += move_person(problem, state.features, work, done, sigma * a, h, new_sigma * new_a, new_h)
+        sum_features(problem.tasks, state.features, work.sums, 0, done)
+        fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, done)
+        gain += log_with_lapse(problem.tasks, target, work.hit, done)
         done += 1
-    if ratio + fit - now > least:
+    if gain > least:
         state.counts[TRANSPORT, 1] += 1
         state.real[A], state.real[SIGMA] = new_a, new_sigma
-        for n in range(done):
-            draw_freed(rng, problem, target, state.features, work, n, freed_feature(state.features, n), new_h)
-        return fit
+        return
     for n in range(done):
         put_back(problem.tasks, state.features, work.kept, n)
-    return now
 
 
 @scalar
-def move_person(
-    problem: Any,
-    target: Any,
-    features: Any,
-    work: Any,
-    n: Any,
-    free: Any,
-    g: Any,
-    h: Any,
-    new_g: Any,
-    new_h: Any,
-) -> Any:
-    """Move all values of person n but the freed ε, keeping the old ones; returns ln of prior ratio and Jacobian."""
-    first = problem.tasks.first_task[n]
+def move_person(problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, new_g: Any, new_h: Any) -> Any:
+    """Move all values of person n, keeping the old ones; returns ln of prior ratio and Jacobian."""
     kept = work.kept
     constant_theta = math.lgamma(g) - math.lgamma(new_g)
     constant_eps = math.lgamma(h) - math.lgamma(new_h)
@@ -106,8 +72,6 @@ def move_person(
             if features.separates[f, tau] != 0:
                 old, old_value = features.log_eps[f, tau], features.value[f, tau]
                 kept.log_eps[f, tau], kept.value[f, tau] = old, old_value
-                if is_freed(target, features, f, free, first + tau, tau):
-                    continue
                 new, log_slope = mapped(work.quantiles, EPS, old)
                 new_eps = math.exp(new)
                 features.log_eps[f, tau], features.value[f, tau] = new, new_theta + new_eps

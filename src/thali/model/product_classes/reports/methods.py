@@ -113,9 +113,10 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
             `class` in words; `rules`, the number of distinct classes that are counted as this one; `probability` that
             anybody owns one of them, the share of draws; `stability`, the share of chains (islands) in which it has at
             least half of its importance, so that one of .5 or more is likely to be seen again with another seed;
-            `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share of owners who like it; `importance`, the mean over people of its part of a person's
-            values (they sum to 1, less the probability that a person owns nothing), and `importance_se`; `share_new`,
-            the probability that a new person owns one.
+            `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share of
+            owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1, less
+            the probability that a person owns nothing), and `importance_se`; `share_new`, the probability that a new
+            person owns one.
 
         Raises
         ------
