@@ -65,7 +65,7 @@ def show(chains: Chains, sweeps: int) -> None:
         f"  {'sweeps':>7}{'s':>8}{'8':>8}{'16 chains':>11}{'chains for .03':>16}{'CPU s':>8}{'for .02':>9}{'CPU s':>8}"
     )
     for blocks in (1, 2, 4):
-        p = chains.p[:, min(1, blocks - 1) : blocks].mean(axis=1)  # the first block still drifts
+        p = chains.p[:, :blocks].mean(axis=1)
         variance = p.var(axis=0, ddof=1).mean()
         cost = annealing + final * blocks / BLOCKS
         words = f"  {sweeps * blocks // BLOCKS:7}{np.sqrt(variance):8.4f}"
@@ -75,7 +75,7 @@ def show(chains: Chains, sweeps: int) -> None:
             words += f"{needed:{width}.1f}{needed * cost:8.1f}"
         print(words)
     shapes = chains.shapes[:, chains.shapes.shape[1] // 8 :]
-    r_hat = [float(array_stats.rhat(shapes[:, :, i])) for i in range(3)]
+    r_hat = np.array([array_stats.rhat(shapes[:, :, i]) for i in range(3)], float)
     lag = max(1, shapes.shape[1] // 10)
     moves = np.log(shapes[:, :, 0]), np.log(shapes[:, :, 1] / (1.0 - shapes[:, :, 1]))
     far = [np.sqrt(((x[:, lag:] - x[:, :-lag]) ** 2).mean()) for x in moves]
