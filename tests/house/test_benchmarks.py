@@ -31,6 +31,7 @@ def benchmark(monkeypatch):
         ("battles", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
         ("class_chains", "chains for .03"),
+        ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
         ("latent_class", "times_found"),
         ("leaderboard", "(chosen)"),
