@@ -77,7 +77,7 @@ def share(name: str | Fact, value: Any, meaning: str) -> float:
     return float(value)
 
 
-def part(name: str | Fact, value: Any, meaning: str) -> float:
+def proportion(name: str | Fact, value: Any, meaning: str) -> float:
     """A number above 0 and up to 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) <= 1.0:
         raise ArgumentError(_named(name), f" is {meaning} and must be above 0 and at most 1; got {value!r}.")

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import part, whole
+from thali._arguments import proportion, whole
 from thali.data.kinds import EXPERIMENTS
 
 from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MARKET_STUDY, MAX_TIME, METHOD, SEED, SEGMENTS
@@ -56,7 +56,7 @@ PRODUCT_CLASSES = ModelSpec(
             float,
             REPORT,
             default="0.5",
-            check=partial(part, meaning="the least overlap of classes that count as one"),
+            check=partial(proportion, meaning="the least overlap of classes that count as one"),
         ),
         SEGMENTS,
         *EXPERIMENT,

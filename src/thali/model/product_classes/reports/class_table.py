@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import part
+from thali._arguments import proportion
 
 from ...choice_answers.figures import standard_error
 from .class_groups import OVERLAP, SIMILAR, centres_of, merged
@@ -37,8 +37,8 @@ def class_table(
     """Groups of similar classes, the most important first, until they cover that share of the importance."""
     from thali._tables import Table
 
-    cover = part("cover", cover, "a share of the importance")
-    similar = part("similar", similar, OVERLAP)
+    cover = proportion("cover", cover, "a share of the importance")
+    similar = proportion("similar", similar, OVERLAP)
     patterns = patterns_of(draws, design)
     weight = tally_of(draws, patterns).importance.sum(axis=1)
     centre = centres_of(patterns, draws.offset, design.inside, weight, similar)
