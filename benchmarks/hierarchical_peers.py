@@ -7,7 +7,7 @@ environment that has the package (`pip install xlogit`, `pip install jaxlogit`).
 predicted. A mixed logit has no tastes of persons: they are drawn from its estimated population, 20,000 for everybody,
 and weighted by the likelihood of a person's other choices. All have the same columns, price as a number.
 
-Measured (camera, 332 people, 12 tasks to learn from, 500 draws; xlogit 0.2.7, jaxlogit 1.0.0, standard errors left out):
+Measured (camera, 332 people, 12 tasks to learn from, 500 draws; xlogit 0.2.7, jaxlogit 1.0.0, no standard errors):
 
                                           CPU s  log score         hit rate
     hierarchical logit, correlated           53    -.762 (.024)        .703

@@ -51,6 +51,7 @@ _LABELS = {
     "respondent": "Who answered",
     "second": "Second of two options",
     "sigma": "Standard deviation of a similarity",
+    "similar": "Similar classes count as one",
     "symmetrize": "Two sides of a square that differ",
     "target": "Classes",
     "thin": "Sweeps for each draw",
@@ -84,6 +85,7 @@ HELP = {
     " the largest similarity.",
     "transform": "What the weights weigh.",
     "choose": "By what the number of classes is chosen, if several are given.",
+    "similar": "The share of their products that two classes must have in common to count as one; 1: never.",
     "market": "A table of products, one a row, whose market shares are predicted; a column scenario makes several"
     " markets.",
     "knots": "Numbers at which the slope of an attribute changes, or how many there are, one attribute a line:"
