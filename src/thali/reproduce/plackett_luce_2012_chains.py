@@ -11,12 +11,15 @@ def plackett_luce_chain(
     X: Any, labels: Any, sampler: str, *, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
-    from thali.model.plackett_luce.class_rows import class_rows
+    from thali.model.classifiers.training_data import merged
+    from thali.model.plackett_luce.class_rows import class_rows, copies_of
     from thali.model.plackett_luce.design import Design
     from thali.model.plackett_luce.gibbs import Chain, settings_of
 
     classes, codes = np.unique(labels, return_inverse=True)
-    W = Design.fit(X, [f"x{j}" for j in range(X.shape[1])]).apply(X)
+    data = merged(X, codes)
+    design = Design.fit(data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts)
+    W, codes = copies_of(data._replace(matrix=design.apply(data.matrix)))
     settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, sampler, draws, tune, 1, 1)
     return Chain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
 
@@ -26,12 +29,14 @@ def logit_chain(
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
     from thali.model.classifiers.standard import standard_of
+    from thali.model.classifiers.training_data import merged
     from thali.model.sparse_logit.chain import Chain, Prior, problem_of
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = Prior(None, 1.0, 1.0, True)
-    z = standard_of(X).apply(X)
-    problem = problem_of(z, codes, len(classes), len(classes) - 1, prior, method, wide)
+    data = merged(X, codes)
+    z = standard_of(data.matrix, counts=data.counts).apply(data.matrix)
+    problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, method, wide, data.counts)
     return Chain(problem, None, np.random.default_rng(seed), draws, tune, 1)
 
 
