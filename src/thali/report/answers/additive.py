@@ -8,6 +8,9 @@ from ..content import Content, number
 from ..document import Section, Table
 from .shared import estimate, members_as_text, most_probable, number_of_features, picture
 
+WORST = 200  # similarities of the check that are shown
+MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
+
 
 def content(model: Any) -> Content:
     """What a fitted model says."""
@@ -23,15 +26,21 @@ def content(model: Any) -> Content:
 
 
 def _answer(model: Any) -> Section:
-    features = model.features()
-    shared = features[features["members"].map(len) > 1]
+    many = model.posterior_["posterior"].sizes["option"] > MANY
+    shared = model.features(similar=0.8 if many else None)
     draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
     sentences = (
         number_of_features(draws, "features that two objects or more share"),
-        most_probable(features, "feature"),
+        most_probable(shared, "feature"),
     )
     pictures = (
-        [picture(f"Features and the objects that have them. {sentences[1]}", "features", model)] if len(shared) else []
+        [
+            picture(
+                f"Features and the objects that have them. {sentences[1]}", "membership" if many else "features", model
+            )
+        ]
+        if len(shared)
+        else []
     )
     pictures.append(picture(sentences[0], "n_features", model))
     tables = (Table("Features that several objects share", members_as_text(shared)),) if len(shared) else ()
@@ -39,15 +48,25 @@ def _answer(model: Any) -> Section:
 
 
 def _misses(model: Any) -> Section:
+    from thali.model.latent_features.answers.check import check_sentence
+
     found = model.estimate()
     share = 100 * found.variance_accounted_for()
     explained = f"The expected similarities account for {share:.1f} % of the variance of the data."
     predicted = found.similarity.rename_axis("object")
+    check = model.check(0)
+    missed = check_sentence(check)
     return Section(
         "",
-        (explained,),
-        (picture(f"Similarities of the data and of the model. {explained}", "similarity", model),),
-        (Table("Expected similarities", predicted),),
+        (explained, missed),
+        (
+            picture(f"Similarities of the data and of the model. {explained}", "similarity", model),
+            picture(f"Observed similarities against what the model predicts. {missed}", "check", check),
+        ),
+        (
+            Table("Expected similarities", predicted),
+            Table("Observed similarities and their predictive intervals, the worst first", check.head(WORST)),
+        ),
     )
 
 
@@ -69,12 +88,13 @@ def _methods(model: Any) -> list[str]:
             "Which objects have which features, and how many features there are, was inferred under the phylogenetic"
             " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the objects."
         )
-    shape, rate = model.weight_prior
-    sentences.append(f"Weights had a Gamma prior with shape {shape:g} and rate {rate:g}.")
+    shape, rate = model.weight_prior_
+    sentences.append(f"Weights had a Gamma prior with shape {shape:g} and rate {rate:.3g}.")
     posterior = model.posterior_["posterior"]
     sigma = posterior["sigma"].to_numpy()
     if (sigma == sigma.flat[0]).all():
-        sentences.append(f"The standard deviation of the error was {number(float(sigma.flat[0]))}.")
+        chosen = ", chosen by cross-validation over pairs of objects" if "sigma_scores_" in vars(model) else ""
+        sentences.append(f"The standard deviation of the error was {number(float(sigma.flat[0]))}{chosen}.")
     else:
         sentences.append(f"The standard deviation of the error was learned: {estimate(sigma)}.")
     return sentences

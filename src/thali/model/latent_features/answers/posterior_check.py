@@ -1,12 +1,13 @@
-"""The posterior predictive check, of paired comparisons, of choices out of sets, or of best and worst."""
+"""The posterior predictive check, of paired comparisons, choices out of sets, best and worst, or similarities."""
 
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import BEST_WORST, CHOICES
+from thali.data.kinds import BEST_WORST, CHOICES, SIMILARITIES
 
 from .check import pair_check_table
 from .check_best_worst import best_worst_check_table
 from .check_sets import set_check_table
+from .check_similarities import similarity_check_table
 from .check_ties import tied_check_table
 from .kind import kind_of
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Observed proportions against replicates of the model: a row a compared pair, or a member of a set."""
+    """What was observed against replicates of the model: a row a pair, or a member of a set."""
+    if kind_of(tree) == SIMILARITIES:
+        return similarity_check_table(tree, random_seed)
     if kind_of(tree) == BEST_WORST:
         return best_worst_check_table(tree, random_seed)
     if kind_of(tree) == CHOICES:
