@@ -1,14 +1,16 @@
-"""Additive clustering: features from a matrix of similarities."""
+"""Additive clustering: features from a matrix of similarities, or from triplets."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
+from thali.errors import Argument, ArgumentError
 from thali.trees.tree import Tree
 
-from .base import LatentFeatures
 from .feature_argument import names_of, prior_of
 from .likelihoods.additive import Additive
+from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
+from .triplet_answers import TripletAnswers
 
 if TYPE_CHECKING:
     import pandas
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
     from .answers.estimate import Estimate
 
 
-class AdditiveClustering(LatentFeatures):
+LAPSE = 0.01
+
+
+class AdditiveClustering(TripletAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
@@ -24,7 +29,11 @@ class AdditiveClustering(LatentFeatures):
     .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2 / n_{ij}), \qquad
         \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
 
-    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of them).
+    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of them). Of `Triplets`
+    it decides which pair of a set S is called the most similar:
+
+    .. math:: P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}} + \frac{\varepsilon}{|S|},
+        \qquad v_{ij} = \exp \sum_k w_k f_{ik} f_{jk} \; \text{or} \; w_0 + \sum_k w_k f_{ik} f_{jk}
 
     Parameters
     ----------
@@ -39,11 +48,12 @@ class AdditiveClustering(LatentFeatures):
         InverseGamma(2, 0.02 times the variance of the similarities, divided by the mean of 1 / n_ij).
     alpha : float above 0, optional
         Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
-    weight_prior : (shape, rate), shape at least 1, rate above 0
-        Of the Gamma distribution of every weight and of the constant. The default, mean 0.1, is meant for similarities
-        of about 0 to 1: for similarities c times as large take a rate c times as small.
+    weight_prior : (shape, rate), shape at least 1 (of triplets .5), rate above 0, optional
+        Of the Gamma distribution of every weight and of the constant. None: (1, 10) of similarities, (1, 1) of
+        triplets. The former, mean 0.1, is meant for similarities of about 0 to 1: for similarities c times as large
+        take a rate c times as small.
     constant : bool
-        Whether there is an additive constant.
+        Whether there is an additive constant; of similarities alone, like `sigma`.
     sampler : {None, "recommended", "paper"}
         "recommended" is parallel tempering of exact conditional draws. "paper" is the published Gibbs and Metropolis
         sampler with a valid scan, which on data with several families of features stays in one of them.
@@ -51,7 +61,13 @@ class AdditiveClustering(LatentFeatures):
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
         stay in one family of features. None, "auto": 8 to start with, as long as features are learned.
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
-        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures. Of triplets None
+        is one temperature, unless chains stay apart.
+    link : {"exp", "ratio"}
+        How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
+        tell; with "ratio" only ratios of weights and constant count.
+    lapse : float in [0, 1)
+        Of triplets, the probability epsilon of naming a pair at random.
 
     Attributes
     ----------
@@ -81,10 +97,12 @@ class AdditiveClustering(LatentFeatures):
         features: Any = "ibp",
         sigma: Any = None,
         alpha: Any = None,
-        weight_prior: Any = (1.0, 10.0),
+        weight_prior: Any = None,
         constant: bool = True,
         sampler: Any = None,
         tempering: Any = None,
+        link: str = EXP,
+        lapse: float = LAPSE,
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -94,19 +112,42 @@ class AdditiveClustering(LatentFeatures):
         self.constant = constant
         self.sampler = sampler
         self.tempering = tempering
+        self.link = link
+        self.lapse = lapse
 
     _kept_as = {"features": "_features"}
 
     def _parts(self, data: Any) -> dict[Any, Any]:
+        from thali.data.triplets import Triplets
+
         one_of("constant", self.constant, (True, False))
+        of_triplets = isinstance(data, Triplets)
+        self._refuse_others(of_triplets)
+        likelihood: Any = Additive(self.sigma, bool(self.constant))
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
-            "likelihood": Additive(self.sigma, bool(self.constant)),
-            "weight_prior": self.weight_prior,
+            "likelihood": MostSimilarPair(self.link, self.lapse) if of_triplets else likelihood,
+            "weight_prior": self._weight_prior(of_triplets),
             "alpha": self.alpha,
             "sampler": self.sampler,
             "tempering": self.tempering,
         }
+
+    def _refuse_others(self, of_triplets: bool) -> None:
+        """Refuse arguments that are for the other kind of data."""
+        for name, usual, is_for_triplets in (
+            ("sigma", None, False),
+            ("constant", True, False),
+            ("link", EXP, True),
+            ("lapse", LAPSE, True),
+        ):
+            if getattr(self, name) != usual and is_for_triplets != of_triplets:
+                wanted, got = ("triplets", "similarities") if is_for_triplets else ("similarities", "triplets")
+                raise ArgumentError(Argument(name), f" is for {wanted}, and these data are {got}; leave it out.")
+
+    def _weight_prior(self, of_triplets: bool) -> Any:
+        """Shape and rate, those for the kind of data unless others are given."""
+        return self.weight_prior or ((1.0, 1.0) if of_triplets else (1.0, 10.0))
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)
@@ -172,10 +213,11 @@ class AdditiveClustering(LatentFeatures):
         """
         from .answers.columns import columns_of
         from .answers.estimators import KINDS, estimate
+        from .answers.kind import of_similarities
         from .answers.similarities import measured_similarities
 
         one_of("kind", kind, KINDS)
-        tree = self._fitted()
+        tree = of_similarities(self._fitted(), "estimate")
         if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
             kept = self._estimates = tree, {}
         if kind not in kept[1]:

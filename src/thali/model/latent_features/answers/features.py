@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, PAIRS
+from thali.data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
 from thali.errors import ArgumentError
 from thali.posterior.interval import TAILS
 
@@ -60,11 +60,13 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
 
 
 def _silent(tree: "xarray.DataTree", patterns: Any) -> np.ndarray:
-    """Whether choices say nothing of a feature: all options have it, or one that has an own weight besides."""
+    """Whether the data say nothing of a feature: all options have it, or one alone (that has an own weight besides)."""
     posterior, constant = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    size = np.array([len(pattern) for pattern in patterns], int)
+    if kind_of(tree) == TRIPLETS:
+        return (size == 1) | ((size == posterior.sizes["option"]) & ~bool(constant["has_constant"]))
     if kind_of(tree) not in (PAIRS, CHOICES, BEST_WORST):
         return np.zeros(len(patterns), bool)
-    size = np.array([len(pattern) for pattern in patterns], int)
     return (size == posterior.sizes["option"]) | ((size == 1) & bool(constant["unique"]))
 
 
