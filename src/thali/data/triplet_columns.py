@@ -65,7 +65,7 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
     rest: dict[str, Any] = {"count": count, "question": given.get("question")}
     if "anchor" in given or not {"objects", "odd", "chosen"} & set(given):
         usual = zip(("anchor", "nearer", "farther"), (ANCHORS, NEARER, FARTHER), strict=True)
-        sides = [given.get(role) or next((own[name] for name in words if name in own), None) for role, words in usual]
+        sides = [given.get(role) or next((own[name] for name in words if name in own), "") for role, words in usual]
         if all(sides):
             return TripletColumns(tuple(sides), **rest)
     odd = given.get("odd") or next((own[name] for name in ODD if name in own), None)
@@ -77,7 +77,7 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
         odd = next((own[name] for name in ODD_BY_PLACE if name in own), None)
     if not objects or (odd is None) == (chosen is None):
         return None
-    return TripletColumns(tuple(objects), odd, None if chosen is None else tuple(chosen), **rest)
+    return TripletColumns(tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **rest)
 
 
 def _series(own: Mapping[str, str]) -> tuple[str, ...]:
@@ -113,8 +113,8 @@ def answers_in(
     if columns.odd is not None:
         if members.shape[1] != 3:
             raise DataError(
-                f"An odd one out is of three objects; {len(sides)} columns hold objects, {shorten(columns.objects)}. Name "
-                "the two columns of the pair that was chosen instead."
+                f"An odd one out is of three objects; {len(sides)} columns hold objects, {shorten(columns.objects)}. "
+                "Name the two columns of the pair that was chosen instead."
             )
         odd = _place_of(frame, columns.odd, members, names, columns.objects)
         questions = of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import as_label, checked_labels, shorten, suggest
-from thali.errors import DataError
+from thali.errors import Argument, DataError
 
 from .checks import checked_counts
 from .choice_table import in_order
@@ -172,3 +172,43 @@ def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
     if times.shape != (rows,):
         raise DataError(f"`counts` must have one number for each of the {rows:,} rows; got {len(times):,}.")
     return times
+
+
+def three_columns(triplets: Any) -> np.ndarray:
+    """An array (rows, 3)."""
+    if hasattr(triplets, "columns"):
+        raise DataError("`triplets` is a table with named columns; read it with Triplets.from_frame.")
+    try:
+        rows: Any = np.asarray(triplets)
+    except ValueError:  # rows of several lengths
+        rows = np.empty((0,))
+    if rows.ndim == 2 and rows.shape[1] == 3 and len(rows):
+        return rows.astype(object) if rows.dtype.kind in "US" else rows
+    square = rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows)
+    hint = " A square table of similarities goes into Similarities(matrix)." if square else ""
+    if rows.ndim == 2 and rows.shape[1] > 3 and not square:
+        hint = " Larger sets go into Triplets.from_sets(sets, chosen)."
+    raise DataError(
+        f"`triplets` must have a row (i, j, k) for each question, k the odd one out; got shape {rows.shape}.{hint}"
+    )
+
+
+def agreed(responses: Any, rows: int) -> np.ndarray:
+    """Whether each response names the nearer one."""
+    values = np.asarray(responses)
+    if values.shape != (rows,):
+        raise DataError(
+            Argument("responses"), f" must have one entry for each of the {rows:,} questions; got shape {values.shape}."
+        )
+    if values.dtype == bool:
+        return values
+    if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values == 0).any():
+        raise DataError(
+            Argument("responses"), " must be True or above 0 for `nearer`, and False or below 0 for `farther`."
+        )
+    return values > 0
+
+
+def row_name(k: int) -> str:
+    """A row of an array, in words."""
+    return f"in row {k}"

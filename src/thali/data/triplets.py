@@ -6,14 +6,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import as_label, checked_labels, plural, short_number, shorten, suggest
-from thali.errors import Argument, DataError, DataWarning
+from thali._labels import plural, short_number, shorten
+from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
 from .frames import as_frame
 from .frozen import Frozen
 from .triplet_columns import EXPECTED, anchored, answers_in, triplet_columns
-from .triplet_rows import Questions, added_up, of_objects, pair_keys, positions, refuse_repeated, times_of
+from .triplet_rows import (
+    Questions,
+    added_up,
+    agreed,
+    of_objects,
+    positions,
+    refuse_repeated,
+    row_name,
+    three_columns,
+    times_of,
+)
+from .triplet_sets import questions_of_sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,10 +89,10 @@ class Triplets(Frozen):
     counts: np.ndarray
 
     def __init__(self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None) -> None:
-        rows = _three_columns(triplets)
-        members, names = positions(rows, labels, _row)
-        refuse_repeated(members, names, _row)
-        times = times_of(counts, len(rows), _row)
+        rows = three_columns(triplets)
+        members, names = positions(rows, labels, row_name)
+        refuse_repeated(members, names, row_name)
+        times = times_of(counts, len(rows), row_name)
         n, odd = len(names), np.full(len(rows), 2)
         self._fill(names, [of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
 
@@ -197,14 +208,14 @@ class Triplets(Frozen):
         lengths = {len(each) for each in (anchor, nearer, farther)}
         if len(lengths) > 1:
             raise DataError("`anchor`, `nearer` and `farther` must have one entry a question, so the same length.")
-        rows = _three_columns(np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1))
+        rows = three_columns(np.stack([np.asarray(each) for each in (anchor, nearer, farther)], axis=1))
         if responses is not None:
             rows = rows.copy()
-            turned = ~_agreed(responses, len(rows))
+            turned = ~agreed(responses, len(rows))
             rows[turned] = rows[turned][:, [0, 2, 1]]
-        members, names = positions(rows, labels, _row)
-        refuse_repeated(members, names, _row)
-        return cls.__new__(cls)._fill(names, [anchored(len(names), members, times_of(counts, len(rows), _row))])
+        members, names = positions(rows, labels, row_name)
+        refuse_repeated(members, names, row_name)
+        return cls.__new__(cls)._fill(names, [anchored(len(names), members, times_of(counts, len(rows), row_name))])
 
     @classmethod
     def from_sets(
@@ -241,26 +252,7 @@ class Triplets(Frozen):
         >>> Triplets.from_sets(sets, [("brick", "wall"), ("tea", "coffee")])
         Triplets(4 objects, 2 sets of 2 to 6 pairs, 2 answers)
         """
-        asked = [pairs_in(number, each) for number, each in enumerate(sets)]
-        answers = [tuple(map(as_label, pair)) for pair in chosen]
-        if len(answers) != len(asked):
-            raise DataError(f"There are {len(asked):,} sets, but {len(answers):,} chosen pairs; give one for each set.")
-        names = _names_in(asked, labels)
-        place, n = {label: k for k, label in enumerate(names)}, len(names)
-        times, parts = times_of(counts, len(asked), _row), []
-        for m in {len(pairs) for pairs in asked}:
-            rows = [k for k, pairs in enumerate(asked) if len(pairs) == m]
-            keys = np.array([[_key(place, n, pair, k) for pair in asked[k]] for k in rows], np.int64)
-            wanted = np.array([_key(place, n, answers[k], k) for k in rows], np.int64)
-            ordered = np.sort(keys, axis=1)
-            if (twice := (np.diff(ordered, axis=1) == 0).any(axis=1)).any():
-                raise DataError(f"A pair is named twice {_row(rows[int(twice.argmax())])}; give different pairs.")
-            held = keys == wanted[:, None]
-            if (absent := ~held.any(axis=1)).any():
-                k = rows[int(absent.argmax())]
-                raise DataError(f"The pair {answers[k]} {_row(k)} is not of its set; correct the pair or the set.")
-            parts.append(Questions(keys, held.argmax(axis=1), times[rows]))
-        return cls.__new__(cls)._fill(names, parts)
+        return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
 
     def _fill(self, labels: tuple[str, ...], parts: list[Questions]) -> "Triplets":
         return self._freeze(labels, *added_up(len(labels), parts))
@@ -369,85 +361,3 @@ class Triplets(Frozen):
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
             message = f"{shorten(never)} {was} never asked about: {its} features are told by the prior alone."
             warn(DataWarning(message))
-
-
-def pairs_in(number: int, members: Iterable[Any]) -> list[tuple[str, str]]:
-    """The pairs of a set that is given as objects or as pairs; `number` says which set it is."""
-    entries = list(members)
-    if entries and all(isinstance(entry, tuple | list) for entry in entries):
-        pairs = [tuple(map(as_label, entry)) for entry in entries]
-        if len(pairs) < 2 or any(len(pair) != 2 for pair in pairs):
-            raise DataError(f"Set {number} must be two pairs (a, b) or more, or three objects or more.")
-    else:
-        names = [as_label(entry) for entry in entries]
-        if len(names) < 3:
-            raise DataError(
-                f"Set {number} has {plural(len(names), 'object')}; a most similar pair takes three or more."
-            )
-        if len(set(names)) < len(names):
-            twice = next(name for k, name in enumerate(names) if name in names[:k])
-            raise DataError(f"Set {number} names {twice!r} twice; give different objects.")
-        pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
-    for a, b in pairs:
-        if a == b or not a or not b:
-            raise DataError(f"Set {number} holds the pair ({a!r}, {b!r}); a pair is two different objects with names.")
-    return pairs  # type: ignore[return-value]
-
-
-def _names_in(asked: list[list[tuple[str, str]]], labels: Iterable[Any] | None) -> tuple[str, ...]:
-    """The labels, or all names in their order."""
-    from .choice_table import in_order
-
-    if labels is not None:
-        return checked_labels(labels)
-    return in_order(list(dict.fromkeys(name for pairs in asked for pair in pairs for name in pair)))
-
-
-def _key(place: dict[str, int], n: int, pair: tuple[str, ...], row: int) -> int:
-    """The number of a pair of labels."""
-    if len(pair) != 2:
-        raise DataError(f"The chosen pair {_row(row)} is {pair}; give two objects.")
-    for name in pair:
-        if name not in place:
-            raise DataError(f"{name!r} {_row(row)} is not an object of the sets.{suggest(name, list(place))}")
-    return int(pair_keys(n, *(np.array(place[name]) for name in pair)))
-
-
-def _three_columns(triplets: Any) -> np.ndarray:
-    """An array (rows, 3)."""
-    if hasattr(triplets, "columns"):
-        raise DataError("`triplets` is a table with named columns; read it with Triplets.from_frame.")
-    try:
-        rows = np.asarray(triplets)
-    except ValueError:  # rows of several lengths
-        rows = np.empty((0,))
-    if rows.ndim == 2 and rows.shape[1] == 3 and len(rows):
-        return rows.astype(object) if rows.dtype.kind in "US" else rows
-    square = rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows)
-    hint = " A square table of similarities goes into Similarities(matrix)." if square else ""
-    if rows.ndim == 2 and rows.shape[1] > 3 and not square:
-        hint = " Larger sets go into Triplets.from_sets(sets, chosen)."
-    raise DataError(
-        f"`triplets` must have a row (i, j, k) for each question, k the odd one out; got shape {rows.shape}.{hint}"
-    )
-
-
-def _agreed(responses: Any, rows: int) -> np.ndarray:
-    """Whether each response names the nearer one."""
-    values = np.asarray(responses)
-    if values.shape != (rows,):
-        raise DataError(
-            Argument("responses"), f" must have one entry for each of the {rows:,} questions; got shape {values.shape}."
-        )
-    if values.dtype == bool:
-        return values
-    if values.dtype.kind not in "iuf" or not np.isfinite(values).all() or (values == 0).any():
-        raise DataError(
-            Argument("responses"), " must be True or above 0 for `nearer`, and False or below 0 for `farther`."
-        )
-    return values > 0
-
-
-def _row(k: int) -> str:
-    """A row of an array, in words."""
-    return f"in row {k}"

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.check import what_was_chosen
-from thali.model.latent_features.answers.kind import of_choices
 from thali.model.latent_features.answers.posterior_check import check_table
 
 from ._fonts import picture
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
 def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed: Any = 0) -> "Axes":
     """Draw each observed proportion over the interval of its replicates, the worst predicted pair first.
 
-    A row is a compared pair. The bar holds 89 % of the replicated proportions, the stroke is the
-    posterior mean of the probability that the first option is chosen, the point is the observed proportion.
+    A row is a compared pair, or of triplets a pair that could be called the most similar. The bar holds 89 % of the
+    replicated proportions, the stroke is the posterior mean of the probability that the first option (of triplets the
+    pair) is chosen, the point is the observed proportion.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
     everything = model
     if hasattr(model, "posterior_"):
-        everything = check_table(of_choices(model.posterior_, "plots.check"), random_seed)
+        everything = check_table(model.posterior_, random_seed, "plots.check")
     table = everything.head(max_pairs)
     paired = "b" in everything
     by_option = "named" in everything
@@ -88,12 +88,15 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ax.set_yticks(rows, names, parse_math=False, fontsize=9)
     ax.tick_params(axis="y", length=0)
     what, first = ("pairs", "the first") if paired else ("members of sets", "it")
+    if "sets" in everything:
+        first = "it"
     if "tied" in everything:
         what, first = "choices and ties of pairs", "the first, or neither,"
     if by_option:
         what, first = "options", "it"
+    verb = "called the most similar" if "sets" in everything else "named" if by_option else "chosen"
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {what}, the worst first"
-    ax.set_xlabel(f"proportion in which {first} was {'named' if by_option else 'chosen'}{of_all}")
+    ax.set_xlabel(f"proportion in which {first} was {verb}{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
     return ax

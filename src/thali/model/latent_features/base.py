@@ -293,7 +293,7 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
     if not isinstance(data, PairedComparisons | Choices | Similarities | Triplets):
         raise DataError(
             f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
-            "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the odd "
-            "one last, as Triplets(rows), a long table of choices as Choices(frame)."
+            "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the "
+            "odd one last, as Triplets(rows), a long table of choices as Choices(frame)."
         )
     return data

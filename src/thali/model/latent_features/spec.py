@@ -3,7 +3,7 @@
 from functools import partial
 
 from thali._arguments import positive
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 
 from ..names import ALIASES_OF_ASPECTS
 from ..options import (
@@ -80,7 +80,7 @@ ADDITIVE = ModelSpec(
     name="additive-clustering",
     aliases=("additive", "ADCLUS"),
     cls="thali.model.latent_features.additive:AdditiveClustering",
-    data=(SIMILARITIES,),
+    data=(SIMILARITIES, TRIPLETS),
     answers="the features that objects share, their number and their weights",
     papers=("shepard1979", "navarro2007"),
     features="features",
@@ -107,10 +107,18 @@ ADDITIVE = ModelSpec(
             "weight_prior",
             "Gamma prior of each weight and of the constant; the default is meant for similarities of about 0 to 1.",
             NUMBERS,
-            default="1,10",
+            default="1,10; for triplets 1,1",
             metavar="SHAPE,RATE",
         ),
         Option("constant", "An additive constant for all pairs.", bool, default="--constant"),
+        Option(
+            "link",
+            "Of triplets: exp, the softmax of the weights that two objects share, or ratio, by their sum and a"
+            " constant.",
+            default="exp",
+            words={"exp": "exp", "ratio": "ratio"},
+        ),
+        LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random."),
         Option(
             "symmetrize",
             "Take the mean of the two sides of a square where they differ.",
@@ -138,7 +146,7 @@ OPEN = ModelSpec(
     name="latent-feature-model",
     aliases=("open",),
     cls="thali.model.latent_features.model:LatentFeatureModel",
-    data=(PAIRS, CHOICES, SIMILARITIES),
+    data=(PAIRS, CHOICES, SIMILARITIES, TRIPLETS),
     answers="features under any prior and any likelihood, yours included",
     papers=("griffiths2011",),
     pictures=("features", "n_features", "trace"),

@@ -78,10 +78,10 @@ class TripletAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            One row a pair that occurs, the worst first: a, b, n (times that it was in a set), observed (proportion in
-            which it was called the most similar), predicted (posterior mean), low and high (the 89 % interval of the
-            replicated proportion), p_value (two-sided) and missed (whether observed lies outside the interval).
-            ``attrs["p_value"]`` is that of all pairs together.
+            One row a pair that occurs, the worst first: a, b, sets (that hold it), n (their answers), observed
+            (proportion in which it was called the most similar), predicted (posterior mean), low and high (the 89 %
+            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval). ``attrs["p_value"]`` is that of all pairs together.
 
         Raises
         ------

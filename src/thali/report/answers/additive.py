@@ -2,22 +2,25 @@
 
 from typing import Any
 
+from thali.data.kinds import TRIPLETS
+from thali.model.latent_features.answers.kind import kind_of
 from thali.trees.tree import Tree
 
 from ..content import Content, number
 from ..document import Section, Table
-from .shared import estimate, members_as_text, most_probable, number_of_features, picture
+from .shared import estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
 
 
 def content(model: Any) -> Content:
     """What a fitted model says."""
+    of_triplets = kind_of(model.posterior_) == TRIPLETS
     return Content(
         question=(
             "Which features do the objects share, how many are there, and how much does each add to the similarity of"
             " those that share it?",
         ),
         answer=_answer(model),
-        misses=_misses(model),
+        misses=missed_proportions(model) if of_triplets else _misses(model),
         methods=tuple(_methods(model)),
     )
 
@@ -52,13 +55,9 @@ def _misses(model: Any) -> Section:
 
 
 def _methods(model: Any) -> list[str]:
-    sentences = [
-        "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects is"
-        " the sum of the weights of the features that both have, plus a constant, with normal error."
-        if model.constant
-        else "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects"
-        " is the sum of the weights of the features that both have, with normal error."
-    ]
+    of_triplets = kind_of(model.posterior_) == TRIPLETS
+    rule, fixed = (_of_answers if of_triplets else _of_similarities)(model)
+    sentences = [rule]
     if isinstance(model.get_params()["features"], str):
         sentences.append(
             "Which objects have which features, and how many features there are, was inferred under the Indian buffet"
@@ -69,12 +68,29 @@ def _methods(model: Any) -> list[str]:
             "Which objects have which features, and how many features there are, was inferred under the phylogenetic"
             " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the objects."
         )
-    shape, rate = model.weight_prior
-    sentences.append(f"Weights had a Gamma prior with shape {shape:g} and rate {rate:g}.")
-    posterior = model.posterior_["posterior"]
-    sigma = posterior["sigma"].to_numpy()
-    if (sigma == sigma.flat[0]).all():
-        sentences.append(f"The standard deviation of the error was {number(float(sigma.flat[0]))}.")
-    else:
-        sentences.append(f"The standard deviation of the error was learned: {estimate(sigma)}.")
-    return sentences
+    shape, rate = model._weight_prior(of_triplets)
+    return [*sentences, f"Weights had a Gamma prior with shape {shape:g} and rate {rate:g}.", fixed]
+
+
+def _of_answers(model: Any) -> tuple[str, str]:
+    """How triplets were modelled, and what was fixed."""
+    value = {"exp": "the exponential of ", "ratio": "a constant plus "}[model.link]
+    return (
+        "Which pair of a set was called the most similar was modelled by additive clustering: each pair in proportion"
+        f" to {value}the sum of the weights of the features that both of its objects have.",
+        f"With probability {number(model.lapse)} a pair was named at random.",
+    )
+
+
+def _of_similarities(model: Any) -> tuple[str, str]:
+    """How similarities were modelled, and their error."""
+    constant = ", plus a constant" if model.constant else ""
+    sigma = model.posterior_["posterior"]["sigma"].to_numpy()
+    known = (
+        f"was {number(float(sigma.flat[0]))}" if (sigma == sigma.flat[0]).all() else f"was learned: {estimate(sigma)}"
+    )
+    return (
+        "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects is"
+        f" the sum of the weights of the features that both have{constant}, with normal error.",
+        f"The standard deviation of the error {known}.",
+    )

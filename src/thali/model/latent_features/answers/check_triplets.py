@@ -49,7 +49,8 @@ def triplet_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pa
     n = np.bincount(pair, totals[data.set_of])[:, None]
     x = np.bincount(pair, data.counts)[:, None]
     labels = np.asarray(data.labels, dtype=str)
-    named = pd.DataFrame({"a": labels[keys // data.n_options], "b": labels[keys % data.n_options]})
+    sides = {"a": labels[keys // data.n_options], "b": labels[keys % data.n_options]}
+    named = pd.DataFrame(sides | {"sets": np.bincount(pair)})
     rows = replicated_rows(x, n, expected / n, replicates)
     return finished_table(named, [rows], np.array([_distance(x, expected), _distance(replicates, expected)]))
 

@@ -1,22 +1,27 @@
-"""The posterior predictive check, of paired comparisons, of choices out of sets, or of best and worst."""
+"""The posterior predictive check, of paired comparisons, of choices out of sets, of best and worst, or of triplets."""
 
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import BEST_WORST, CHOICES
+from thali.data.kinds import BEST_WORST, CHOICES, TRIPLETS
 
 from .check import pair_check_table
 from .check_best_worst import best_worst_check_table
 from .check_sets import set_check_table
 from .check_ties import tied_check_table
-from .kind import kind_of
+from .check_triplets import triplet_check_table
+from .kind import kind_of, of_choices
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
 
-def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
-    """Observed proportions against replicates of the model: a row a compared pair, or a member of a set."""
+def check_table(tree: "xarray.DataTree", random_seed: Any = None, what: str = "check") -> "pandas.DataFrame":
+    """Observed proportions against replicates of the model: a row a compared pair, or a member of a set; `what` names
+    the question where there is no answer for such data."""
+    if kind_of(tree) == TRIPLETS:
+        return triplet_check_table(tree, random_seed)
+    tree = of_choices(tree, what)
     if kind_of(tree) == BEST_WORST:
         return best_worst_check_table(tree, random_seed)
     if kind_of(tree) == CHOICES:

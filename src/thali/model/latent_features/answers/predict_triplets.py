@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import suggest
-from thali.data.triplets import Triplets, pairs_in
+from thali.data.triplet_sets import pairs_in
+from thali.data.triplets import Triplets
 from thali.errors import ArgumentError, DataError
 from thali.posterior.interval import TAILS
 

@@ -122,7 +122,7 @@ def of_own(tree: "xarray.DataTree") -> Quantities:
 def of_presence(tree: "xarray.DataTree", sees_single: bool, sees_full: bool = True) -> Quantities:
     """`presence[a, b, ...]` of every feature with probability above .2, of single owners, and of all options, only if
     they matter."""
-    probable = features_table(tree, MIN_PRESENT)["members"]
+    probable: Any = features_table(tree, MIN_PRESENT)["members"]
     if not sees_single:
         probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior
     if not sees_full:

@@ -93,7 +93,7 @@ def pair_similarities(
 ) -> np.ndarray:
     """The similarity of each pair in each draw (draws, pairs): s with the link exp, otherwise (s + c) / mean."""
     shared = shared_draws(columns, constant, first, second, link)
-    if link != RATIO:
+    if constant is None:
         return shared
     n, sizes = columns.n_options, columns.sizes
     mean = columns.summed(columns.weights * sizes * (sizes - 1)) / (n * (n - 1))

@@ -156,7 +156,7 @@ def draw_constant(rng: Any, sets: Any, c: Any, b: Any) -> None:
 
 @scalar
 def draw_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
-    """Weights and constant, each Gamma(shape, rate), times one factor: their sum is independent of their proportions."""
+    """Weights and constant, each Gamma(shape, rate), times one factor: their sum does not depend on their shares."""
     total = c.real[CONSTANT]
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]

@@ -91,7 +91,8 @@ def empty_cache(sets: PairSets) -> PairSums:
     """Sums of no feature, and the constant at the start of a chain; values are filled in later."""
     pairs, rows = len(sets.lower), len(sets.times)
     constant = sets.shape / sets.rate if sets.is_ratio else 0.0
-    return PairSums(*np.zeros((4, pairs)), *np.zeros((2, rows)), np.array([constant]))
+    arrays: Any = [*np.zeros((4, pairs)), *np.zeros((2, rows)), np.array([constant])]
+    return PairSums(*arrays)
 
 
 @scalar
