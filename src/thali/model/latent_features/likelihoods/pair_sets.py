@@ -135,7 +135,7 @@ def probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
 def settle_row(sets: Any, c: Any, r: Any, is_kept: Any, lowest: Any) -> Any:
     """Change of the log-likelihood of row r under the trial values, which is stored if they are to be kept.
 
-    With `lowest` of 0 or more the row counts only if no object below this one has a pair in it that changes.
+    With `lowest` of 0 or more the row counts only if this is the lowest object of the pairs in it that change.
     """
     first, last = sets.start[r], sets.start[r + 1]
     total = 0.0
@@ -145,10 +145,13 @@ def settle_row(sets: Any, c: Any, r: Any, is_kept: Any, lowest: Any) -> Any:
     if total == c.total[r] and c.trial[chosen] == c.value[chosen] and total < HUGE:
         return 0.0
     if lowest >= 0:
+        found = sets.row_start.shape[0]
         for x in range(first, last):
             p = sets.pair[x]
-            if sets.lower[p] < lowest and c.trial_shared[p] != c.shared[p]:
-                return 0.0
+            if c.trial_shared[p] != c.shared[p]:
+                found = min(found, sets.lower[p])
+        if found != lowest:
+            return 0.0
     term = sets.times[r] * fast_log(max(probability(sets, c, r, total), LEAST))
     change = term - c.term[r]
     if is_kept:
