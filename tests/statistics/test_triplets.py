@@ -238,7 +238,7 @@ def scores(link, rounds, prior=None, weight_prior=(1.0, 1.0), n=5):
     return joint_distribution_test(prior, likelihood, ALL_OF_FIVE, expected, rounds, weight_prior=weight_prior)
 
 
-@pytest.mark.parametrize("rounds", [15_000, pytest.param(400_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [6_000, pytest.param(400_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("link", LINKS)
 def test_joint_distribution(link, rounds):
     found = scores(link, rounds)

@@ -84,12 +84,10 @@ def _series(own: Mapping[str, str]) -> tuple[str, ...]:
     """Three columns or more that are numbered from 1 or 0, or called a, b, c and the like."""
     for stem in OBJECTS:
         numbered = {int(m[1]): name for short, name in own.items() if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))}
-        for first in (1, 0):
-            found = []
-            while first + len(found) in numbered:
-                found.append(numbered[first + len(found)])
-            if len(found) > 2:
-                return tuple(found)
+        first = 0 if 0 in numbered else 1
+        found = [numbered[k] for k in range(first, first + len(numbered)) if k in numbered]
+        if len(found) > 2 and len(found) == len(numbered):
+            return tuple(found)
     for letters in LETTERS:
         for stem in OBJECTS:
             if all(f"{stem}{letter}" in own for letter in letters):
@@ -160,7 +158,7 @@ def _place_of(
     k = int((~is_it.any(axis=1)).argmax())
     found = texts[codes[k]] if codes[k] >= 0 else ""
     listed = ", ".join(repr(names[i]) for i in members[k])
-    what = f"{found!r}, column {name!r}, is not" if found else f"Column {name!r} is empty, but must name one"
+    what = f"{found!r}, column {name!r}, is not" if found else f"column {name!r} is empty, but must name one"
     raise DataError(
         f"In row {frame.index[k]} {what} of the objects asked about, {listed}; correct the row or remove it."
     )

@@ -119,14 +119,14 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     if not len(columns[0]):
         raise DataError("There is not a single question; the table has no rows.")
     index, names = columns[0].index, [str(column.name) for column in columns]
-    values = np.concatenate([column.to_numpy(dtype=object) for column in columns])
+    values = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
     codes, distinct = pd.factorize(values)
     texts = [as_label(value) for value in distinct]
     empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
-    rows = len(index)
+    m = len(columns)
 
     def place(k: int) -> str:
-        return f"in row {index[k % rows]}, column {names[k // rows]!r}"
+        return f"in row {index[k // m]}, column {names[k % m]!r}"
 
     if empty.any():
         raise DataError(f"An object is missing {place(int(empty.argmax()))}; fill it in or remove the row.")
@@ -137,7 +137,7 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
         k = int((numbers < 0).argmax())
         text = texts[codes[k]]
         raise DataError(f"{text!r} {place(k)} is not among `labels`.{suggest(text, known)}")
-    return numbers.reshape(len(columns), rows).T, known
+    return numbers.reshape(-1, m), known
 
 
 def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> tuple[np.ndarray, tuple[str, ...]]:
