@@ -74,10 +74,13 @@ def _methods(model: Any) -> list[str]:
 
 def _of_answers(model: Any) -> tuple[str, str]:
     """How triplets were modelled, and what was fixed."""
-    value = {"exp": "the exponential of ", "ratio": "a constant plus "}[model.link]
+    value, source = {
+        "exp": ("the exponential of ", " (Zheng, Pereira, Baker & Hebart, 2019)"),
+        "ratio": ("a constant plus ", ""),
+    }[model.link]
     return (
         "Which pair of a set was called the most similar was modelled by additive clustering: each pair in proportion"
-        f" to {value}the sum of the weights of the features that both of its objects have.",
+        f" to {value}the sum of the weights of the features that both of its objects have{source}.",
         f"With probability {number(model.lapse)} a pair was named at random.",
     )
 
