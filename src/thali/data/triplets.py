@@ -74,10 +74,10 @@ class Triplets(Frozen):
     >>> data
     Triplets(3 objects, 1 set of 3 pairs, 3 answers)
     >>> data.to_frame()
-              a       b  set  count
-    0       tea  coffee    0      2
-    1       tea   brick    0      1
-    2    coffee   brick    0      0
+            a       b  set  count
+    0     tea  coffee    0      2
+    1     tea   brick    0      1
+    2  coffee   brick    0      0
     """
 
     _FIELDS = ("labels", "start", "first", "second", "counts")

@@ -33,7 +33,7 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
         raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
     labels = tree["posterior"].to_dataset()["option"].values.tolist()
     columns = columns_of(tree)
-    patterns, pattern = _distinct(columns)
+    patterns, pattern = distinct(columns)
     # One entry a pattern and draw in which it occurs, in the order of the patterns.
     occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
     weight = np.bincount(at, columns.weights, minlength=len(occurrence))
@@ -89,7 +89,7 @@ def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
     return [place(members) for members in owners]
 
 
-def _distinct(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
+def distinct(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
     """The distinct owner sets, and for each column the number of its set."""
     number_of: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)
