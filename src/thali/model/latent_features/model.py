@@ -8,6 +8,8 @@ from .choice_answers import ChoiceAnswers
 from .engine import as_prior
 
 if TYPE_CHECKING:
+    import numpy
+
     from thali.trees.tree import Tree
 
 
@@ -107,6 +109,34 @@ class LatentFeatureModel(ChoiceAnswers):
         if kind_of(tree := self._fitted()) == TRIPLETS:
             return predicted_pairs(tree, sets, return_se)
         return super().predict_proba(sets, return_se)
+
+    def predict(self, data: Any = None) -> "numpy.ndarray":
+        """The posterior mean of what the likelihood's function `predict` says.
+
+        .. math:: \\frac1S \\sum_s \\text{predict}(\\text{data}, Z^{(s)}, w^{(s)})
+
+        Parameters
+        ----------
+        data : NamedTuple, optional
+            Data of the same class and labels, such as other covariates; None: those of the fit.
+
+        Returns
+        -------
+        ndarray
+            Of the shape that `predict` returns.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the likelihood has no function `predict`, or its shape changes from draw to draw.
+        DataError
+            If the data have other labels.
+        """
+        from .answers.own_prediction import prediction_mean
+
+        return prediction_mean(self._fitted(), self.likelihood, self._data_of_fit() if data is None else data)
 
     def _tree(self) -> "Tree | None":
         from .priors.phylogenetic import PhylogeneticBuffet

@@ -115,8 +115,10 @@ def constant_share(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_own(tree: "xarray.DataTree") -> Quantities:
-    """`presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
-    return of_presence(tree, bool(tree["constant_data"].dataset["sees_single"]))
+    """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
+    names = str(tree["constant_data"].dataset["parameters"].item()) if "parameters" in tree["constant_data"] else ""
+    own = {name: tree["posterior"].dataset[name].values for name in names.split(",") if name}
+    return own | of_presence(tree, bool(tree["constant_data"].dataset["sees_single"]))
 
 
 def of_presence(tree: "xarray.DataTree", sees_single: bool, sees_full: bool = True) -> Quantities:
