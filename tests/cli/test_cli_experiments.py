@@ -159,6 +159,7 @@ def test_files(run, fake, folder):
     assert result.code == 0, result.err
     assert "wrote the posterior, the tables and the pictures to found." in result.err
     tables = ["attribute_importance", "classes", "level_effects", "people", "summary", "willingness_to_pay"]
+    tables += ["individual_importance", "individual_level_effects", "individual_willingness_to_pay"]
     pictures = ["attribute_importance", "classes", "evidence_path", "level_effects", "segments", "willingness_to_pay"]
     wanted = {"posterior.nc", *(f"{name}.csv" for name in tables), *(f"{name}.png" for name in pictures)}
     assert set(os.listdir(folder / "found")) == wanted

@@ -44,8 +44,16 @@ def test_the_study_of_an_estimate(run, folder):
 
 def test_the_study_of_a_posterior(run):
     quick = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 1, "--price", "price"]
-    result = run("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html")
+    result = run("fit", "sim.csv", "--model", "HB", *quick, "--report", "study.html", "--out", "found")
     assert result.code == 0, result.err
+    each = {name[11:-4]: pd.read_csv(f"found/{name}") for name in os.listdir("found") if name.startswith("individual_")}
+    assert sorted(each) == ["importance", "level_effects", "willingness_to_pay"]
+    assert all(table["respondent"].nunique() == 12 for table in each.values())
+    assert list(each["willingness_to_pay"])[:4] == ["respondent", "attribute", "level", "over"]
+    by_attribute = pd.read_csv("found/attribute_importance.csv").set_index("attribute")["importance"]
+    assert each["importance"].groupby("attribute")["importance"].mean().to_dict() == pytest.approx(
+        by_attribute.to_dict()
+    )
     titles = ("Part of choices that", "Probability that a level", "Willingness to pay of the median person")
     assert all(title in result.out for title in titles) and result.out.count("89 % of people") == 3
     with open("study.html", encoding="utf-8") as file:

@@ -30,6 +30,7 @@ def test_classes_and_segments_are_printed_and_written(run, folder):
     tables = {"segments.csv", "segment_sizes.csv", "segment_profiles.csv", "summary.csv"}
     tables |= {"classes.csv", "numbers_of_classes.csv", "membership.csv"}
     study = {"level_effects", "attribute_importance", "willingness_to_pay"}
+    tables |= {f"individual_{name}.csv" for name in ("importance", "level_effects", "willingness_to_pay")}
     pictures = {f"{name}.png" for name in {*study, "segments"}}
     assert written == {"model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")

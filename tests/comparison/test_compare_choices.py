@@ -134,3 +134,35 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     assert "BASE" in result.out and "log score" in result.out
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"comparison.csv", "job", "predictions.csv"}
     assert "--folds is not for paired comparisons" in run("compare", "celebrities", "--folds", 3).err
+
+
+def judged(ties=0):
+    rng = np.random.default_rng(4)
+    rows = [(who, a, b) for who in range(12) for k, a in enumerate("abc") for b in "abc"[k + 1 :]]
+    table = pd.DataFrame(rows, columns=["subject", "first", "second"])
+    table["chosen"] = np.where(rng.random(len(table)) < 0.7, "first", "second")
+    table.loc[: ties - 1, "chosen"] = "tie"
+    return th.PairedComparisons.from_trials(table, subject="subject")
+
+
+def test_people_are_left_out_of_comparisons_as_of_choices():
+    models = {"BTL": th.EliminationByAspects("unique", method="maximum-likelihood")}
+    found = th.compare(models, judged(), leave_out="subject", folds=4, **QUIET)
+    as_choices = th.Choices.from_comparisons(judged())
+    pd.testing.assert_frame_equal(
+        found.drop(columns="seconds"),
+        th.compare(models, as_choices, leave_out="respondent", folds=4, **QUIET).drop(columns="seconds"),
+    )
+    assert found.loc["BTL", "respondents"] == 12 and found.loc["BTL", "tasks"] == 36
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (th.PairedComparisons([[0, 2], [1, 0]]), "do not say who answered"),
+        (judged(ties=2), r"2 of these are ties\. Give data\.without_ties"),
+    ],
+)
+def test_comparisons_of_which_no_people_can_be_left_out(data, sentence):
+    with pytest.raises(DataError, match=sentence):
+        th.compare({"BTL": th.EliminationByAspects("unique")}, data, leave_out="subject", **QUIET)

@@ -33,16 +33,16 @@ def test_importing_loads_nothing_heavy(statement):
 
 
 def test_importing_takes_a_tenth_of_a_second_at_most():
-    # The fastest of several: the budget is the package's, not that of a busy machine.
-    code = "import numpy, time; began = time.perf_counter(); import thali; print(time.perf_counter() - began)"
+    # CPU time, the least of several: the budget is that of the package, not of a busy machine.
+    code = "import numpy, time; began = time.process_time(); import thali; print(time.process_time() - began)"
     assert min(float(python(code)) for _ in range(5)) <= 0.1
 
 
 def test_help_takes_half_a_second_at_most():
     def seconds():
-        code = "import sys, time; began = time.perf_counter(); sys.argv = ['thali', '--help']\n"
+        code = "import sys, time; began = time.process_time(); sys.argv = ['thali', '--help']\n"
         code += "from thali.cli import main\ntry: main()\nexcept SystemExit: pass\n"
-        printed = python(code + "print(time.perf_counter() - began)").splitlines()
+        printed = python(code + "print(time.process_time() - began)").splitlines()
         assert printed[0].startswith("Usage: thali")
         return float(printed[-1])
 

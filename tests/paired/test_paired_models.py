@@ -24,6 +24,7 @@ from scipy.stats import binom, chi2, multinomial, norm, poisson
 import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.inference.seeds import streams
+from thali.model.elimination_ml import goodness
 
 
 def saturated(data):
@@ -479,3 +480,39 @@ def test_weights_without_a_maximum_are_warned_of_in_groups_and_orders():
         th.paired.group_test([always, always])
     with pytest.warns(EstimateWarning, match="no maximum"):
         th.paired.order_effect(always, [[0, 8, 9], [0, 0, 2], [0, 3, 0]])
+
+
+def people_of_two_groups(same, seed):
+    """Twelve people a group, each of whom answers every pair four times alike; of one worth, or of two."""
+    rng = np.random.default_rng(seed)
+    pairs = [("A", "B"), ("A", "C"), ("B", "C")]
+    rows = []
+    for who in range(24):
+        worth = {"A": 1.0 if same else 3.0 if who % 2 else -3.0, "B": 0.0, "C": 0.0}
+        for a, b in pairs:
+            first = rng.random() < 1 / (1 + np.exp(worth[b] - worth[a]))
+            rows += [(who, "fm"[who % 2], a, b, "first" if first else "second")] * 4
+    table = pd.DataFrame(rows, columns=["subject", "sex", "first", "second", "chosen"])
+    return th.PairedComparisons.from_trials(table, subject="subject").by_group("sex")
+
+
+def test_groups_of_people_are_tested_by_exchanging_people(monkeypatch):
+    monkeypatch.setattr(goodness, "SAMPLES", 79)
+    table = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table
+    assert table.loc["group", "test"] == "permutation" and table.loc["group", "p_value"] == pytest.approx(1 / 80)
+    again = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table
+    pd.testing.assert_frame_equal(table, again)
+    p = [th.paired.group_test(people_of_two_groups(True, seed)).p_value for seed in range(40)]
+    assert sum(value <= 0.05 for value in p) <= 8  # 2 expected; 9 or more once in 5,000 times
+    groups = people_of_two_groups(True, 0)
+    independent = [th.PairedComparisons(one.counts, one.labels) for one in groups.values()]
+    assert th.paired.group_test(independent).table.loc["group", "test"] == "chi-square"
+
+
+def test_a_group_keeps_its_people():
+    groups = people_of_two_groups(True, 3)
+    assert [len(one.subjects) for one in groups.values()] == [12, 12]
+    one = groups["m"]
+    assert set(one.people["sex"]) == {"m"} and list(one.people.index) == [str(name) for name in one.subjects]
+    total = sum(each.counts for each in one.by_subject().values())
+    np.testing.assert_array_equal(total, one.counts)

@@ -143,6 +143,7 @@ TESTS: tuple[ModelSpec, ...] = (
         "do groups of people differ in the weights; of --group COLUMN, or one file a group",
         GROUP,
         *_KNOWN,
+        _SEED,
         aliases=("groups", "group.test"),
     ),
     _test(

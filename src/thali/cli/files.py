@@ -5,7 +5,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._labels import shorten
@@ -27,6 +27,7 @@ class Answer(NamedTuple):
     tables: "dict[str, pandas.DataFrame]"  # by file name; the index is written if it has a name
     pictures: dict[str, Callable[[ModuleType], Any]]  # by file name, each as `png` takes it
     interrupted: bool = False  # whether Ctrl-C cut it short
+    individuals: "Mapping[str, Callable[[], pandas.DataFrame]]" = MappingProxyType({})  # by file name: CSV alone
 
 
 def check_folder(folder: Path) -> Path:
@@ -58,7 +59,7 @@ def check_folder(folder: Path) -> Path:
 
 
 def write_results(tree: "xarray.DataTree", answer: Answer, folder: Path, formats: Iterable[str] = ("csv",)) -> None:
-    """Write the model, each table in these formats and each picture as PNG, all or none.
+    """Write the model, each table in these formats, those of persons as CSV and each picture as PNG, all or none.
 
     Parameters
     ----------
@@ -80,6 +81,7 @@ def write_results(tree: "xarray.DataTree", answer: Answer, folder: Path, formats
     name = "posterior.nc" if "posterior" in tree.children else "model.nc"
     contents: dict[str, bytes | memoryview] = {name: store.to_netcdf(tree)}
     contents |= table_files(answer.tables, formats)
+    contents |= {f"{name}.csv": csv(table(), index=False) for name, table in answer.individuals.items()}
     contents |= {f"{name}.png": png(draw) for name, draw in answer.pictures.items()}
     write_all(folder, contents)
 

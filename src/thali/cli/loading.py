@@ -129,7 +129,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
     if data.subjects:
         what = plural(data.n_comparisons, "comparison") if pairs else plural(data.n_choices, "choice")
         about = "" if data.people is None else f" ({shorten(list(map(str, data.people.columns)))})"
-        said.append(f"{what} of {len(data.subjects):,} people{about}, which standard errors treat as independent")
+        said.append(f"{what} of {len(data.subjects):,} people{about}, whose answers a posterior takes for independent")
     if not pairs:
         return data, said, could_be
     ties = wanted.get("ties")

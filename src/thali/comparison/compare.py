@@ -8,7 +8,7 @@ from thali._arguments import one_of, whole
 from .engine import run_comparison
 from .naming import named_models, prepared_models, with_ties
 from .shards import checked_shard
-from .ways import WAYS, kind_of
+from .ways import WAYS, as_left_out, kind_of
 
 if TYPE_CHECKING:
     import pandas
@@ -65,8 +65,9 @@ def compare(
         names of the reference rows, "BASE" and "EMP", are taken.
     data : PairedComparisons, Choices, ChoiceExperiment, Similarities, or (X, y)
         X an array or data frame with a row an observation, y their classes.
-    leave_out : {"pair", "choice", "task", "respondent", "row"}, optional
-        What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; of `Choices`,
+    leave_out : {"pair", "subject", "choice", "task", "respondent", "row"}, optional
+        What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; all comparisons
+        of some subjects, which are then scored as choices of respondents, with errors over people; of `Choices`,
         choices (the default) or respondents; of a choice experiment, tasks of everybody (the default) or respondents;
         rows of (X, y).
     draws, tune, chains, thin : int, optional
@@ -181,6 +182,7 @@ def compare(
     >>> table["accuracy"].to_dict()
     {'BASE': 0.5, 'PL': 1.0}
     """
+    data, leave_out = as_left_out(data, leave_out)
     kind = kind_of(data)
     splitters, scorer = WAYS[kind]
     way = one_of("leave_out", next(iter(splitters)) if leave_out is None else leave_out, tuple(splitters))

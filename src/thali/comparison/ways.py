@@ -43,6 +43,31 @@ _TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIME
 _TYPES |= {Triplets: TRIPLETS}
 
 
+SUBJECT = "subject"
+
+
+def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
+    """Paired comparisons of which people are left out as choices of respondents; other data as they are.
+
+    Raises
+    ------
+    DataError
+        If there are ties, or nobody is told apart.
+    """
+    if not isinstance(data, PairedComparisons) or leave_out != SUBJECT:
+        return data, leave_out
+    if data.answers is None:
+        raise DataError(
+            "The comparisons do not say who answered; leave out pairs, or read the table with its column of subjects."
+        )
+    if data.n_ties:
+        raise DataError(
+            f"People are left out of choices without ties; {data.n_ties:,} of these are ties. Give "
+            'data.without_ties("half") or data.without_ties("drop"), or leave out pairs.'
+        )
+    return Choices.from_comparisons(data), Choosers.leave_out
+
+
 def kind_of(data: Any) -> str:
     """The kind of data that a comparison is given, of `thali.data.kinds`.
 

@@ -94,6 +94,16 @@ class Answers(Frozen):
         arrays = (array[order] for array in (subject, pair.astype(np.int32), *sums))
         return self._made_of(self.subjects, self.people, *arrays)
 
+    def of_subjects(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
+        """The answers of some people, by their places, and the pairs that these compared, which have new numbers."""
+        rows = np.isin(self.subject, members)
+        pairs, pair = np.unique(self.pair[rows], return_inverse=True)
+        subject = np.searchsorted(members, self.subject[rows]).astype(np.int32)
+        people = None if self.people is None else self.people.iloc[members]
+        arrays = (array[rows] for array in (self.wins, self.losses, self.tied))
+        names = tuple(self.subjects[k] for k in members)
+        return self._made_of(names, people, subject, pair.astype(np.int32), *arrays), pairs
+
     def without_ties(self, share: float) -> "Answers | None":
         """The same where a tie counts that share of a choice of either side; None if nothing is left."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied

@@ -10,6 +10,7 @@ from thali._labels import plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from .answers import Answers, Who
 from .best_worst_rows import example_of, long_table, rankings_of_answers
 from .choice_rows import ChoiceRows
 from .choice_sets import aggregated
@@ -141,16 +142,22 @@ class Choices(ChoiceRows):
         if not isinstance(data, PairedComparisons):
             raise DataError(f"from_comparisons needs PairedComparisons; got {type(data).__name__}.")
         data.refuse_ties()
-        counts = np.column_stack([data.wins, data.losses]).ravel()
-        choice = np.flatnonzero(counts)
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
+        if data.answers is not None:
+            each = data.answers
+            counts = np.column_stack([each.wins, each.losses])
+            row, side = np.nonzero(counts)
+            rows = each.subject[row].astype(np.int64), 2 * each.pair[row].astype(np.int64) + side, counts[row, side]
+            return cls._made_of(data.labels, each.subjects, start, members, *rows, None, each.people)
+        counts = np.column_stack([data.wins, data.losses]).ravel()
+        choice = np.flatnonzero(counts)
         return cls._made_of(
             data.labels, (), start, members, np.full(choice.size, -1), choice, counts[choice], None, None
         )
 
     def to_comparisons(self) -> PairedComparisons:
-        """Choices out of sets of two as paired comparisons; respondents are no longer told apart.
+        """Choices out of sets of two as paired comparisons.
 
         Returns
         -------
@@ -173,7 +180,12 @@ class Choices(ChoiceRows):
         first, second = self.members.reshape(-1, 2).T
         wins, losses = self.counts.reshape(-1, 2).T
         arrays = (first.copy(), second.copy(), wins.copy(), losses.copy())
-        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, None)
+        answers = None
+        if self.respondents and (self.respondent >= 0).all():
+            who = Who(self.respondents, self.respondent, self.people)
+            pair, is_first = self.choice // 2, self.choice % 2 == 0
+            answers = Answers.of_rows(who, pair, is_first, self.times, 0.0 * self.times)
+        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, answers)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.

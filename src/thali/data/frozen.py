@@ -51,9 +51,11 @@ class Frozen(Described):
 
 
 def _same(a: Any, b: Any) -> bool:
+    if a is None or b is None:
+        return a is b
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b)
-    if a is None or isinstance(a, tuple | str | int | float | Frozen):
+    if isinstance(a, tuple | str | int | float | Frozen):
         return a == b
     import pandas as pd
 

@@ -246,7 +246,8 @@ class PairRows(PairShapes):
         DataError
             If the data do not say who answered, or nothing of that name is known of them.
         """
-        each = self.by_subject()
+        if self.answers is None:
+            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
         known = [] if self.people is None else [str(name) for name in self.people.columns]
         if self.people is None or column not in known:
             has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"
@@ -254,20 +255,20 @@ class PairRows(PairShapes):
                 f"There is no column {column!r} that is the same in all rows of each person; {has}."
                 f"{suggest(column, known)}"
             )
-        group_of = self.people[column].dropna().map(as_label)
+        group_of = self.people[column].map(as_label, na_action="ignore").to_numpy(object)
+        answered = np.unique(self.answers.subject)
         found = {}
-        for group in dict.fromkeys(group_of):
-            members = [each[str(name)] for name in group_of.index[group_of == group] if str(name) in each]
-            pair = np.concatenate([np.column_stack([one.first, one.second]) for one in members])
-            sums = [np.concatenate([getattr(one, side) for one in members]) for side in ("wins", "losses", "tied")]
-            found[group] = self._summed(pair, sums)
+        for group in dict.fromkeys(group_of[~self.people[column].isna()]):
+            if len(members := np.intersect1d(np.flatnonzero(group_of == group), answered)):
+                found[group] = self._of_subjects(members)
         return found
 
-    def _summed(self, pair: np.ndarray, sums: list[np.ndarray]) -> Self:
-        """Comparisons whose pairs, first before second, may occur several times."""
-        pairs, row = np.unique(pair, axis=0, return_inverse=True)
-        added = [np.bincount(row.ravel(), side, len(pairs)) for side in sums]
-        return self._made_of(self.labels, pairs[:, 0], pairs[:, 1], *added, None, None)
+    def _of_subjects(self, members: np.ndarray) -> Self:
+        """The comparisons of some people, by their places, with all options."""
+        assert self.answers is not None
+        answers, pairs = self.answers.of_subjects(members)
+        sums = [np.bincount(answers.pair, each, len(pairs)) for each in (answers.wins, answers.losses, answers.tied)]
+        return self._made_of(self.labels, self.first[pairs], self.second[pairs], *sums, None, answers)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.

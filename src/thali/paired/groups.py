@@ -1,5 +1,6 @@
 """Do groups of judges differ in the weights of aspects?"""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from thali.model.elimination_ml.fit import estimate, vanishing
 from thali.model.elimination_ml.goodness import FitTest, equal_means_test, fit_test
 
 from .counted import as_groups, names_of, pooled
+from .permutation import permutation_test
 from .tests_of_models import log_binomial_half, log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class GroupTest(Printed):
     weights: "pandas.DataFrame"
 
 
-def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> GroupTest:
+def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random_seed: Any = 0) -> GroupTest:
     """Test whether groups have different weights, by likelihood ratios.
 
     - overall: are all frequencies of all cells equal (one Poisson mean)?
@@ -46,6 +48,9 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
         Of the same options in the same order.
     aspects, unique
         As those of `EliminationByAspects`; known aspects only.
+    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+        Of permutations: where all groups say who answered, as those of `PairedComparisons.by_group` do, the p-value of
+        "group" is that among random exchanges of people, whose own answers need not be independent.
 
     Returns
     -------
@@ -60,7 +65,8 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
 
     References
     ----------
-    Duineveld, Arents & King (2000), Log-linear modelling of paired comparison data from consumer tests.
+    Duineveld, Arents & King (2000), Log-linear modelling of paired comparison data from consumer tests. Good (2005),
+    Permutation, parametric, and bootstrap tests of hypotheses.
 
     Examples
     --------
@@ -110,14 +116,14 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True) -> Gro
         return fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * free**2)
 
     test = model_test(max(2.0 * (saturated - by_group), 0.0))
-    table = tests_table(
-        rows,
-        {
-            "overall": lambda value: equal_means_test(cells, value),
-            "model": lambda _: test,
-            "imbalance": lambda value: equal_means_test(n, value),
-        },
-    )
+    tests: dict[str, Callable[[float], FitTest]] = {
+        "overall": lambda value: equal_means_test(cells, value),
+        "model": lambda _: test,
+        "imbalance": lambda value: equal_means_test(n, value),
+    }
+    if len(each) > 1 and all(data.answers is not None for data in each):
+        tests["group"] = lambda value: permutation_test(each, together, value, weights * (len(each) - 1), random_seed)
+    table = tests_table(rows, tests)
     columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {"together": together.weights}
     return GroupTest(
         title=f"Tests of group effects ({plural(len(each), 'group')})",

@@ -27,7 +27,8 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
 
     .. math:: W = (C u)' [C \operatorname{cov}(u) C']^- (C u)
 
-    has approximately a chi-square distribution whose degrees of freedom are the rank of C.
+    has approximately a chi-square distribution whose degrees of freedom are the rank of C. Where standard errors are
+    over S people, :math:`W (S - r) / (r (S - 1))` is compared with F on r and S - r degrees of freedom (Hotelling).
 
     Parameters
     ----------
@@ -62,7 +63,6 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     (2, 86.14)
     """
     import pandas as pd
-    from scipy.special import ndtr
 
     one_of("scale", scale, ("utility", "weights"))
     found = estimates_of(model, "wald_test")
@@ -83,15 +83,23 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
             "A contrast has no standard error, for it involves only weights that are zero; leave it out."
         )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
-    p_value = chi_square_tail(statistic, df)
+    p_value = chi_square_tail(statistic, df) if found.error_df is None else over_people(statistic, df, found.error_df)
     error = np.sqrt(np.diag(spread))
     z = estimate / error
-    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": 2 * ndtr(-np.abs(z))})
+    table = pd.DataFrame({"estimate": estimate, "std_error": error, "z": z, "p_value": found.tail(z)})
     table.index = [f"contrast {row + 1}" for row in range(len(c))]
     note = f"W = {statistic:.6g} on {df} df, p = {p_value:.4g}"
     return WaldTest(
         f"Wald test on the {'utility scale' if scale == 'utility' else 'weights'}", table, note, statistic, df, p_value
     )
+
+
+def over_people(statistic: float, df: int, error_df: int) -> float:
+    """P(W >= statistic) where the covariance is one of `error_df` + 1 people."""
+    from scipy.special import fdtrc
+
+    rest = error_df + 1 - df
+    return float(fdtrc(df, rest, max(statistic, 0.0) * rest / (df * error_df)))
 
 
 def _matrix(contrasts: Any, names: list[str], what: str) -> np.ndarray:

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_WIDE = 1.96  # standard errors of a 95 % interval
-
-
 @picture
 def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "Axes":
     """Draw the utility of each option, for which Bradley and Terry's models say worth, on a logarithmic axis.
@@ -63,7 +60,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True) -> "A
         (ax,) = new_axes(4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
     rows = np.arange(n)
     some = utility > 0.0
-    reach = np.exp(_WIDE * np.nan_to_num(error[some]))
+    reach = np.exp(found.reach * np.nan_to_num(error[some]))
     low, high = utility[some] / reach, utility[some] * reach
     bars = {"fmt": "o", "markersize": 5, "color": COLOURS[0], "ecolor": "0.4", "elinewidth": 1.2, "capsize": 2.5}
     ax.errorbar(utility[some], rows[some], xerr=[utility[some] - low, high - utility[some]], **bars)

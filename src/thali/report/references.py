@@ -17,6 +17,8 @@ REFERENCES = {
     " 193–218.",
     "Kamakura & Russell (1989)": "Kamakura, W. A., & Russell, G. J. (1989). A probabilistic choice model for market"
     " segmentation and elasticity structure. Journal of Marketing Research, 26, 379–390.",
+    "Liang & Zeger (1986)": "Liang, K.-Y., & Zeger, S. L. (1986). Longitudinal data analysis using generalized linear"
+    " models. Biometrika, 73, 13–22.",
     "Luce (1959)": "Luce, R. D. (1959). Individual choice behavior: A theoretical analysis. Wiley.",
     "McFadden (1974)": "McFadden, D. (1974). Conditional logit analysis of qualitative choice behavior. In P. Zarembka"
     " (Ed.), Frontiers in econometrics (pp. 105–142). Academic Press.",
@@ -29,6 +31,8 @@ REFERENCES = {
     " inferring features from similarity judgments. Advances in Neural Information Processing Systems, 19, 1033–1040.",
     "Polson, Scott & Windle (2013)": "Polson, N. G., Scott, J. G., & Windle, J. (2013). Bayesian inference for logistic"
     " models using Pólya–Gamma latent variables. Journal of the American Statistical Association, 108, 1339–1349.",
+    "Rao & Scott (1984)": "Rao, J. N. K., & Scott, A. J. (1984). On chi-squared tests for multiway contingency tables"
+    " with cell proportions estimated from survey data. The Annals of Statistics, 12, 46–60.",
     "Rossi, Allenby & McCulloch (2005)": "Rossi, P. E., Allenby, G. M., & McCulloch, R. (2005). Bayesian statistics and"
     " marketing. Wiley.",
     "Shepard & Arabie (1979)": "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of"

@@ -81,7 +81,7 @@ def run_compare(
     """
     import thali
     from thali.comparison.shards import ELSEWHERE, checked_shard
-    from thali.comparison.ways import WAYS, kind_of
+    from thali.comparison.ways import SUBJECT, WAYS, as_left_out, kind_of
 
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
@@ -95,12 +95,13 @@ def run_compare(
     data, recognised = load(found, spec, _arguments(spec, values, DATA))
     if spec.data == (CLASSES,):
         data = data.covariates, data.labels
+    data, leave_out = as_left_out(data, own["leave_out"])
     kind = kind_of(data)
     notify(f"{data_name}: {recognised}")
     _refuse_others(kind, data_name, typed, own)
-    if own["leave_out"] not in (None, *WAYS[kind][0]):
-        wanted = " or ".join(WAYS[kind][0])
-        raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {own['leave_out']!r}.")
+    if leave_out not in (None, *WAYS[kind][0]):
+        wanted = " or ".join([*WAYS[kind][0], *[SUBJECT] * (kind == PAIRS)])
+        raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
     if kind == PAIRS:
         notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
@@ -108,7 +109,7 @@ def run_compare(
     run: dict[str, Any] = (_BUDGET if latent else {}) | {
         name: values[name] for name in (*_RUN, "cores") if name in values
     }
-    run |= own | {"shard": shard, "random_seed": values.get("seed")}
+    run |= own | {"leave_out": leave_out, "shard": shard, "random_seed": values.get("seed")}
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}

@@ -27,4 +27,9 @@ def answer(fitted: Fitted, prepared: Asked) -> Answer:
         quantities,
         judgement(model, fitted.words),
     ]
-    return Answer("\n\n".join(parts), tables | study.tables(), drawn(model, fitted.spec) | study.pictures())
+    return Answer(
+        "\n\n".join(parts),
+        tables | study.tables(),
+        drawn(model, fitted.spec) | study.pictures(),
+        individuals=study.individuals,
+    )

@@ -1,5 +1,6 @@
 """What the printed answers of all models of choice experiments share: attributes, levels, money, a market."""
 
+import functools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,9 @@ class Study(NamedTuple):
     importance: "pandas.DataFrame"
     pay: "pandas.DataFrame | None"  # where there is a price
     shares: "pandas.DataFrame | None"  # of a market
+    individuals: (
+        "dict[str, Callable[[], pandas.DataFrame]]"  # by file name: a row for each respondent, where they differ
+    )
 
     def tables(self) -> "dict[str, pandas.DataFrame]":
         """By file name."""
@@ -87,11 +91,22 @@ def study_of(fitted: Fitted, asked: Asked) -> Study:
     model, seed = fitted.model, fitted.run.get("random_seed") or 0
     how = {"cores": fitted.run.get("cores"), "random_seed": seed}
     interval = {name: value for name, value in fitted.wanted.items() if name == "ci"}
+    effects = model.level_effects(**interval, **how)
+    individuals: dict[str, Callable[[], pandas.DataFrame]] = {}
+    if "people_lb" in effects:
+        individuals = {
+            "individual_level_effects": lambda: model.level_effects(each_person=True, **how),
+            "individual_importance": lambda: model.attribute_importance(each_person=True, **how),
+        }
+        if asked.price is not None:
+            pay = functools.partial(model.willingness_to_pay, asked.price, each_person=True, **interval)
+            individuals["individual_willingness_to_pay"] = pay
     return Study(
-        model.level_effects(**interval, **how),
+        effects,
         model.attribute_importance(**interval, **how),
         None if asked.price is None else model.willingness_to_pay(asked.price, **interval),
         None if asked.market is None else model.market_shares(asked.market, **interval, **how),
+        individuals,
     )
 
 

@@ -34,7 +34,7 @@ def answer(fitted: Fitted, prepared: Asked) -> Answer:
         "numbers_of_classes": tried,
         "membership": model.membership_,
     }
-    return Answer("\n\n".join(parts), tables | study.tables(), study.pictures())
+    return Answer("\n\n".join(parts), tables | study.tables(), study.pictures(), individuals=study.individuals)
 
 
 def _aligned(table: "pandas.DataFrame") -> str:

@@ -52,6 +52,8 @@ def _report(model: Any, weights, scale, residuals) -> str:
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     if zero:
         parts[0] += f"\nNo weight is left to {', '.join(zero)}; zero is at the boundary, and has no standard error."
+    if source := model.estimates_.error_source:
+        parts[0] += f"\n{source}"
     return "\n\n".join(parts)
 
 

@@ -33,7 +33,7 @@ def answer(fitted: Fitted, prepared: Asked) -> Answer:
         pictures["segments"] = lambda plots: plots.segments(model)
     if "log_evidence" in trace_of(model.posterior_):
         pictures["evidence_path"] = lambda plots: plots.evidence_path(model)
-    return Answer(report(fitted, summary, classes, study), tables, pictures)
+    return Answer(report(fitted, summary, classes, study), tables, pictures, individuals=study.individuals)
 
 
 def report(fitted: Fitted, summary: "pandas.DataFrame", classes: "pandas.DataFrame", study: Study) -> str:

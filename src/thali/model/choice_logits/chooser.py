@@ -48,6 +48,9 @@ class LogitChooser(Chooser):
         that sum to 1; None: the population is as the respondents are.
     covariance : array (K p, K p), optional
         Of the estimate that the first draw is; the others are of its sampling distribution. None: of a posterior.
+    kinds : array (D, respondents), optional
+        Of an estimate the kind of everybody in each draw but the first, where `membership` says it. None: `membership`
+        holds in all draws.
     directions : array (attributes,), optional
         Which order of levels each attribute was made to keep.
     """
@@ -61,10 +64,12 @@ class LogitChooser(Chooser):
         membership: np.ndarray | None = None,
         population: Population | None = None,
         covariance: np.ndarray | None = None,
+        kinds: np.ndarray | None = None,
         directions: np.ndarray | None = None,
     ) -> None:
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
         self.membership, self.population, self.covariance = membership, population, covariance
+        self.kinds = kinds
         self.is_estimate = covariance is not None
         self.people: pandas.DataFrame | None = data.people
         self.directions = np.zeros(len(data.attributes), np.int64) if directions is None else directions
@@ -115,12 +120,23 @@ class LogitChooser(Chooser):
             kept = np.unique(np.append(0, kept))
         found = self._with(self.tastes[kept])
         found.chain, found._draws = self.chain[kept], self._draws[kept]
+        found.kinds = None if self.kinds is None else self.kinds[kept]
         return found
 
     def _with(self, tastes: np.ndarray) -> Self:
         """The same people with other tastes."""
         found = copy(self)
-        found.tastes = tastes
+        found.tastes, found.kinds = tastes, None
+        return found
+
+    def _weights_of_kinds(self, weights: np.ndarray) -> np.ndarray:
+        """The weight of each kind in each draw (draws, kinds), of weights of respondents that sum to 1."""
+        if self.membership is None:
+            return np.broadcast_to(weights, self.tastes.shape[:2])
+        found = np.tile(weights @ self.membership, (len(self.tastes), 1))
+        if self.kinds is not None:
+            for kind in range(found.shape[1]):
+                found[1:, kind] = (self.kinds[1:] == kind) @ weights
         return found
 
     def shares(
@@ -146,36 +162,42 @@ class LogitChooser(Chooser):
                 yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
             return
         of_people = np.ones(len(self.data.respondents)) if weights is None else weights
-        weight = of_people / of_people.sum()
-        weight = weight if self.membership is None else weight @ self.membership
+        weight = self._weights_of_kinds(of_people / of_people.sum())
         for draws in _blocks(len(self.tastes), self.tastes.shape[1] * rows):
-            tastes = self.tastes[draws]
-            yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
+            yield draws, self.tastes[draws], weight[draws]
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         matrix = self.coding.rows(products)
         people = self.tastes.shape[1] if self.membership is None else len(self.membership)
         for draws in _blocks(len(self.tastes), people * len(matrix)):
             utility = self.tastes[draws] @ matrix.T
-            if self.membership is not None and self.has_individuals:
-                utility = np.einsum("nk,dkj->dnj", self.membership, utility)
-            yield utility
+            if self.membership is None or not self.has_individuals:
+                yield utility
+                continue
+            mixed = np.einsum("nk,dkj->dnj", self.membership, utility)
+            if self.kinds is not None:
+                later = slice(1 if draws.start == 0 else 0, None)
+                own = self.kinds[draws][later].astype(np.int64)
+                mixed[later] = np.take_along_axis(utility[later], own[:, :, None], axis=1)
+            yield mixed
 
     def effects(self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any) -> Effects:
         from scipy.special import expit
 
         of_people, of_draws = [], []
+        people = len(self.data.respondents)
+        mean = None if self.membership is None else self._weights_of_kinds(np.full(people, 1.0 / people))
         for differences, weight in self._differences(pairs):
             by_draw = np.empty(self.tastes.shape[:2])
             for draws in _blocks(len(self.tastes), self.tastes.shape[1] * len(differences)):
                 by_draw[draws] = expit(self.tastes[draws] @ differences.T) @ weight
             whole = by_draw[0] if self.is_estimate else by_draw.mean(axis=0)
-            if self.membership is None:
+            if self.membership is None or mean is None:
                 of_people.append(whole)
                 of_draws.append(by_draw.mean(axis=1))
             else:
                 of_people.append(self.membership @ whole)
-                of_draws.append(by_draw @ self.membership.mean(axis=0))
+                of_draws.append((by_draw * mean).sum(axis=1))
         return Effects(np.stack(of_people, axis=1), np.stack(of_draws, axis=1), self.chain)
 
     def _differences(self, pairs: Sequence[tuple[int, int, int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -235,7 +257,7 @@ class LogitChooser(Chooser):
         tastes, mix = self._tastes_of(person)
         u = (tastes @ matrix.T).reshape(*tastes.shape[:2], len(every), len(rows))
         p = np.concatenate([_softmax(u[..., a:b]) for a, b in pairwise(first_row)], axis=-1)
-        p = np.einsum("dkvr,k->dvr", p, mix)
+        p = np.einsum("dkvr,dk->dvr", p, mix)
         return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
 
     def _common_levels(self, attribute: int) -> list[tuple[float, float]]:
@@ -249,10 +271,10 @@ class LogitChooser(Chooser):
         return [(float(level), float(share)) for level, share in zip(levels, counts / counts.sum(), strict=True)]
 
     def _tastes_of(self, person: int) -> tuple[np.ndarray, np.ndarray]:
-        """Tastes (draws, kinds, p) of the kinds that a person may be of, and how far the person is of each."""
+        """Tastes (draws, kinds, p) of the kinds that a person may be of, and how far (draws, kinds) the person is."""
         if self.membership is None:
-            return self.tastes[:, person : person + 1], np.ones(1)
-        return self.tastes, self.membership[person]
+            return self.tastes[:, person : person + 1], np.ones((len(self.tastes), 1))
+        return self.tastes, self._weights_of_kinds(np.eye(1, len(self.membership), person)[0])
 
     def errors(self, values: np.ndarray, chain: np.ndarray) -> np.ndarray:
         from thali.posterior.summary import mean_errors

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import permutations
 from math import factorial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Rows(NamedTuple):
     """Answers that were given to sets of m members."""
 
     members: np.ndarray  # (rows, m) options: the best, the worst, the others
+    answer: np.ndarray  # (rows,)
     counts: np.ndarray  # (rows,)
 
 
@@ -108,6 +109,19 @@ class BestWorstProblem(NamedTuple):
             hessian += np.bincount(at, (count[:, :, None] * curve).ravel(), n * n)
         return Slopes(gradient, hessian.reshape(n, n), information)
 
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, answers) is sparse."""
+        from scipy.sparse import csr_array
+
+        found = np.zeros((tally.shape[0], self.n_aspects))
+        asked = self.with_counts(np.asarray(tally.sum(axis=0)))
+        for rows in asked._rows():
+            by_member, _ = _SLOPES[self.rule](above_zero(weights[rows.members]), self.lapse)
+            row, options = np.repeat(np.arange(len(rows.members)), rows.members.shape[1]), rows.members.ravel()
+            shape = len(rows.members), self.n_aspects
+            found += tally[:, rows.answer] @ csr_array((by_member.ravel(), (row, options)), shape=shape)
+        return found
+
     def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""
         near = np.maximum(weights, TINY * weights.max())
@@ -125,7 +139,7 @@ class BestWorstProblem(NamedTuple):
                 best, worst = (each[given[part], None] for each in (answers.best, answers.worst))
                 order = np.argsort(np.where(places == best, 0, np.where(places == worst, 1, 2)), axis=1, kind="stable")
                 members = self.members[np.take_along_axis(places, order, axis=1)]
-                yield Rows(members, self.counts[given[part]])
+                yield Rows(members, given[part], self.counts[given[part]])
 
 
 def _entries(m: int, rule: str) -> int:

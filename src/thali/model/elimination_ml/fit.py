@@ -14,6 +14,7 @@ from ..latent_features.likelihoods.best_worst import RANKING
 from ..latent_features.likelihoods.elimination import Elimination, as_pairs
 from ..latent_features.priors.given import Given
 from .aspects import KnownAspects, known_aspects
+from .clusters import clusters_of
 from .estimates import Estimates
 from .identify import check_identified
 from .maximum import maximise, starting_points
@@ -118,7 +119,7 @@ def at_maximum(
     """The estimates for aspects that are checked already."""
     pose = problem(data, known.owners, lapse, extra, ties, best_worst)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
-    return Estimates(data, known, float(lapse), pose, maximise(pose, points), best_worst)
+    return Estimates(data, known, float(lapse), pose, maximise(pose, points), best_worst, clusters_of(data, ties))
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:

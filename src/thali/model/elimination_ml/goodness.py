@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from thali._arguments import whole
 from thali._described import Described, Description
 from thali.inference.seeds import streams
+
+from .clusters import DesignEffect
 
 # By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05 then has a size of
 # .06 at most (benchmarks/chi_square_size.py).
@@ -29,18 +31,23 @@ _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is lin
 @dataclass(frozen=True)
 class FitTest(Described):
     """A test of fit: G² as `statistic`, `df`, `p_value` (NaN where the test says nothing), `samples` of the bootstrap
-    (0: chi-square), and `why` the test is not by chi-square. `print` shows a sentence."""
+    (0: chi-square), and `why` the test is not by chi-square; `people`, whose answers need not be independent of each
+    other (0: all comparisons are). `print` shows a sentence."""
 
     statistic: float
     df: int
     p_value: float
     samples: int = 0
     why: str = ""
+    people: int = 0  # over whom the test is; 0: comparisons count as independent
+    is_permutation: bool = False  # whether the samples exchange people
 
     @property
     def kind(self) -> str:
-        """Where the p-value comes from: "chi-square", "bootstrap", or "none"."""
-        return "none" if math.isnan(self.p_value) else "bootstrap" if self.samples else "chi-square"
+        """Where the p-value comes from: "chi-square", "bootstrap", "permutation", or "none"."""
+        if math.isnan(self.p_value):
+            return "none"
+        return "permutation" if self.is_permutation else "bootstrap" if self.samples else "chi-square"
 
     def __str__(self) -> str:
         if self.kind == "none":
@@ -51,9 +58,11 @@ class FitTest(Described):
         return Description("Test of fit", note=str(self))
 
     def _source(self) -> str:
+        over = f", over {self.people:,} people" if self.people else ""
         if self.kind == "chi-square":
-            return ""
-        return f", of {self.samples:,} parametric bootstrap samples" + (f", as {self.why}" if self.why else "")
+            return over
+        samples = "permutations of people" if self.is_permutation else "parametric bootstrap samples"
+        return f"{over}, of {self.samples:,} {samples}" + (f", as {self.why}" if self.why else "")
 
 
 def fit_test(
@@ -67,6 +76,7 @@ def fit_test(
     samples: int | None = None,
     random_seed: Any = 0,
     unit: str = "pair",
+    effect: Callable[[], DesignEffect] | None = None,
 ) -> FitTest:
     r"""Test a model against the one in which each pair, or set, has probabilities of its own.
 
@@ -98,6 +108,10 @@ def fit_test(
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     unit : {"pair", "set"}
         What was compared.
+    effect : callable, optional
+        Finds how G² is distributed over people: about a times chi-square with f degrees of freedom, where a f and
+        2 a² f are the mean and the variance of its limit (Rao & Scott 1984); samples of a bootstrap are multiplied by
+        its mean over df. None: all comparisons are independent.
 
     Returns
     -------
@@ -107,7 +121,8 @@ def fit_test(
     ----------
     Davison & Hinkley (1997), Bootstrap methods and their application, section 4.4; Lawley (1956), A general method for
     approximating to the distribution of likelihood ratio criteria; McCullagh & Nelder (1989), Generalized linear
-    models, section 4.4.5 (single comparisons); Williams (1976), Improved likelihood ratio tests for complete
+    models, section 4.4.5 (single comparisons); Rao & Scott (1984), On chi-squared tests for multiway contingency tables
+    with cell proportions estimated from survey data; Williams (1976), Improved likelihood ratio tests for complete
     contingency tables.
     """
     if samples is not None:
@@ -115,14 +130,26 @@ def fit_test(
     if why := _silent(totals, df, is_whole, unit):
         return FitTest(statistic, df, math.nan, 0, why)
     if samples is None and close_to_chi_square(totals, inverse, df):
-        return FitTest(statistic, df, chi_square_tail(statistic, df))
+        if effect is None:
+            return FitTest(statistic, df, chi_square_tail(statistic, df))
+        found = effect()
+        return FitTest(statistic, df, found.p_value(statistic), people=found.people)
     why = "" if samples else f"{_OFTEN[unit]} too seldom for the chi-square distribution"
     if samples is None:
         if work > _DEAR:
             why += f", and a bootstrap of so many {unit}s takes long; ask for it in Python with fit_test(samples=99)"
             return FitTest(statistic, df, math.nan, 0, why)
-        samples = SAMPLES if work <= _CHEAP else FEW_SAMPLES
-    return bootstrapped(statistic, df, replicate, samples, random_seed, why)
+        samples = samples_for(work)
+    if effect is None:
+        return bootstrapped(statistic, df, replicate, samples, random_seed, why)
+    found = effect()
+    test = bootstrapped(statistic / found.mean, df, replicate, samples, random_seed, why)
+    return replace(test, statistic=statistic, people=found.people)
+
+
+def samples_for(work: float) -> int:
+    """How many samples take seconds."""
+    return SAMPLES if work <= _CHEAP else FEW_SAMPLES
 
 
 def bootstrapped(

@@ -1,6 +1,6 @@
 """The log-likelihood of weights given choices out of sets of any size, where every option has one aspect, its own."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -98,6 +98,19 @@ class LuceProblem(NamedTuple):
         hessian[np.diag_indices_from(hessian)] += by_option(bend - rest)
         information = by_option(expected * (1.0 - 2.0 * q) + q**2 * of_set)
         return Slopes(by_option(slope - rest), hessian, information)
+
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, places) is sparse."""
+        from scipy.sparse import csr_array
+
+        q, p = self._shares(weights, beta)
+        r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
+        slope = tally.multiply(r * np.repeat(self.strength(weights, beta) > 0.0, self.sizes)[None]).tocsr()
+        places = np.arange(len(self.members))
+        ones, set_of = np.ones(len(places)), np.repeat(np.arange(len(self.sizes)), self.sizes)
+        to_option = csr_array((ones, (places, self.members)), shape=(len(places), self.n_aspects))
+        to_set = csr_array((ones, (places, set_of)), shape=(len(places), len(self.sizes)))
+        return (slope @ to_option - (slope @ to_set) @ self._rows(q)).toarray()
 
     def _rows(self, values: np.ndarray):
         """Values of the places as a sparse array, sets by options."""

@@ -51,7 +51,9 @@ class MaximumLikelihoodElimination(Model):
     ----------
     weights_, standard_errors_, utility_scale_, utility_covariance_ : pandas.Series, the last a DataFrame
         The weights (they sum to 1; unique aspects first) and their standard errors; the utility of each option, the sum
-        of the weights of its aspects (normalised), with its covariance.
+        of the weights of its aspects (normalised), with its covariance. Where the data say who answered, and people are
+        five more than free weights, errors and tests are over people, whose answers need not be independent of each
+        other (Liang & Zeger 1986, Rao & Scott 1984).
     log_likelihood_, deviance_, df_, p_value_, pearson_, aic_, bic_ : float
         Multinomial coefficients included; the deviance G² is against the saturated model.
     lapse_ : float
@@ -62,7 +64,9 @@ class MaximumLikelihoodElimination(Model):
     References
     ----------
     Tversky (1972); Wickelmaier & Schmid (2004), A Matlab function to estimate choice model parameters from
-    paired-comparison data. Davidson (1970) for ties; Plackett (1975), The analysis of permutations, for rankings.
+    paired-comparison data. Liang & Zeger (1986), Longitudinal data analysis using generalized linear models; Rao &
+    Scott (1984), On chi-squared tests for multiway contingency tables. Davidson (1970) for ties; Plackett (1975), The
+    analysis of permutations, for rankings.
 
     Examples
     --------
@@ -165,7 +169,7 @@ class MaximumLikelihoodElimination(Model):
 
     @property
     def standard_errors_(self) -> "pandas.Series":
-        """Standard errors of `weights_`, from the observed information; NaN for a weight that is zero."""
+        """Standard errors of `weights_`, over people or by the observed information; NaN for a weight that is zero."""
         import pandas as pd
 
         found = self._maximum()
@@ -313,7 +317,9 @@ class MaximumLikelihoodElimination(Model):
 
     def _answers(self) -> Facts:
         tie = self.tie_
+        df = self._maximum().error_df
         return (
+            *(() if df is None else (("standard errors", f"over {df + 1:,} people"),)),
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all comparisons, with {self._maximum().coefficients})"),
             *(() if tie is None else (("ties", f"nu {tie:.4g} (standard error {self.tie_std_error_:.2g})"),)),
             ("deviance", f"G² {self.deviance_:,.2f} on {plural(self.df_, 'degree')} of freedom"),
@@ -346,7 +352,9 @@ class MaximumLikelihoodElimination(Model):
         -------
         pandas.DataFrame
             One row an aspect: weight, std_error, z and p_value (Wald test that the weight is zero; missing for unique
-            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (95 % interval).
+            aspects, whose weights are above zero wherever an option was ever chosen), lower and upper (95 % interval);
+            where errors are over people (by Student's t), std_error_independent is what they would be if all choices
+            were independent.
             ``attrs`` holds lapse, log_likelihood, deviance, df, p_value, pearson, aic and bic, with ties also tie and
             tie_std_error.
 

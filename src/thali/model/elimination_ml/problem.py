@@ -146,6 +146,27 @@ class Problem(NamedTuple):
             information = np.append(information, -bend_tie.sum())
         return Slopes(gradient, hessian, information)
 
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, outcomes) is sparse."""
+        from scipy.sparse import csr_array
+
+        own, other = self.advantages(weights, beta)
+        q, rest = shares(own, other)
+        toward, away = by_logit(q, rest, self.lapse)[:2]
+        by_logit_q = np.column_stack([toward, -away])
+        if self.tied is not None:
+            lean = (toward - away) / 2
+            tie = outcomes(*self.choice_probabilities(weights, beta), np.exp(beta[-1]))[:, [1]]
+            by_logit_q = np.column_stack([toward, lean, -away]) - tie * lean[:, None]
+        pairs, per = by_logit_q.shape
+        pair_of = np.repeat(np.arange(pairs), per)
+        slope = tally @ csr_array((by_logit_q.ravel(), (np.arange(per * pairs), pair_of)), shape=(per * pairs, pairs))
+        change = scaled(self.first, weights, self.first @ weights) - scaled(self.second, weights, other)
+        found = [_dense(slope @ change), slope @ self.extra]
+        if self.tied is not None:
+            found.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
+        return np.hstack(found)
+
     def _by_logit(self, q: np.ndarray, rest: np.ndarray, beta: np.ndarray) -> tuple[Any, ...]:
         """Of each pair the first and second derivative by logit q, the expected information, and those of ties."""
         toward, away, bend_toward, bend_away = by_logit(q, rest, self.lapse)
@@ -252,6 +273,10 @@ def scaled(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
     if isinstance(pattern, np.ndarray):
         return pattern * weights * inverse[:, None]
     return pattern.multiply(weights).multiply(inverse[:, None]).tocsr()
+
+
+def _dense(array: Any) -> np.ndarray:
+    return array if isinstance(array, np.ndarray) else array.toarray()
 
 
 def _gram(rows: Any, weight: np.ndarray) -> np.ndarray:

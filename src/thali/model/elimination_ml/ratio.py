@@ -30,7 +30,8 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
     which under the smaller model has about a chi-square distribution with as many degrees of freedom as the larger
     model has weights more, even if pairs were compared only once, as long as there are ten comparisons for each weight.
-    (Where weights are zero the test is conservative.)
+    (Where weights are zero the test is conservative.) Where the data say who answered, the distribution is that over
+    people, whose answers need not be independent (Rao & Scott 1984).
 
     Parameters
     ----------
@@ -84,7 +85,9 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
             f"{small.log_likelihood:.6g}), so its fit missed the maximum; fit it again with another random_seed."
         )
     statistic = max(statistic, 0.0)
-    p_value = chi_square_tail(statistic, df)
+    effect = small.design_effect(large) if small.is_over_people and large.is_over_people else None
+    p_value = chi_square_tail(statistic, df) if effect is None else effect.p_value(statistic)
+    over = "" if effect is None else f" over {effect.people:,} people"
     comparisons = float(large.pose.totals.sum())
     import pandas as pd
 
@@ -94,7 +97,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
-            [f"Chi-square {statistic:.4f} on {df} df, p = {p_value:.4g}"]
+            [f"Chi-square {statistic:.4f} on {df} df, p = {p_value:.4g}{over}"]
             + rough("It is", comparisons, large.n_parameters)
         ),
         statistic=statistic,

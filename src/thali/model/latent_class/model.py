@@ -363,6 +363,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             self.membership_.to_numpy(),
             lambda kept, rng: (tastes[kept], sizes[kept]),
             covariance=np.nan_to_num(self.covariance_.to_numpy()[self.n_classes_ - 1 :, self.n_classes_ - 1 :]),
+            kinds=np.concatenate([draws.of_people[:1], draws.of_people]),
         )
 
     def _preferences(self) -> "Preferences":

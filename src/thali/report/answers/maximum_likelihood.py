@@ -59,10 +59,10 @@ def _methods(model: Any) -> list[str]:
         first = "Choices were modelled by the choice rule of Bradley & Terry (1952) and Luce (1959)."
     else:
         first = "Choices were modelled as elimination by aspects (Tversky, 1972) with given aspects."
-    fitted = (
-        "Weights were estimated by maximum likelihood (Wickelmaier & Schmid, 2004); standard errors are those of the"
-        " observed information."
-    )
+    errors = "are those of the observed information"
+    if model.estimates_.is_over_people:
+        errors = "and tests of fit are over people (Liang & Zeger, 1986; Rao & Scott, 1984)"
+    fitted = f"Weights were estimated by maximum likelihood (Wickelmaier & Schmid, 2004); standard errors {errors}."
     if isinstance(model.estimates_.pose, BestWorstProblem):
         first += " " + best_worst_sentence(model.best_worst)
     lapse = f"The probability of a choice at random was fixed at {model.lapse_:g}."
