@@ -49,7 +49,8 @@ def recovery(n: int, n_features: int, count: int, draws: int, seed: int, rivals:
     test = th.datasets.triplets(n, 100_000, random_seed=seed, n_features=n_features).held_out
     warnings.simplefilter("ignore", th.errors.ThaliWarning)  # the verdict is printed
     began = time.process_time()
-    model = th.AdditiveClustering().fit(made.data, draws=draws, tune=draws, random_seed=1, progressbar=False, cores=1)
+    run = {"draws": draws, "tune": draws, "thin": 5, "chains": 2, "random_seed": 1, "cores": 1, "progressbar": False}
+    model = th.AdditiveClustering().fit(made.data, **run)
     seconds = time.process_time() - began
     members = [tuple(str(i) for i in np.flatnonzero(column)) for column in made.features.T]
     found = model.features(0.0).set_index("members")["probability"].reindex(members).fillna(0.0)
@@ -96,7 +97,7 @@ def main(small: bool = False, spose: str = "", cblearn: str = "", large: bool = 
         cost(20, 3, 2_000, 10, 1)
         return
     for count in (30_000, 3_000):
-        recovery(30, 8, count, 500, 1, rivals)
+        recovery(30, 8, count, 200, 1, rivals)
     cost(100, 10, 100_000, 200, 1)
     if large:
         cost(1_000, 50, 1_000_000, 60, 1)
