@@ -140,7 +140,7 @@ def temperatures_of(tree: "xarray.DataTree") -> int:
 
 
 def advice_of_choices(tree: "xarray.DataTree") -> Advice:
-    """Remedies for chains of choices that disagree; known aspects leave nothing to temper."""
+    """Remedies for chains of choices or triplets that disagree; known aspects leave nothing to temper."""
     if np.ptp(tree["posterior"].dataset["n_features"].values) == 0:
         return Advice()
     return _tempered(temperatures_of(tree), (Setting("tempering", 8),))
@@ -185,6 +185,6 @@ _ADVICE = {
     CHOICES: advice_of_choices,
     BEST_WORST: advice_of_choices,
     SIMILARITIES: advice_of_similarities,
-    TRIPLETS: advice_of_similarities,
+    TRIPLETS: advice_of_choices,
     OWN: advice_of_own,
 }

@@ -1,5 +1,6 @@
 """A likelihood of the user's own, written as plain functions."""
 
+import hashlib
 import inspect
 from collections import namedtuple
 from collections.abc import Callable, Mapping
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import usable
+from thali._jit import constants_digest, usable
 from thali.errors import ArgumentError
 
 from .. import operations
@@ -172,8 +173,23 @@ class Custom:
         in the same class of data."""
         key = (self.log_likelihood, self.of_pair, self.of_option, allocates, of_data, *self.parameters, self.log_prior)
         if key not in _CLASSES:
-            _CLASSES[key] = _class_of(self, allocates, of_data)
+            source = self._source(allocates, of_data)
+            name = f"Custom_{source[:24]}"
+            if not source:
+                _CLASSES[key] = _class_of(self, allocates, of_data, "Custom", False)
+            else:  # functions that were defined once more are the same functions
+                made = globals().get(name) or _class_of(self, allocates, of_data, name, True)
+                _CLASSES[key] = globals()[name] = made
         return _CLASSES[key]
+
+    def _source(self, allocates: bool, of_data: Any) -> str:
+        """A hash of all that the class is made of, by which compiled code is found again; "" if it cannot be told."""
+        functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
+        digests = ["none" if function is None else constants_digest(function) for function in functions]
+        if "" in digests:
+            return ""
+        fields = () if of_data is None else of_data._fields
+        return hashlib.sha256(repr((digests, allocates, fields, tuple(self.parameters))).encode()).hexdigest()
 
     def at(self, data: Any, values: Mapping[str, float]) -> Any:
         """The data of the user with these values of the parameters."""
@@ -230,10 +246,11 @@ class Custom:
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
-def _class_of(custom: Custom, allocates: bool, of_data: Any) -> Any:
+def _class_of(custom: Custom, allocates: bool, of_data: Any, name: str, is_known: bool) -> Any:
     """A NamedTuple class with the operations that follow from the functions."""
     own = ["kind", "first", "second"] if custom.parameters else []
-    cls: Any = namedtuple("Custom", ["data", "n", *own], module=__name__)
+    cls: Any = namedtuple(name, ["data", "n", *own], module=__name__)
+    cls.source = is_known
     cls.allocates = allocates
     for operation, answer in (term_sums if custom.terms else full_evaluation).ANSWERS.items():
         operation.register(cls)(answer)
