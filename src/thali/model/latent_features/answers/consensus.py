@@ -97,7 +97,7 @@ def _likeness_of_draws(columns: Columns, pattern: Any, patterns: Any, share: Any
     draws = np.unique(np.linspace(0, columns.n_draws - 1, min(columns.n_draws, MOST_DRAWS)).astype(int))
     found = np.full(len(draws), np.nan)
     for row, draw in enumerate(draws.tolist()):
-        mine = np.arange(columns.first_column[draw], columns.first_column[draw + 1])
+        mine = np.arange(int(columns.first_column[draw]), int(columns.first_column[draw + 1]))
         mine = mine[kept[mine]]
         numbers, at = np.unique(pattern[mine], return_inverse=True)
         weights = np.bincount(at, share[mine], len(numbers))
