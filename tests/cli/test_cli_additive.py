@@ -105,6 +105,8 @@ def test_options_reach_the_model(run, fake):
         "constant": False,
         "sampler": None,
         "tempering": 12,
+        "link": "exp",
+        "lapse": 0.01,
     }
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     assert fake.budget == budget

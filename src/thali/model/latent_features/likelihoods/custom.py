@@ -103,7 +103,9 @@ class Custom:
     simulate: Callable[..., Any] | None = None
     pointwise: Callable[..., Any] | None = None
     predict: Callable[..., Any] | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # its keys are the names that samplers record
+    parameters: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # its keys are the names that samplers record
     log_prior: Callable[..., Any] | None = None
 
     unique = False  # no option has a fixed unique feature
