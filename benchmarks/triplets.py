@@ -20,7 +20,7 @@ Measured (a busy machine):
     Of 100,000 triplets of 100 objects with 10 features 1,000 sweeps take 26 CPU s; of 1,000,000 triplets of 1,000
     objects with 54 features one sweep takes 7.4 CPU s, and all .89 GB. Aimed at: 300 and 60 CPU s, 4 GB.
 
-    Without tempering one or two of 30,000 triplets' features differ from chain to chain; `fit` then starts anew with
+    Without tempering one or two of 30,000 triplets' features differ from chain to chain; `fit` then starts again with
     `tempering=8` unless `draws` are given. cblearn could not be installed where this was measured.
 """
 

@@ -36,7 +36,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numba import config, njit, typeof
 from numba.core.cpu import CPUTargetOptions
 from numba.core.dispatcher import Dispatcher
@@ -44,7 +43,7 @@ from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
 from ._kernel_cache import KernelCache, folder_of, refusal
-from ._kernel_sources import digest_of, modules_with_kernels
+from ._kernel_sources import digest_of, modules_with_kernels, text_of
 from ._linked_code import APART, LINKED
 from .inference.interrupts import held_back
 
@@ -244,9 +243,6 @@ def _called(function: Any) -> list[Any]:
     ]
 
 
-_KNOWN = ("cmath", "math", "numpy")  # modules of which users' functions may take anything, and are still found again
-
-
 def constants_digest(function: Any) -> str:
     """A hash of a user's function, of those that it calls, and of every value that is compiled into them; "" if one of
     these may change unseen, such as another module of the user."""
@@ -264,25 +260,11 @@ def constants_digest(function: Any) -> str:
             plain = getattr(value, "py_func", value)
             if isinstance(plain, types.FunctionType):
                 waiting.append(plain)
-            elif (text := _text_of(value)) is None:
+            elif (text := text_of(value)) is None:
                 return ""
             else:
                 digest.update(f"{name}={text};".encode())
     return digest.hexdigest()
-
-
-def _text_of(value: Any) -> str | None:
-    """A value that is compiled into code, as text; None if it is of a kind that text does not tell apart."""
-    if isinstance(value, types.ModuleType):
-        return value.__name__ if value.__name__.split(".")[0] in _KNOWN else None
-    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
-        return repr(value)
-    if isinstance(value, tuple) and type(value) is tuple:
-        parts = [_text_of(each) for each in value]
-        return None if None in parts else repr(parts)
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
-        return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
-    return None
 
 
 def _codes_of(function: Any) -> list[Any]:

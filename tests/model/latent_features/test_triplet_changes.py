@@ -97,7 +97,7 @@ def test_probabilities_of_draws_without_a_value_are_equal():
     assert p[0] == pytest.approx([1 / 3] * 3)
 
 
-def test_the_sum_of_weights_and_constant_is_drawn_anew_at_the_same_shares():
+def test_the_sum_of_weights_and_constant_is_drawn_at_the_same_shares():
     from thali.model.latent_features.likelihoods.pair_set_operations import draw_sum
 
     model, (state, cache) = start_of(TEN, "ratio", np.eye(10, 3) + np.eye(10, 3, -4), [0.5, 1.0, 2.0], lo=1)
