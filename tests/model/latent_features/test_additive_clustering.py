@@ -134,6 +134,7 @@ def test_one_chain_settles_nothing():
 def test_parameters_as_in_scikit_learn():
     model = th.AdditiveClustering(features=3, sigma=0.1)
     parameters = model.get_params()
-    assert list(parameters) == ["features", "sigma", "alpha", "weight_prior", "constant", "sampler", "tempering"]
+    names = ["features", "sigma", "alpha", "weight_prior", "constant", "sampler", "tempering", "link", "lapse"]
+    assert list(parameters) == names
     assert repr(type(model)(**parameters)) == repr(model) == "AdditiveClustering(features=3, sigma=0.1)"
     assert model.set_params(features=4).get_params()["features"] == 4
