@@ -77,6 +77,13 @@ def share(name: str | Fact, value: Any, meaning: str) -> float:
     return float(value)
 
 
+def proportion(name: str | Fact, value: Any, meaning: str) -> float:
+    """A number above 0 and up to 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) <= 1.0:
+        raise ArgumentError(_named(name), f" is {meaning} and must be above 0 and at most 1; got {value!r}.")
+    return float(value)
+
+
 def between(name: str | Fact, value: Any, meaning: str) -> float:
     """A number between 0 and 1, which are excluded."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < 1.0:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 DECIMALS, _MOST_DECIMALS = 3, 6
+LARGEST_R_HAT = 100.0  # that is written out: a larger one says no more
 _LARGE = 10_000.0  # from here on thousands are set apart
 
 
@@ -39,6 +40,8 @@ def in_a_column(column: str, value: float) -> str:
         return "-"
     if is_count(column):
         return f"{value:,.0f}"
+    if column == "r_hat" and value > LARGEST_R_HAT:
+        return f"> {LARGEST_R_HAT:.0f}"
     return f"{value:.{DECIMALS + 1 if column.startswith('mcse') else DECIMALS}f}"
 
 

@@ -18,6 +18,7 @@ from thali.cli.reports import Fitted
 from thali.cli.reports.additive import report
 from thali.data import kinds
 from thali.errors import ArgumentError
+from thali.model.latent_features.answers.check import check_sentence
 from thali.model.latent_features.spec import ADDITIVE
 from thali.reading.recognise import read
 
@@ -25,8 +26,16 @@ DRINKS = ["tea", "coffee", "milk", "water"]
 TABLE = ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\nwater,.1,.15,.2,1\n"
 CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
-EVERYTHING = ["estimate.csv", "features.csv", "features.png", "n_features.png", "overlap.png", "posterior.nc"]
-EVERYTHING += ["similarity.csv", "similarity.png", "summary.csv", "trace.png"]
+EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "features.png", "membership.png"]
+EVERYTHING += [
+    "n_features.png",
+    "overlap.png",
+    "posterior.nc",
+    "similarity.csv",
+    "similarity.png",
+    "summary.csv",
+    "trace.png",
+]
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 
@@ -105,11 +114,41 @@ def test_options_reach_the_model(run, fake):
         "constant": False,
         "sampler": None,
         "tempering": 12,
+        "method": "mcmc",
         "link": "exp",
         "lapse": 0.01,
     }
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     assert fake.budget == budget
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("learned", "learned"), ("0.2", 0.2)])
+def test_a_standard_deviation_or_that_it_is_learned(run, fake, typed, meant):
+    assert run("fit", "alike.csv", "--sigma", typed, "--draws", 20).code == 0
+    assert fake.asked["sigma"] == meant
+    wrong = run("fit", "alike.csv", "--sigma", "learnt")
+    assert (
+        wrong.code == 2 and "--sigma must be learned, or a number; got 'learnt'. Did you mean 'learned'?" in wrong.err
+    )
+
+
+def test_the_best_answer_alone(run, fake):
+    assert run("fit", "alike.csv", "--method", "map").code == 0
+    assert fake.asked["method"] == "map"
+    wrong = run("fit", "alike.csv", "--method", "map", "--tune", 5)
+    assert wrong.code == 2 and "--tune" in wrong.err
+
+
+def test_features_of_similar_owners_are_taken_for_one(run, fake, folder):
+    result = run("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out")
+    assert result.code == 0, result.err
+    assert "features of different draws with similar owners are taken for one" in result.out
+    written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
+    assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
+    assert "stability" in pd.read_csv(folder / "out" / "features.csv")
+    assert "taken for one" not in run("fit", "alike.csv", "--draws", 50).out
+    wrong = run("fit", "alike.csv", "--similar", 2)
+    assert wrong.code == 2 and "--similar is the Jaccard index" in wrong.err
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))])
@@ -217,7 +256,8 @@ def test_an_exported_table_says_which_sigma_it_lost(run, folder):
 
 def reported(model, kind="expectation"):
     fitted = Fitted(ADDITIVE, "", model, None, {}, {}, OptionWords(ADDITIVE.options))
-    return report(fitted, model.summary(), model.features(), model.estimate(kind))
+    checked = check_sentence(model.check(0))
+    return report(fitted, model.summary(), model.features(), model.estimate(kind), checked)
 
 
 def test_the_number_of_features_with_and_without_singles():
@@ -266,7 +306,9 @@ def test_sigma_and_alpha_say_where_they_come_from(settings, sigma, alpha):
     text = reported(made_up(4, **settings))
     assert re.search(f"^Standard deviation σ of a similarity: {sigma}", text, re.MULTILINE)
     assert re.search(f"^Concentration α: {alpha}", text, re.MULTILINE)
-    assert "Prior of each weight and of the constant: Gamma(shape 1, rate 10), with mean 0.1 " in text
+    assert re.search(
+        r"^Prior of each weight and of the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
+    )
 
 
 @pytest.mark.fit
@@ -348,7 +390,7 @@ def test_out_holds_everything_and_nothing_else(run, fake, folder):
     assert fitted.labels == tuple(DRINKS)
     np.testing.assert_allclose(fitted.matrix, model.estimate().similarity)  # type: ignore[attr-defined]
     assert "converged" in pd.read_csv(out / "features.csv")
-    assert pd.read_csv(out / "summary.csv", index_col="quantity").index[0] == "n_features"
+    assert pd.read_csv(out / "summary.csv", index_col="quantity").index[0] == "n_shared_features"
     for picture in out.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
 

@@ -105,11 +105,14 @@ def test_the_report(run, fake):
     out = result.out
     assert out.startswith("8 respondents, 40 tasks") and "battery: 4 h < 8 h < 12 h" in out
     table = model.classes()
-    for row in table.head(15).itertuples():
-        assert f"{row.importance:.3f}" in out and out.count(f"  {row._1}\n") == 1
-    shown, rest = table.head(20), table.iloc[20:]
-    others = int(re.search(r"other \(([\d,]+)", table["class"].iloc[-1])[1]) + len(table) - 1 - len(shown)
-    assert f"... and {others} more, which have {rest['importance'].sum():.3f} of the importance" in out
+    shown = table[table["stability"] >= 0.5].head(20)
+    for row in shown.itertuples():
+        similar = f" (and {row.rules - 1:.0f} similar)" if row.rules > 1 else ""
+        assert f"{row.importance:.3f}" in out and out.count(f"  {row.stability:.2f}  {row._1}{similar}\n") == 1
+    assert (shown["rules"] > 1).any()
+    rest, others = table["importance"].sum() - shown["importance"].sum(), table.attrs["classes"] - len(shown)
+    assert f"... {others} more, less important or different from chain to chain, which have {rest:.3f} of the" in out
+    assert out.index("Probability that a level is preferred") < out.index("Classes of products, the most important")
     effect = model.level_effects().set_index(["attribute", "level", "over"]).loc[("price", "100", "250")]
     line = re.search(r"^price +100 over 250 +(.*)$", out, re.MULTILINE)[1]
     assert line.split("  ")[0] == f"{effect['effect']:.3f}"

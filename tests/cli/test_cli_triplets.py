@@ -8,8 +8,8 @@ ODD = (
 )
 SIMILAR = ",tea,coffee,milk\ntea,1,.8,.3\ncoffee,.8,1,.4\nmilk,.3,.4,1\n"
 RUN = ("--draws", 12, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
-EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "n_features.png", "pairs.csv", "posterior.nc"]
-EVERYTHING += ["summary.csv", "trace.png"]
+EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png", "n_features.png"]
+EVERYTHING += ["pairs.csv", "posterior.nc", "summary.csv", "trace.png"]
 
 
 @pytest.fixture(autouse=True)

@@ -59,7 +59,7 @@ class MadeUp(AdditiveClustering):
         type(self).asked, type(self).data = self.get_params(), data
         type(self).budget = {"draws": draws, "chains": chains, **budget}
         self.happens()
-        likelihood = self._parts(data)["likelihood"]
+        likelihood = self._parts_but_sigma(data)["likelihood"]
         drawn = [
             made_up_chain(
                 data.n_options,

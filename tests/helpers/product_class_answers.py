@@ -142,12 +142,14 @@ def functionals(draws: Particles) -> np.ndarray:
     return rows
 
 
-def predicted(draws: Particles, products) -> np.ndarray:
-    """Probabilities of the products for person 1 and for a new one."""
+def predicted(draws: Particles, products, seed: int) -> np.ndarray:
+    """Probabilities of the products for person 1 and for a new one; groups with the same seed err alike."""
     rows = np.arange(len(products))
     ends = np.array([0, len(products)])
     twice = [np.concatenate([rows, rows]), np.array([*ends, 2 * len(products)]), np.array([0, 1, 2])]
-    return choice_probabilities(draws, np.array(products), *twice, np.array([0, -1]), cores=1, repeats=8)
+    return choice_probabilities(
+        draws, np.array(products), *twice, np.array([0, -1]), cores=1, repeats=8, random_seed=seed
+    )
 
 
 def of_group(draws: Particles, group: int) -> Particles:

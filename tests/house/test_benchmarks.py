@@ -30,6 +30,7 @@ def benchmark(monkeypatch):
         pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),  # compiles four samplers
         ("battles", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
+        ("class_chains", "chains for .03"),
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),
         ("latent_class", "times_found"),

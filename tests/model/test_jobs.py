@@ -351,7 +351,7 @@ def test_annealed_chains_run_until_they_agree(monkeypatch):
     for name, values in once.items():
         np.testing.assert_array_equal(found[name], values, err_msg=name)
     monkeypatch.setattr(sampling._Work, "_is_settled", lambda self, verdict: True)
-    assert fitted("annealed product classes", 1, sweeps=None, chains=2)._state_.draws == 1000
+    assert fitted("annealed product classes", 1, sweeps=None, chains=2)._state_.draws == 500
     with pytest.raises(ArgumentError, match="method='smc' cannot go on"):
         fitted("particles", 2).continue_fit(5)
 

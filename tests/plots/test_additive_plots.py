@@ -61,10 +61,9 @@ def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkey
 def test_the_matrix_leaves_single_owners_out_and_marks_what_is_not_settled():
     model = made_up(4, common=((0, 1), (2,)), beside=0.0, kept_by=SPLIT)
     table = model.features()
-    assert [(2,), (0, 1), (1, 2, 3)] == sorted((tuple(map(int, m)) for m in table["members"]), key=len)
+    assert [(0, 1), (1, 2, 3)] == sorted((tuple(map(int, m)) for m in table["members"]), key=len)
     ax = plots.features(model)
-    shared = table[table["members"].map(len) > 1]
-    expected = [f"{p:.2f}" + "*" * (not converged) for p, converged in shared[["probability", "converged"]].values]
+    expected = [f"{p:.2f}" + "*" * (not converged) for p, converged in table[["probability", "converged"]].values]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == expected
     assert sum(name.endswith("*") for name in expected) == 1
     assert ax.get_xlabel() == "probability of the feature\n(* the chains do not agree on it)"

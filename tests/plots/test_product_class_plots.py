@@ -67,7 +67,8 @@ def assert_no_overlap(ax):
 
 def test_classes(model):
     shares, importance = plots.classes(model, max_classes=12)
-    table = model.classes(cover=1.0).head(12)
+    table = model.classes(cover=1.0)
+    table = table[table["stability"] >= 0.5].head(12)
     widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
     np.testing.assert_allclose(widths, [table["share"], table["importance"]])
     labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]

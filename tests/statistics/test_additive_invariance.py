@@ -10,7 +10,7 @@ from problems import build_additive, contents, make_state, random_similarities
 
 import thali as th
 from thali.model.latent_features.likelihoods.residuals import VARIANCE
-from thali.model.latent_features.moves import births, flips, split_join
+from thali.model.latent_features.moves import births, flips, joint_rows, split_join
 from thali.model.latent_features.operations import cache_at, open_members, rebuild
 from thali.model.latent_features.priors.finite import FiniteFeatures
 from thali.model.latent_features.priors.ibp import IndianBuffet
@@ -227,3 +227,46 @@ def test_planted_errors_are_seen():
     model, first = two_levels(TWO, 0, (1.0, 0.3))
     product = product_of_posteriors(model, TWO, (1.0, 0.5))
     assert invariance_error(flip_or_swap(model), first, level_key, product) > 1e-3
+
+
+THREE = [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+
+
+def together(model, i, but=None):
+    """The memberships of object i in columns that are chosen by the owners but one, i itself unless told otherwise."""
+
+    def step(rng, pair):
+        state, cache = pair
+        size = joint_rows.choose_overlapping(rng, state, i if but is None else but)
+        if size > 1:
+            joint_rows.draw_memberships(rng, model, cache, state, i, size)
+
+    return step
+
+
+@pytest.fixture
+def in_pairs(monkeypatch):
+    """Two columns at a time, so that three leave a choice."""
+    monkeypatch.setattr(joint_rows, "BLOCK", 2)
+    monkeypatch.setattr(joint_rows, "FIRST", 4)
+
+
+@DATA
+def test_memberships_of_an_object_drawn_together(data, in_pairs):
+    model, first = start(data, THREE, [0.31, 0.17, 0.4], rows=5)
+    first[0].real[BETA] = 0.3
+    assert invariance_error(together(model, 1), first, key, target(data, IndianBuffet())) < EXACT
+
+
+def test_memberships_drawn_together_on_a_tree():
+    prior = PhylogeneticBuffet(th.Tree.from_newick("((0:.3,1:.3):.7,2:1);"))
+    model, first = start(GAP, MATRIX, prior=prior)
+    assert invariance_error(together(model, 1), first, key, target(GAP, prior)) < EXACT
+
+
+def test_a_choice_of_columns_that_looks_at_what_is_drawn_is_seen(in_pairs):
+    """Planted: the object itself counts among the owners by which columns are chosen."""
+    model, first = start(COMPLETE, [[1, 0, 1], [1, 1, 0], [0, 1, 1]], [0.3, 0.2, 0.4], rows=5)
+    right = target(COMPLETE, IndianBuffet())
+    assert invariance_error(together(model, 0), first, key, right) < EXACT
+    assert invariance_error(together(model, 0, but=2), first, key, right) > 1e-6

@@ -99,7 +99,7 @@ def test_five_per_cent_in_the_conditional_of_sigma_are_found(monkeypatch, factor
 
 def test_the_prior_of_sigma_is_held_at_that_of_the_design():
     small, large = (th.Similarities(scale * th.datasets.numbers().matrix) for scale in (1.0, 3.0))
-    held = th.AdditiveClustering(constant=False)._held_to(small).likelihood
+    held = th.AdditiveClustering(sigma="learned", constant=False)._held_to(small).likelihood
     assert held.first_variance(large) == Additive().first_variance(small) != Additive().first_variance(large)
     assert not held.constant
     assert Additive(0.1).held_to(small) == Additive(0.1)

@@ -16,4 +16,4 @@ import thali as th
 def fit(data, **run):
     """The fitted model of the data of the JSON file."""
     similarities = th.Similarities(np.array(data["similarity"], float), data["labels"])
-    return th.AdditiveClustering("ibp").fit(similarities, **run)
+    return th.AdditiveClustering("ibp", sigma="learned", weight_prior=(1.0, 10.0)).fit(similarities, **run)

@@ -13,4 +13,4 @@ import thali as th
 def fit(data, **run):
     """The fitted model of the data of the JSON file."""
     similarities = th.Similarities(np.array(data["similarity"], float), data["labels"], sigma=data["sigma"])
-    return th.AdditiveClustering(6).fit(similarities, **run)
+    return th.AdditiveClustering(6, weight_prior=(1.0, 10.0)).fit(similarities, **run)

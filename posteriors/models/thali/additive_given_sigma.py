@@ -14,4 +14,4 @@ import thali as th
 def fit(data, **run):
     """The fitted model of the data of the JSON file."""
     similarities = th.Similarities(np.array(data["similarity"], float), data["labels"])
-    return th.AdditiveClustering(data["features"]).fit(similarities, **run)
+    return th.AdditiveClustering(data["features"], weight_prior=(1.0, 10.0)).fit(similarities, **run)

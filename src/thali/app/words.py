@@ -51,6 +51,7 @@ _LABELS = {
     "respondent": "Who answered",
     "second": "Second of two options",
     "sigma": "Standard deviation of a similarity",
+    "similar": "Similar classes count as one",
     "symmetrize": "Two sides of a square that differ",
     "target": "Classes",
     "thin": "Sweeps for each draw",
@@ -80,10 +81,11 @@ HELP = {
     "coding": "What a value of the outcome means, one a line: VALUE=first, VALUE=second or VALUE=tie.",
     "none": "Its label among the alternatives; or the column that holds 1 in its rows; or COLUMN=VALUE.",
     "tempering": "Replicas at several temperatures, so that chains change between families of features.",
-    "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10; the default suits similarities"
-    " between about 0 and 1.",
+    "weight_prior": "Shape and rate of the Gamma prior of each weight, such as 1,10; by default its mean is a tenth of"
+    " the largest similarity.",
     "transform": "What the weights weigh.",
     "choose": "By what the number of classes is chosen, if several are given.",
+    "similar": "The share of their products that two classes must have in common to count as one; 1: never.",
     "market": "A table of products, one a row, whose market shares are predicted; a column scenario makes several"
     " markets.",
     "knots": "Numbers at which the slope of an attribute changes, or how many there are, one attribute a line:"
@@ -107,7 +109,7 @@ METHODS = {
     "gibbs": "the whole posterior, by sampling",
     "polya-gamma": "the whole posterior, by sampling",
     "holmes-held": "the whole posterior, by the sampler of Holmes and Held",
-    "map": "the most probable weights alone",
+    "map": "the most probable answer alone, without probabilities",
     "variational": "an approximation of the posterior",
 }
 VALUES = {

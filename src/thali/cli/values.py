@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
-from thali.model.spec import CELL, CONTRASTS, COUNTS, CUTS, FEATURES, LISTS, NAMES, NUMBERS, PAIRS, Option
+from thali.model.spec import CELL, CONTRASTS, COUNTS, CUTS, FEATURES, LISTS, NAMES, NUMBER, NUMBERS, PAIRS, Option
 
 
 def value_of(option: Option, typed: Any) -> Any:
@@ -47,6 +47,16 @@ def _as_it_is(option: Option, typed: Any) -> Any:
         known = " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
         raise ArgumentError(Argument(option.name), f" must be {known}; got {typed!r}.{suggest(typed, words)}")
     return typed
+
+
+def _number(option: Option, typed: str) -> float:
+    try:
+        return float(typed)
+    except ValueError:
+        words = "".join(f"{word}, or " for word in option.words)
+        raise ArgumentError(
+            Argument(option.name), f" must be {words}a number; got {typed!r}.{suggest(typed, list(option.words))}"
+        ) from None
 
 
 def _numbers(option: Option, typed: str) -> int | tuple[float, ...]:
@@ -124,6 +134,7 @@ def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
 
 
 _READ = {
+    NUMBER: _number,
     NUMBERS: _numbers,
     COUNTS: _counts,
     NAMES: _names,

@@ -61,6 +61,15 @@ TEMPERING = Option(
     metavar="auto|off|N|1,T,...",
     words={"auto": None, "off": False},
 )
+SIMILAR = Option(
+    "similar",
+    "Take features of different draws for one if their owners have at least this Jaccard index, such as 0.8: for more"
+    " than about thirty options or objects.",
+    float,
+    REPORT,
+    default="features of exactly the same owners",
+    check=partial(between, meaning="the Jaccard index from which on features are taken for one"),
+)
 TREE = Option(
     "tree",
     "A tree of related options, which share aspects more readily: a table of two columns, option and group, or a Newick"

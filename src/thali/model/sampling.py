@@ -95,7 +95,7 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         tempered = found is not None and found.place["tempered"]
         work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered)
         tree, attributes, chains = work.carry_out(target, start)
-    left = digest_of(sampling.source), _parameters(model)
+    left = digest_of(sampling.source), parameters_of(model)
     return attributes | {"_state_": work.continuation(chains, tree, *left)}
 
 
@@ -104,7 +104,7 @@ def refuse_changed(model: "RunByChains") -> None:
     was = model._state_
     if was.source is None:
         raise DataError("The file of this model could not hold your own data and functions; fit the model again.")
-    now = _parameters(model)
+    now = parameters_of(model)
     for name, value in was.parameters.items():
         if now[name] != value:
             raise ArgumentError(Argument(name), " was changed after the fit, which cannot go on with it; fit again.")
@@ -254,7 +254,7 @@ def _start_of(chains: Sequence[Chain]) -> _Start:
     return _Start([chain.packed() for chain in chains], [chain.drawn(0, chain.recorded) for chain in chains], 0)
 
 
-def _parameters(model: "Model") -> dict[str, Any]:
+def parameters_of(model: "Model") -> dict[str, Any]:
     """The parameters of a model but those of its run, which have a place of their own."""
     return {name: value for name, value in describe(model)["parameters"].items() if name not in Run._fields}
 
@@ -275,7 +275,7 @@ def opened_job(
     if run.job is None:
         yield None, root(run.random_seed)
         return
-    models = {"": {"class": describe(model)["class"], "parameters": _parameters(model)}}
+    models = {"": {"class": describe(model)["class"], "parameters": parameters_of(model)}}
     stamp = {"kind": "fit", "models": models, "settings": settings, "data": digest_of(data)}
     with FitFolder(run.job, stamp, run.random_seed) as folder:
         yield folder, folder.seed

@@ -13,6 +13,7 @@ DATA = "data"  # whoever reads the data
 REPORT = "report"  # whoever prints and writes the answer
 
 # How a value is typed that is neither text, a number, a path nor a switch.
+NUMBER = "number"  # or one of the words
 NUMBERS = "numbers"  # between commas; a single one is a number
 COUNTS = "counts"  # whole numbers between commas, or the first and the last with a dash; a single one is a number
 NAMES = "names"  # between commas

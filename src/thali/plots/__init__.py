@@ -3,6 +3,7 @@
 Matplotlib is loaded by the first call, not before.
 
 features               the owners and weights of the most probable features
+membership             who owns the features that were matched across draws
 feature_samples        the features of single draws
 n_features             the number of features, and the concentration alpha
 trace                  the paths of the chains

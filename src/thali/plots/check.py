@@ -1,9 +1,10 @@
-"""Observed proportions against replicates of the fitted model."""
+"""What was observed against replicates of the fitted model."""
 
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.check import what_was_chosen
+from thali.model.latent_features.answers.kind import of_known_data
 from thali.model.latent_features.answers.posterior_check import check_table
 
 from ._fonts import picture
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 @picture
 def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed: Any = 0) -> "Axes":
-    """Draw each observed proportion over the interval of its replicates, the worst predicted pair first.
+    """Draw each observed proportion or similarity over the interval of its replicates, the worst predicted pair first.
 
-    A row is a compared pair, or of triplets a pair that could be called the most similar. The bar holds 89 % of the
-    replicated proportions, the stroke is the posterior mean of the probability that the first option (of triplets the
-    pair) is chosen, the point is the observed proportion.
+    A row is a pair. The bar holds 89 % of the replicates, the stroke is the posterior mean (of the probability that
+    the first option is chosen, or that the pair is called the most similar, or of the similarity), the point is what
+    was observed.
 
     Parameters
     ----------
@@ -60,11 +61,14 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
     everything = model
     if hasattr(model, "posterior_"):
-        everything = check_table(model.posterior_, random_seed, "plots.check")
+        everything = check_table(of_known_data(model.posterior_, "plots.check"), random_seed)
     table = everything.head(max_pairs)
     paired = "b" in everything
     by_option = "named" in everything
+    similar = "other" in everything
     columns = ["a", "b"] if paired else ["option"] if by_option else ["alternative"]
+    if similar:
+        columns = ["object", "other"]
     options = list(dict.fromkeys(label for name in columns for label in everything[name]))
     shown = dict(zip(options, short(options), strict=True))
     if "offered" in table:
@@ -84,7 +88,9 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         if chosen.any():
             mark = {"color": colour, "markersize": 5, "label": f"observed, {label}", "zorder": 3}
             handles += ax.plot(table["observed"].to_numpy()[chosen], rows[chosen], marker, **mark)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(rows) - 0.4, -0.6))
+    if not similar:
+        ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_yticks(rows, names, parse_math=False, fontsize=9)
     ax.tick_params(axis="y", length=0)
     what, first = ("pairs", "the first") if paired else ("members of sets", "it")
@@ -95,8 +101,11 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if by_option:
         what, first = "options", "it"
     verb = "called the most similar" if "sets" in everything else "named" if by_option else "chosen"
+    if similar:
+        what = "pairs"
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {what}, the worst first"
-    ax.set_xlabel(f"proportion in which {first} was {verb}{of_all}")
+    quantity = "similarity" if similar else f"proportion in which {first} was {verb}"
+    ax.set_xlabel(f"{quantity}{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
     return ax

@@ -7,6 +7,8 @@ import numpy as np
 
 from thali._arguments import whole
 from thali.errors import ArgumentError
+from thali.model.product_classes.reports.class_groups import SIMILAR
+from thali.model.product_classes.reports.class_table import STABLE
 
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes
@@ -22,11 +24,14 @@ _LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
 
 
 @picture
-def classes(model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
+def classes(
+    model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = None, similar: float = SIMILAR
+) -> "list[Axes]":
     """Draw the most important classes of products: the share of people who own each, and its importance.
 
-    Lines are a standard error over groups to either side. The label below gives the share of the
-    total importance that the drawn classes have.
+    Similar classes count as one; classes that fewer than half of the chains find important are left out. Lines are a
+    standard error over groups to either side. The label below gives the share of the total importance that the drawn
+    classes have.
 
     Parameters
     ----------
@@ -36,6 +41,8 @@ def classes(model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = N
         Classes that are drawn.
     axes : sequence of two matplotlib axes, optional
         Where to draw: shares, importance; a new figure if None.
+    similar : float in (0, 1]
+        As for `ProductClasses.classes`.
 
     Returns
     -------
@@ -44,11 +51,12 @@ def classes(model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = N
     Raises
     ------
     ArgumentError
-        If no class is owned by anybody, or `most` is no whole number above 0.
+        If there is no such class, `max_classes` is no whole number above 0, or `similar` is outside its range.
     """
-    table = model.classes(cover=1.0).head(whole("max_classes", max_classes, 1))
+    table = model.classes(cover=1.0, similar=similar)
+    table = table[table["stability"] >= STABLE].head(whole("max_classes", max_classes, 1))
     if not len(table):
-        raise ArgumentError("No draw has a class that anybody owns, so there is nothing to draw.")
+        raise ArgumentError("There is no class that half of the chains find important, so there is nothing to draw.")
     names = [_wrapped(name) for name in table["class"]]
     lines = [name.count("\n") + 1 for name in names]
     if axes is None:

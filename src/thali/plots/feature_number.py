@@ -51,9 +51,9 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     >>> [ax.get_xlabel() for ax in n_features(model)]
     ['number of features']
     """
-    quantities = quantities_of(posterior_of(model))
-    every, alpha = quantities["n_features"].ravel(), quantities.get("alpha")
+    alpha = quantities_of(posterior_of(model)).get("alpha")
     posterior = model.posterior_["posterior"].to_dataset()
+    every = posterior["n_features"].values.ravel()
     of_objects = "n_shared_features" in posterior
     number = posterior["n_shared_features"].values.ravel() if of_objects else every
     bars, points_of = "with two owners or more", "all, those of one object too"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "log_likelihood": "log-likelihood\nof the whole data",
     "n_features": "number of\nfeatures",
+    "n_shared_features": "number of\nshared features",
     "alpha": "concentration\nα",
     "sigma": "standard\ndeviation σ",
     "constant": "additive\nconstant",
@@ -54,7 +55,8 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """
     posterior_of(model)
     quantities = model.quantities()
-    own = [name for name in quantities if name not in _NAMES] if "n_features" not in quantities else []
+    counted = {"n_features", "n_shared_features"} & set(quantities)
+    own = [] if counted else [name for name in quantities if name not in _NAMES]
     moving = [name for name, draws in quantities.items() if name == "log_likelihood" or np.ptp(draws.astype(float)) > 0]
     names = [name for name in (*_NAMES, *own) if name in moving][:_MAX_LINES]
     if axes is None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 HIGHEST_R_HAT = 1.01
 ESS_PER_CHAIN = 100
 _MAX_LONGER = 100.0  # times as many draws that are ever asked for
+_MOST_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more it names so many
 _FEW = 100  # draws of a chain, too few to call chains that differ apart for good
 
 _APART = Message(
@@ -131,11 +132,11 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     faults = []
     if disagree:
         shown = f"{largest:.3f}" if largest < 100 else "> 100"
-        faults.append(f"R-hat of {largest_of} is {shown} (wanted: at most {HIGHEST_R_HAT})")
+        faults.append(f"R-hat of {short_name(largest_of)} is {shown} (wanted: at most {HIGHEST_R_HAT})")
         # Of chains that merely are short, R-hat squared minus 1 falls as one over their length.
         longer = max(longer, (largest**2 - 1) / (HIGHEST_R_HAT**2 - 1))
     if short:
-        faults.append(f"{kind} of {smallest_of} is {smallest:,.0f} (wanted: at least {wanted:,})")
+        faults.append(f"{kind} of {short_name(smallest_of)} is {smallest:,.0f} (wanted: at least {wanted:,})")
     apart = draws >= _FEW and longer > (30 if draws >= 1000 else 100)
     facts |= {"disagree": disagree, "longer": longer, "apart": disagree and apart}
     fault, mend = " and ".join(faults), _mend(draws, longer, disagree, apart, advice)
@@ -145,7 +146,7 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
         if short:
             parts = (f"{of_chains} is too short: {fault}; ", *mend, ". Also, ", *alone, ".")
         else:
-            long = f"{of_chains} is long enough ({kind} of {smallest_of} is {smallest:,.0f}), but "
+            long = f"{of_chains} is long enough ({kind} of {short_name(smallest_of)} is {smallest:,.0f}), but "
             parts = (long, *alone, ".")
         return Verdict(False, facts, Message(*parts))
     if disagree:
@@ -153,11 +154,26 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> Verdict:
     if short:
         return Verdict(False, facts, Message(f"{of_chains} agree but are too short: {fault}; ", *mend, "."))
     agree = (
-        f"{of_chains} agree: R-hat is at most {largest:.3f} ({largest_of}; wanted: at most {HIGHEST_R_HAT}) "
-        f"and the effective sample size at least {smallest:,.0f} ({kind} of {smallest_of}; wanted: at least "
-        f"{wanted:,})."
+        f"{of_chains} agree: R-hat is at most {largest:.3f} ({short_name(largest_of)}; wanted: at most "
+        f"{HIGHEST_R_HAT}) and the effective sample size at least {smallest:,.0f} ({kind} of {short_name(smallest_of)};"
+        f" wanted: at least {wanted:,})."
     )
     return Verdict(True, facts, Message(agree))
+
+
+def short_name(row: str) -> str:
+    """The name of a row of a summary with the first of many labels.
+
+    Examples
+    --------
+    >>> short_name("presence[a, b, c, d, e, f]")
+    'presence[a, b, c, and 3 more]'
+    """
+    name, bracket, labels = row.partition("[")
+    listed = labels.removesuffix("]").split(", ")
+    if not bracket or len(listed) <= _MOST_LABELS:
+        return row
+    return f"{name}[{', '.join(listed[:_NAMED])}, and {len(listed) - _NAMED} more]"
 
 
 def _mend(draws: int, longer: float, disagree: bool, apart: bool, advice: Advice) -> tuple[Any, ...]:

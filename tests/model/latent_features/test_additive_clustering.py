@@ -34,7 +34,12 @@ def data_warnings(table, **settings):
 @pytest.mark.parametrize(
     ("table", "settings", "messages"),
     [
-        (4 * DRINKS, {"sigma": 0.5}, r"largest similarity is 3.2 .* set weight_prior=\(1.0, 3.1\)"),
+        (
+            4 * DRINKS,
+            {"sigma": 0.5, "weight_prior": (1.0, 10.0)},
+            r"similarity is 3.2 .* set weight_prior=\(1.0, 3.1\)",
+        ),
+        (4 * DRINKS, {"sigma": 0.5}, None),
         (DRINKS / 20, {"sigma": 0.01}, None),  # prior means of a twentieth: broad, but fit for the data
         (4 * DRINKS, {"sigma": 0.5, "weight_prior": (1.0, 2.5)}, None),
         (100 * DRINKS, {"sigma": 5.0, "weight_prior": (1.0, 0.1)}, None),
@@ -48,7 +53,7 @@ def test_scales_are_told(table, settings, messages):
 
 
 def test_a_learned_sigma_that_explains_all_is_told():
-    messages = data_warnings(th.datasets.numbers().matrix)
+    messages = data_warnings(th.datasets.numbers().matrix, sigma="learned", weight_prior=(1.0, 10.0))
     assert "% of the standard deviation of the similarities: the features explain little; give sigma" in messages
 
 
@@ -116,12 +121,8 @@ def test_data_of_the_other_kind_are_refused():
 
 def test_answers_of_the_other_kind_are_refused():
     model = fit()
-    for ask in (
-        lambda: th.plots.check(model),
-        lambda: th.plots.choice_probabilities(model),
-    ):
-        with pytest.raises(ArgumentError, match="is for models of choices, and this one was fitted to similarities"):
-            ask()
+    with pytest.raises(ArgumentError, match="is for models of choices, and this one was fitted to similarities"):
+        th.plots.choice_probabilities(model)
 
 
 def test_one_chain_settles_nothing():
@@ -134,7 +135,8 @@ def test_one_chain_settles_nothing():
 def test_parameters_as_in_scikit_learn():
     model = th.AdditiveClustering(features=3, sigma=0.1)
     parameters = model.get_params()
-    names = ["features", "sigma", "alpha", "weight_prior", "constant", "sampler", "tempering", "link", "lapse"]
+    names = ["features", "sigma", "alpha", "weight_prior", "constant", "sampler", "tempering", "method"]
+    names += ["link", "lapse"]
     assert list(parameters) == names
     assert repr(type(model)(**parameters)) == repr(model) == "AdditiveClustering(features=3, sigma=0.1)"
     assert model.set_params(features=4).get_params()["features"] == 4

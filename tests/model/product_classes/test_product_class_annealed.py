@@ -63,7 +63,7 @@ def test_evidence_and_means_of_tiny_problems(name):
     fit = held_against(name, groups=32)
     data, answers = ANSWERS[name][0], ANSWERS[name][1][-6:]
     groups = range(0, 32, 2)
-    found = np.stack([predicted(of_group(fit.particles, group), data[4]) for group in groups], axis=1)
+    found = np.stack([predicted(of_group(fit.particles, group), data[4], group) for group in groups], axis=1)
     assert z_scores(found, answers, np.zeros(6)).max() < 4
 
 

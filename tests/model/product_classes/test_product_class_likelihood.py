@@ -96,7 +96,7 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(sharpness, tiny):
         gain, possible, count = bound_feature(*common, features.difference, features.separates, f, q, -1)
         with_it = gain + log_fit(
             problem.tasks, target, work.sums, work.bounds, 1, n, features.difference, f, q, features.log_eps, f,
-            features.log_theta[f], h, next_h, count,
+            features.log_theta[f], h, next_h, count, -math.inf,
         ) if gain > -math.inf else gain  # fmt: skip
         features.slots[f, MUTE] = 0
         expected, is_possible = naive_fit(problem, state, n, f, h, sharpness)
@@ -227,7 +227,7 @@ def test_drawn_noise_keeps_every_choice_possible():
             gain, _, count = bound_feature(*common, features.difference, features.separates, f, q, -1)
             fit = gain + log_fit(
                 problem.tasks, target, work.sums, work.bounds, 1, n, features.difference, f, q, features.log_eps, f,
-                features.log_theta[f], 0.8, math.lgamma(1.8), count,
+                features.log_theta[f], 0.8, math.lgamma(1.8), count, -math.inf,
             ) if gain > -math.inf else gain  # fmt: skip
             features.slots[f, MUTE] = 0
             if fit == -math.inf or not count:

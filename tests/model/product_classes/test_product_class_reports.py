@@ -7,6 +7,7 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
 from terminals import narrow
 
+import thali
 from thali.data.experiment_scheme import Attribute, Scheme
 from thali.errors import ArgumentError
 from thali.model.choice_answers.effects import level_effects
@@ -14,6 +15,7 @@ from thali.model.choice_answers.figures import thinned
 from thali.model.choice_answers.importance import attribute_importance
 from thali.model.product_classes.design import Design, design_of
 from thali.model.product_classes.reports.chooser import ClassChooser
+from thali.model.product_classes.reports.class_groups import centres_of
 from thali.model.product_classes.reports.class_names import class_name
 from thali.model.product_classes.reports.class_patterns import patterns_of
 from thali.model.product_classes.reports.class_table import class_table
@@ -91,7 +93,7 @@ def test_the_class_table_is_that_of_a_slow_count(none):
     data = experiment(people=5, none=none)
     the_design = design_of(data)
     draws = engine_result(data, draws=12, alpha=4.0).particles
-    table = class_table(draws, the_design, cover=1.0)
+    table = class_table(draws, the_design, cover=1.0, similar=1)
     assert {"class", "importance"} <= set(narrow(table).split())
     wanted = slow_table(draws, the_design)
     assert len(table) == len(wanted) and table["class"].is_unique
@@ -107,10 +109,10 @@ def test_the_class_table_is_that_of_a_slow_count(none):
 def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
     draws = single([(1, 0.0), (0, 0.0)], members=[[1, 0, 0, 1, 1], [0, 1, 1, 1, 1]], monotone=(0, 0), offset=(0, 3, 5))
     whole = design(EVERY)
-    table = class_table(draws, whole)
+    table = class_table(draws, whole, similar=1)
     assert table["class"].tolist() == ["colour != red"] and table["liked"].tolist() == [1.0]
     lacking = design([*EVERY, [-1, 0]])  # a product without a colour is in neither
-    table = class_table(draws, lacking)
+    table = class_table(draws, lacking, similar=1)
     assert sorted(table["class"]) == ["colour = red", "colour in {blue, green}"]
     assert sorted(table["liked"]) == [0.0, 1.0]
 
@@ -128,7 +130,7 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
     data = experiment(people=4)
     draws = engine_result(data, draws=20, groups=1, alpha=4.0, seed=3).particles
     the_design = design_of(data)
-    found = class_table(draws, the_design, cover=1.0).set_index("class")["share_new"]
+    found = class_table(draws, the_design, cover=1.0, similar=1).set_index("class")["share_new"]
     patterns = patterns_of(draws, the_design)
     of_design = (the_design.scheme, draws.monotone, the_design.never_missing)
     names = [class_name(patterns.active[k], patterns.member[k], *of_design) for k in range(len(patterns.active))]
@@ -153,7 +155,7 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
 
 def test_errors_over_groups_and_the_row_of_others():
     model = fitted(draws=10, groups=4, alpha=4.0)
-    every, some = model.classes(cover=1.0), model.classes(cover=0.5)
+    every, some = model.classes(cover=1.0, similar=1), model.classes(cover=0.5, similar=1)
     assert some["class"].iloc[-1] == f"other ({len(every) - len(some) + 1} classes)"
     assert some["importance"].sum() == pytest.approx(every["importance"].sum())
     assert 0.5 <= some["importance"].iloc[:-1].sum() / every["importance"].sum()
@@ -165,13 +167,16 @@ def test_errors_over_groups_and_the_row_of_others():
         part = fitted(draws=10, groups=4, alpha=4.0)._draws_
         keep = np.flatnonzero(part.group == g)
         own = _only(part, keep)
-        table = class_table(own, the_design, cover=1.0).set_index("class")
+        table = class_table(own, the_design, cover=1.0, similar=1).set_index("class")
         shares.append(table["share"].get(first, 0.0))
     assert every["share"].iloc[0] == pytest.approx(np.mean(shares))
     assert every["share_se"].iloc[0] == pytest.approx(np.std(shares, ddof=1) / 2)
     assert np.isnan(fitted(groups=1).classes()["share_se"]).all()
+    assert (every["rules"].to_numpy()[:-1] == 1).all() and some["rules"].sum() == len(every)
     with pytest.raises(ArgumentError, match="cover is a share"):
         model.classes(cover=0)
+    with pytest.raises(ArgumentError, match="similar is the least overlap of classes that count as one and must be"):
+        model.classes(similar=1.5)
 
 
 def _only(draws, keep):
@@ -198,6 +203,67 @@ def test_blocks_of_draws_change_nothing(monkeypatch):
     whole = model.classes(cover=1.0)
     monkeypatch.setattr(module, "_BLOCK", 50)
     np.testing.assert_allclose(model.classes(cover=1.0).iloc[:, 1:], whole.iloc[:, 1:])
+
+
+def slow_groups(held, weight, similar):
+    """The centre of each set of products: the heaviest set that is left takes in whatever overlaps with it."""
+    centre, left = list(range(len(held))), set(range(len(held)))
+    for k in sorted(left, key=lambda k: -weight[k]):
+        if k in left:
+            own = {j for j in left if j == k or len(held[j] & held[k]) >= similar * len(held[j] | held[k]) > 0}
+            left -= own
+            for j in own:
+                centre[j] = k
+    return centre
+
+
+@pytest.mark.parametrize("none", [False, True])
+@pytest.mark.parametrize("similar", [0.3, 0.5, 0.75])
+def test_similar_classes_are_found_by_counting_products(none, similar):
+    data = experiment(people=5, none=none)
+    the_design, draws = design_of(data), engine_result(data, draws=20, alpha=4.0).particles
+    patterns = patterns_of(draws, the_design)
+    weight = np.random.default_rng(1).random(len(patterns.active))
+    space = [x for x in product(*map(range, np.diff(draws.offset))) if not none or x[0] == 1]
+    held = [{x for x in space if member[draws.offset[:-1] + x].all()} for member in patterns.member]
+    found = centres_of(patterns, draws.offset, the_design.inside, weight, similar)
+    assert found.tolist() == slow_groups(held, weight, similar)
+    assert len(set(found)) < len(found)
+
+
+def test_similar_classes_are_one():
+    """Two people: "not red", liked, and "blue", liked, hold half of their products in common."""
+    members = [[0, 1, 1, 1, 1], [0, 1, 0, 1, 1], [1, 1, 1, 1, 0]]
+    draws = single([(0, 1.0), (0, 0.0), (0, 0.0)], members=members, monotone=(0, 0), offset=(0, 3, 5))
+    table = class_table(draws, design(EVERY), cover=1.0, similar=0.5)
+    assert table["class"].tolist() == ["colour != red", "size = s"] and table["rules"].tolist() == [2, 1]
+    assert table["share"].tolist() == [1.0, 1.0]
+    value = np.array([np.e + 1.0 + 2 * 0.5, 1.0 + 0.5])
+    np.testing.assert_allclose(table["importance"], value / value.sum())
+
+
+def test_stability_is_the_share_of_chains_with_half_of_the_importance():
+    model = fitted(draws=10, groups=4, alpha=4.0)
+    draws, the_design = model._fitted_parts()
+    table = class_table(draws, the_design, cover=1.0, similar=1).set_index("class")
+    parts = [_only(draws, np.flatnonzero(draws.group == g)) for g in range(4)]
+    of_chain = [class_table(part, the_design, cover=1.0, similar=1).set_index("class")["importance"] for part in parts]
+    for name, row in table.head(30).iterrows():
+        wanted = np.mean([each.get(name, 0.0) >= 0.5 * row["importance"] for each in of_chain])
+        assert row["stability"] == wanted
+
+
+@pytest.mark.fit
+@pytest.mark.first(3)
+def test_another_seed_prints_the_same_classes():
+    """Of the first classes that most chains find, with either seed; merged, they are the true ones."""
+    made = thali.datasets.product_choices(40, 10, noise=0.1, random_seed=1)
+    model = thali.ProductClasses(made.monotone)
+    how = {"sweeps": 150, "sweeps_per_step": 5, "chains": 8, "progressbar": False}
+    tables = [model.fit(made.data, random_seed=seed, **how).classes(cover=1.0) for seed in (1, 2)]
+    first = [set(table.loc[table["stability"] >= 0.5, "class"].head(4)) for table in tables]
+    assert len(first[0] & first[1]) >= 3
+    assert len(first[0] & set(made.classes)) >= 3
 
 
 NAMES = [

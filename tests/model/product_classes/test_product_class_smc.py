@@ -62,7 +62,7 @@ def test_evidence_and_means_of_tiny_problems(name, path, schedule):
 def test_predictions_of_tiny_problems(name):
     fit = held_against(name, seed=4)
     data, answers = ANSWERS[name][0], ANSWERS[name][1][-6:]
-    found = np.stack([predicted(of_group(fit.particles, group), data[4]) for group in range(24)], axis=1)
+    found = np.stack([predicted(of_group(fit.particles, group), data[4], group) for group in range(24)], axis=1)
     assert z_scores(found, answers, np.zeros(6)).max() < 4
 
 

@@ -54,9 +54,9 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
 def test_defaults_of_a_plan():
     particles = thali.ProductClasses(method="smc")
     annealed, smc = settings_of(thali.ProductClasses(), Run()), settings_of(particles, Run())
-    assert (annealed.final_sweeps, smc.final_sweeps) == (1000, 60)
+    assert (annealed.final_sweeps, smc.final_sweeps) == (500, 60)
     assert (annealed.particles, smc.particles) == (1, None)  # None is settled by the number of people
-    assert annealed.alpha is None and annealed.sampler == "recommended" and annealed.groups == 8
+    assert annealed.alpha is None and annealed.sampler == "recommended" and annealed.groups == 16
     assert settings_of(particles, Run(sweeps=0)).final_sweeps == 0
 
 

@@ -14,6 +14,8 @@ from .shared import (
     estimate_of,
     every_quantity,
     features_table,
+    matched_as,
+    membership_in,
     number_and_histogram,
     tree_likeness,
 )
@@ -39,24 +41,30 @@ def prepare(fitted: Fitted) -> None:
 def answer(fitted: Fitted, prepared: None) -> Answer:
     """What is printed and written of a fitted model."""
     from thali.data.kinds import TRIPLETS
+    from thali.model.latent_features.answers.check import check_sentence
     from thali.model.latent_features.answers.kind import kind_of
     from thali.plots.overlap import MAX_OBJECTS
 
     model = fitted.model
     if kind_of(model.posterior_) == TRIPLETS:
         return _answer_of_triplets(fitted)
+    check = model.check(fitted.run.get("random_seed") or 0)
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
-    summary, features = model.summary(), model.features()
+    similar = fitted.wanted.get("similar")
+    summary, features = model.summary(), model.features(similar=similar)
     pictures = without_empty(drawn(model, fitted.spec), model.posterior_)
+    pictures["check"] = lambda plots: plots.check(check)
     if len(estimate.features) and len(estimate.similarity) <= MAX_OBJECTS:
         pictures["overlap"] = lambda plots: plots.overlap(estimate)
     return Answer(
-        text=report(fitted, summary, features, estimate),
+        text=report(fitted, summary, features, estimate, check_sentence(check)),
         tables={
             "summary": summary.rename_axis("quantity"),
             "features": by_member(features, estimate.similarity.index.tolist()),
             "estimate": _with_constant(estimate, model.constant),
             "similarity": estimate.similarity.rename_axis("object"),
+            "check": check,
+            **membership_in(model, similar),
         },
         pictures=pictures,
     )
@@ -127,7 +135,9 @@ def _with_constant(estimate, has_constant: bool) -> "pandas.DataFrame":
     return table
 
 
-def report(fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFrame", estimate: "Estimate") -> str:
+def report(
+    fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFrame", estimate: "Estimate", checked: str
+) -> str:
     """The answer in words and numbers.
 
     Parameters
@@ -137,14 +147,16 @@ def report(fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFr
         Its `summary()` and `features()`.
     estimate : Estimate
         One of its estimates.
+    checked : str
+        What its `check()` says.
 
     Returns
     -------
     str
         Lines without a final line break: the number of features, the most probable features and which of their
-        probabilities are not settled, the estimate, α, σ, the prior of the weights and the log-likelihood, how the
-        temperatures traded, every row of the summary with its R-hat and effective sample sizes, and whether they are
-        good enough.
+        probabilities are not settled, the estimate, which similarities the model misses, α, σ, the prior of the weights
+        and the log-likelihood, how the temperatures traded, every row of the summary with its R-hat and effective
+        sample sizes, and whether they are good enough.
     """
     model = fitted.model
     return "\n\n".join(
@@ -152,6 +164,7 @@ def report(fitted: Fitted, summary: "pandas.DataFrame", features: "pandas.DataFr
             _number_of_features(model),
             _features(model, features),
             f"{_ESTIMATES[estimate.kind]}\n{estimate}",
+            checked,
             _scalars(model, summary),
             every_quantity(summary),
             _swaps(fitted),
@@ -169,14 +182,13 @@ def _number_of_features(model) -> str:
 
 
 def _features(model, features) -> str:
-    shared = features[features["members"].map(len) > 1]
-    if not len(shared):
+    if not len(features):
         return "No feature that objects share is present often enough to be listed."
-    not_converged = (~shared["converged"]).tolist()
-    text = "Most probable features, their weights and the objects that have them\n"
-    text += features_table(shared, "feature", not_converged)
-    text += and_others(shared)
-    if "place" in shared:
+    not_converged = (~features["converged"]).tolist()
+    text = f"Most probable features, their weights and the objects that have them{matched_as(features)}\n"
+    text += features_table(features, "feature", not_converged)
+    text += and_others(features)
+    if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature", "objects")
     if any(not_converged):
         from thali.model.latent_features.answers.presence import MARKED
@@ -185,7 +197,8 @@ def _features(model, features) -> str:
             f"\n* The chains do not agree on this probability (R-hat above {MARKED}); another seed may well give"
             " another."
         )
-    if len(shared) < len(features):  # of similarities
+    posterior = model.posterior_["posterior"].dataset
+    if "sigma" in posterior and (posterior["n_features"] > posterior["n_shared_features"]).any():
         text += "\nNote: similarities tell nothing of a feature of a single object; such are left out here."
     return text
 
@@ -213,6 +226,9 @@ def _deviation(model, summary) -> str:
         found = f"{estimate_in(summary, 'sigma')}, learned with the prior σ² ~ InverseGamma({VARIANCE_SHAPE:g},"
         found += f" {VARIANCE_SHARE:g} times the variance of the similarities"
         found += ", divided by the mean of 1 / judgements)" if several else ")"
+    elif "sigma_scores_" in vars(model):
+        found = f"{model.sigma_:.3g}, which of {len(model.sigma_scores_)} values predicts similarities left out best"
+        found += " (--sigma gives another, --sigma learned learns it)"
     elif model.sigma is not None:
         found = f"{model.sigma:g}, fixed"
     else:
@@ -221,10 +237,10 @@ def _deviation(model, summary) -> str:
 
 
 def _weight_prior(model) -> str:
-    shape, rate = model._weight_prior(False)
+    shape, rate = model.weight_prior_
     whose = "each weight and of the constant" if model.constant else "each weight"
     return (
-        f"Prior of {whose}: Gamma(shape {shape:g}, rate {rate:g}), with mean {shape / rate:.3g} on the scale of the"
+        f"Prior of {whose}: Gamma(shape {shape:g}, rate {rate:.3g}), with mean {shape / rate:.3g} on the scale of the"
         " similarities; for similarities c times as large take a rate c times as small (--weight-prior)"
     )
 

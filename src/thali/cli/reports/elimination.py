@@ -17,6 +17,8 @@ from .shared import (
     every_quantity,
     features_table,
     interval_name,
+    matched_as,
+    membership_in,
     number_and_histogram,
     tree_likeness,
 )
@@ -34,7 +36,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     from thali.model.latent_features.answers.check import check_sentence
 
     model = fitted.model
-    summary, features, ranks = model.summary(), model.features(), model.ranks()
+    similar = fitted.wanted.get("similar")
+    summary, features, ranks = model.summary(), model.features(similar=similar), model.ranks()
     try:
         check = model.check(fitted.run.get("random_seed") or 0)
         checked, table, picture = check_sentence(check), {"check": check}, {}
@@ -49,6 +52,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
             "features": by_member(features, model.posterior_["posterior"]["option"].values.tolist()),
             "unique_weights": model.unique_weights(),
             "ranks": ranks,
+            **membership_in(model, similar),
             **table,
         },
         pictures=without_empty(drawn(model, fitted.spec), model.posterior_) | picture,
@@ -103,7 +107,8 @@ def report(
 def _aspects(model, features) -> str:
     if not len(features):
         return "No latent aspect is present often enough to be listed."
-    text = "Most probable aspects, their weights and the options that have them\n" + features_table(features, "aspect")
+    text = f"Most probable aspects, their weights and the options that have them{matched_as(features)}\n"
+    text += features_table(features, "aspect")
     if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect", "options")
     text += and_others(features)

@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING, Any
 
+from thali.model.product_classes.reports.class_table import STABLE
 from thali.model.product_classes.reports.people import MAX_PEOPLE
 
 from ..files import Answer, drawn
@@ -24,9 +25,11 @@ def answer(fitted: Fitted, prepared: Asked) -> Answer:
     from thali.model.product_classes.posterior import trace_of
 
     model, study = fitted.model, study_of(fitted, prepared)
-    summary, classes = model.summary(), model.classes()
+    similar = {name: value for name, value in fitted.wanted.items() if name == "similar"}
+    summary, classes = model.summary(), model.classes(**similar)
     tables = {"summary": summary.rename_axis("quantity"), "classes": classes, **study.tables()}
-    pictures = (drawn(model, fitted.spec) if len(classes) else {}) | study.pictures()
+    is_stable = (classes["stability"] >= STABLE).any()
+    pictures = (drawn(model, fitted.spec) if is_stable else {}) | study.pictures()
     if fitted.data.n_respondents <= MAX_PEOPLE:
         tables["people"] = model.people().rename_axis("respondent")
     if fitted.data.n_respondents > 2:
@@ -59,18 +62,24 @@ def report(fitted: Fitted, summary: "pandas.DataFrame", classes: "pandas.DataFra
 
 
 def _classes(table: "pandas.DataFrame") -> str:
+    """The classes of which most chains say the same, the most important first."""
     if not len(table):
         return "Nobody owns a class: the choices look blind."
-    head = ("importance", "std. error", "share", "std. error", "liked", "new people", "class")
+    head = ("importance", "std. error", "share", "std. error", "liked", "new people", "stability", "class")
     rows: list[tuple[str, ...]] = [head]
-    listed = table.loc[table["probability"].notna()].head(MAX_FEATURES)  # the last row may be all others together
+    listed = table.loc[table["stability"] >= STABLE].head(MAX_FEATURES)
     for row in listed.to_dict("records"):
         numbers = (row[name] for name in ("importance", "importance_se", "share", "share_se", "liked", "share_new"))
-        rows.append((*map(number, numbers), _cut(str(row["class"]))))
-    lines = ["Classes of products, the most important first", align(rows, left={6})]
+        more = int(row["rules"]) - 1
+        and_more = f" (and {more:,} similar)" if more else ""
+        rows.append((*map(number, numbers), f"{row['stability']:.2f}", f"{_cut(str(row['class']))}{and_more}"))
+    lines = [] if listed.empty else ["Classes of products, the most important first", align(rows, left={7})]
     if hidden := table.attrs["classes"] - len(listed):
-        rest = float(table["importance"].iloc[len(listed) :].sum())
-        lines.append(f"... and {hidden:,} more, which have {rest:.3f} of the importance together")
+        rest = float(table["importance"].sum() - listed["importance"].sum())
+        lines.append(
+            f"{'...' if lines else 'Classes of products:'} {hidden:,} {'more' if lines else 'in all'}, less important"
+            f" or different from chain to chain, which have {rest:.3f} of the importance together"
+        )
     return "\n".join(lines)
 
 

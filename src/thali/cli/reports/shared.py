@@ -49,6 +49,18 @@ def features_table(features: "pandas.DataFrame", name: str, marked: "list[bool] 
     return align(rows, left={3, 4})
 
 
+def matched_as(features: "pandas.DataFrame") -> str:
+    """What is said of a table of matched features in its heading; nothing of other tables."""
+    if "stability" not in features:
+        return ""
+    return " in half of its draws or more\n(features of different draws with similar owners are taken for one)"
+
+
+def membership_in(model: Any, similar: float | None) -> dict[str, Any]:
+    """The table of memberships that is written where features were matched."""
+    return {} if similar is None else {"membership": model.membership(similar=similar)}
+
+
 def by_member(features: "pandas.DataFrame", labels: Sequence[str]) -> "pandas.DataFrame":
     """A table of features as it is written: members in one column, and a column of 0 and 1 for each of these labels."""
     import pandas as pd

@@ -1,19 +1,37 @@
 """Additive clustering: features from a matrix of similarities, or from triplets."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from thali._arguments import one_of
-from thali.errors import Argument, ArgumentError
+from thali.data.kinds import TRIPLETS
+from thali.data.similarities import Similarities
+from thali.data.triplets import Triplets
+from thali.errors import Argument, ArgumentError, Setting
+from thali.inference.chains import Run
 from thali.trees.tree import Tree
 
+from ..prepared import Prepared
+from ..sampling import Sampling, parameters_of
+from ..saved import digest_of
+from .answers.kind import kind_of, of_similarities
+from .answers.similarities import fitted_draws, measured_similarities
+from .answers.stored_layout import POINT
+from .answers.triplets import answered
+from .engine import PreparedChains, build_task
 from .feature_argument import names_of, prior_of
-from .likelihoods.additive import Additive
+from .held_out_sigma import can_choose, sigma_scores
+from .likelihoods.additive import USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
 from .triplet_answers import TripletAnswers
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali.posterior.verdict import Verdict
 
     from .answers.estimate import Estimate
 
@@ -42,16 +60,18 @@ class AdditiveClustering(TripletAnswers):
         learned. A `Tree`: any number, which objects that it says are related share more readily. A matrix of 0 and 1
         (objects by features) or a mapping from each label to its list of features: known features whose weights are
         learned.
-    sigma : float above 0, optional
+    sigma : float above 0, or "learned", optional
         Standard deviation of a similarity about its mean, of one judgement where numbers of them are known. None: that
-        of the data (`Similarities.sigma`) if they have one, otherwise it is learned with the prior sigma^2 ~
-        InverseGamma(2, 0.02 times the variance of the similarities, divided by the mean of 1 / n_ij).
+        of the data (`Similarities.sigma`) if they have one, otherwise the one that predicts similarities left out best,
+        in a cross-validation of a few seconds before the fit (`sigma_scores_`; of fewer than ten similarities, and
+        for known features, it is learned). "learned": with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance
+        of the similarities, divided by the mean of 1 / n_ij); features may then explain the noise as well.
     alpha : float above 0, optional
         Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
     weight_prior : (shape, rate), shape at least 1 (of triplets .5), rate above 0, optional
-        Of the Gamma distribution of every weight and of the constant. None: (1, 10) of similarities, (1, 1) of
-        triplets. The former, mean 0.1, is meant for similarities of about 0 to 1: for similarities c times as large
-        take a rate c times as small.
+        Of the Gamma distribution of every weight and of the constant. None: shape 1 and, as mean, a tenth of the
+        largest similarity in absolute value; (1, 1) of triplets. For similarities c times as large take a rate c times
+        as small.
     constant : bool
         Whether there is an additive constant; of similarities alone, like `sigma`.
     sampler : {None, "recommended", "paper"}
@@ -63,6 +83,10 @@ class AdditiveClustering(TripletAnswers):
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures. Of triplets None
         is one temperature, unless chains stay apart.
+    method : {"mcmc", "map"}
+        "mcmc": draws from the posterior. "map", of similarities: one set of features in seconds, the most probable that
+        several annealed runs found (five for each of the chains of `fit`), with the weights that suit it best; there
+        are no probabilities, `posterior_` has a single draw, and the verdict says how many runs found it.
     link : {"exp", "ratio"}
         How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
         tell; with "ratio" only ratios of weights and constant count.
@@ -75,6 +99,8 @@ class AdditiveClustering(TripletAnswers):
         After `fit`: the draws in the ArviZ schema.
     interrupted_ : bool
         Whether Ctrl-C ended the fit early.
+    sigma_scores_ : pandas.Series
+        If sigma was chosen by cross-validation: by sigma the mean log score of a similarity that was left out.
 
     References
     ----------
@@ -101,6 +127,7 @@ class AdditiveClustering(TripletAnswers):
         constant: bool = True,
         sampler: Any = None,
         tempering: Any = None,
+        method: str = "mcmc",
         link: str = EXP,
         lapse: float = LAPSE,
     ) -> None:
@@ -112,22 +139,29 @@ class AdditiveClustering(TripletAnswers):
         self.constant = constant
         self.sampler = sampler
         self.tempering = tempering
+        self.method = method
         self.link = link
         self.lapse = lapse
 
     _kept_as = {"features": "_features"}
 
     def _parts(self, data: Any) -> dict[Any, Any]:
-        from thali.data.triplets import Triplets
+        parts = self._parts_but_sigma(data)
+        if self._chooses_sigma(data):
+            parts["likelihood"] = Additive(self._chosen_sigma(data), bool(self.constant))
+        return parts
 
+    def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
+        """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
+        one_of("method", self.method, ("mcmc", "map"))
         of_triplets = isinstance(data, Triplets)
         self._refuse_others(of_triplets)
-        likelihood: Any = Additive(self.sigma, bool(self.constant))
+        likelihood: Any = MostSimilarPair(self.link, self.lapse) if of_triplets else None
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
-            "likelihood": MostSimilarPair(self.link, self.lapse) if of_triplets else likelihood,
-            "weight_prior": self._weight_prior(of_triplets),
+            "likelihood": likelihood or Additive(self.sigma, bool(self.constant)),
+            "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,
             "sampler": self.sampler,
             "tempering": self.tempering,
@@ -138,6 +172,7 @@ class AdditiveClustering(TripletAnswers):
         for name, usual, is_for_triplets in (
             ("sigma", None, False),
             ("constant", True, False),
+            ("method", "mcmc", False),
             ("link", EXP, True),
             ("lapse", LAPSE, True),
         ):
@@ -145,9 +180,102 @@ class AdditiveClustering(TripletAnswers):
                 wanted, got = ("triplets", "similarities") if is_for_triplets else ("similarities", "triplets")
                 raise ArgumentError(Argument(name), f" is for {wanted}, and these data are {got}; leave it out.")
 
-    def _weight_prior(self, of_triplets: bool) -> Any:
-        """Shape and rate, those for the kind of data unless others are given."""
-        return self.weight_prior or ((1.0, 1.0) if of_triplets else (1.0, 10.0))
+    def _weight_prior_for(self, data: Any) -> Any:
+        """The prior of the weights for these data; data of another kind are refused elsewhere."""
+        if self.weight_prior is not None:
+            return self.weight_prior
+        if isinstance(data, Triplets):
+            return 1.0, 1.0
+        return suited_prior(data) if isinstance(data, Similarities) else USUAL_PRIOR
+
+    def _chooses_sigma(self, data: Any) -> bool:
+        """Whether sigma is chosen by cross-validation."""
+        if self.sigma is not None or not isinstance(data, Similarities) or data.sigma is not None:
+            return False
+        return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
+
+    def _chosen_sigma(self, data: Any, show_progress: bool = False) -> float:
+        """The sigma that predicts similarities left out best; that of the fit, if it was to these data."""
+        if self._was_fitted_to(data):
+            return self.sigma_
+        kept = vars(self).get("_sigma_choice", (None, None, None))
+        if kept[0] is not data or kept[1] != parameters_of(self):
+            scores = sigma_scores(data, self._parts_but_sigma(data), show_progress)
+            kept = self._sigma_choice = data, parameters_of(self), scores
+        return float(kept[2].index[int(kept[2].to_numpy().argmax())])
+
+    def _was_fitted_to(self, data: Any) -> bool:
+        """Whether there is a fit of these parameters to these data."""
+        if "_state_" not in vars(self) or self._state_.parameters != parameters_of(self):
+            return False
+        return self._state_.digest == digest_of(data)
+
+    @property
+    def sigma_(self) -> float:
+        """The standard deviation of a similarity that the fit used; the posterior mean of a learned one."""
+        return float(self._fitted()["posterior"].dataset["sigma"].mean())
+
+    @property
+    def weight_prior_(self) -> tuple[float, float]:
+        """Shape and rate of the Gamma prior of weights and constant that the fit used."""
+        tree = self._fitted()
+        return self._weight_prior_for(answered(tree) if kind_of(tree) == TRIPLETS else measured_similarities(tree))
+
+    def prepare(
+        self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
+    ) -> Prepared:
+        """What `fit` would run, after every check that it makes; nothing is drawn, and no sigma chosen."""
+        data = self._as_data(data)
+        task = build_task(data=data, draws=draws, tune=tune, thin=thin, **self._parts_but_sigma(data))
+        return PreparedChains(None, task=task)
+
+    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
+        if not self._chooses_sigma(source) or self._was_fitted_to(source):
+            return self._sampling_by_method(source, run)
+        build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **self._parts_but_sigma(source))
+        self._chosen_sigma(source, run.progressbar)
+        scores = self._sigma_choice[2]
+        sampling = self._sampling_by_method(source, run)
+        return replace(sampling, found=lambda tree, chains, seed: {"sigma_scores_": scores})
+
+    def _sampling_by_method(self, source: Any, run: Run) -> Sampling[Any]:
+        parts = self._parts(source)
+        if self.method == "mcmc":
+            return self._sampling_of(source, run, parts)
+        from .point import sampling_of_point
+
+        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
+
+    def continue_fit(self, draws: int, cores: int | None = None, progressbar: bool = True, max_time: Any = None) -> Any:
+        """Draw further from the posterior, as `LatentFeatureModel.continue_fit`; not with ``method="map"``.
+
+        Raises
+        ------
+        ArgumentError
+            With ``method="map"``, which draws nothing.
+        """
+        if self.method == "map":
+            raise ArgumentError(Setting("method", "map"), " draws nothing that could go on; fit again.")
+        return super().continue_fit(draws, cores, progressbar, max_time)
+
+    def verdict(self) -> "Verdict":
+        """Whether the chains agree and are long enough; of ``method="map"`` how many runs found the answer.
+
+        Returns
+        -------
+        Verdict
+            `.agrees`, which is False of a single answer, `.facts`, `.remedies`; `str` gives a sentence.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        if not self._fitted().attrs.get(POINT):
+            return super().verdict()
+        from .answers.point_verdict import point_verdict
+
+        return point_verdict(self._fitted())
 
     def _held_to(self, data: Any) -> LatentFeatureModel:
         return LatentFeatureModel(**self._parts(data))._held_to(data)
@@ -155,20 +283,26 @@ class AdditiveClustering(TripletAnswers):
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
 
-    def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
+    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
         """The features with their members, posterior probability (of at least one copy), weight, and convergence.
+
+        Features of a single object are left out, because similarities tell nothing of them.
 
         Parameters
         ----------
         min_probability : float in [0, 1]
             Features less probable than this are left out.
+        similar : float between 0 and 1, optional
+            Jaccard index from which on features of different draws are taken for one, such as 0.8; None takes only
+            features of exactly the same owners for one. Of more than about thirty objects a feature seldom has the same
+            owners in two draws.
 
         Returns
         -------
         pandas.DataFrame
             As `LatentFeatureModel.features`, with the effective sample size `ess` and `r_hat` of each probability, and
             `converged`: False where R-hat exceeds 1.05, so that the probability is not to be relied on. Features that
-            were given by name have a first column `feature`.
+            were given by name have a first column `feature` (unless `similar` is given).
 
         Raises
         ------
@@ -177,10 +311,56 @@ class AdditiveClustering(TripletAnswers):
         """
         from .answers.presence import add_convergence
 
-        table = add_convergence(super().features(min_probability), self._fitted())
+        table = super().features(min_probability, similar)
+        if similar is not None:
+            return table
+        shared: Any = table[table["members"].map(len) > 1].reset_index(drop=True)
+        table = add_convergence(shared, self._fitted())
         if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
         return table
+
+    def _log_likelihood(self) -> "np.ndarray | None":
+        if kind_of(self._fitted()) == TRIPLETS:
+            return super()._log_likelihood()
+        data = measured_similarities(self._fitted())
+        mean, deviation = fitted_draws(self._fitted(), data)
+        return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Posterior predictive check: which similarities, or pairs of triplets, does the model miss?
+
+        Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of its judgements, and
+        what was observed is held against the replicates. `thali.plots.check` draws the table.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a measured pair (object, other), the worst first: n (judgements), observed, predicted (posterior
+            mean), low and high (the 89 % interval of a replicated similarity), p_value (two-sided) and missed (whether
+            observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together (chi-square
+            discrepancy). The model has seen these very similarities, so that p-values gather around one half; where
+            sigma was learned, the overall one can show misfit of the shape of the errors only by chance. Of triplets
+            one row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which
+            it was called the most similar, and the others alike.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        from .answers.posterior_check import check_table
+
+        return check_table(self._fitted(), random_seed)
 
     def estimate(self, kind: str = "expectation") -> "Estimate":
         """One answer in place of a whole posterior: features, weights, and the similarities that they fit.
@@ -213,8 +393,6 @@ class AdditiveClustering(TripletAnswers):
         """
         from .answers.columns import columns_of
         from .answers.estimators import KINDS, estimate
-        from .answers.kind import of_similarities
-        from .answers.similarities import measured_similarities
 
         one_of("kind", kind, KINDS)
         tree = of_similarities(self._fitted(), "estimate")
@@ -224,7 +402,7 @@ class AdditiveClustering(TripletAnswers):
             posterior = tree["posterior"].dataset
             data = measured_similarities(tree)
             draws: dict[Any, Any] = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
-            parts = self._parts(data)
+            parts = self._parts_but_sigma(data)
             prior = parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"]
             kept[1][kind] = estimate(
                 kind,

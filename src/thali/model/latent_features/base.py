@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali.errors import ConvergenceWarning, DataError, DataWarning, ThaliWarning
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, ThaliWarning
 from thali.inference.chains import Run, checked_run, kept_of
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
@@ -19,6 +19,7 @@ from ..sampling import Sampling
 from .answers.stored_layout import STARTED_ANEW
 from .engine import LEVELS, PreparedChains, build_task
 from .likelihoods.elimination import Elimination
+from .option_answers import OptionAnswers
 from .samplers.chains import chains_of, end_pilot
 from .samplers.pilot import SWEEPS
 
@@ -26,14 +27,15 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from thali.posterior.stacking import Stacked
     from thali.posterior.verdict import Advice
     from thali.trees.tree import Tree
 
-    from .answers.consensus import ConsensusTree
+    from .answers.matching import Matched
     from .samplers.chains import Chain, Task
 
 
-class LatentFeatures(RunByChains, HasPriorOfData):
+class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha, sampler and tempering for these data; and
@@ -196,7 +198,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         yield from super()._outcome(job)
         if sentence := swap_sentence(self.posterior_):
             yield ConvergenceWarning(sentence)
-        if sentence := noise_sentence(self.posterior_):
+        if sentence := noise_sentence(self.posterior_, "sigma_scores_" in vars(self)):
             yield DataWarning(sentence)
 
     def quantities(self) -> dict[str, np.ndarray]:
@@ -224,13 +226,13 @@ class LatentFeatures(RunByChains, HasPriorOfData):
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
 
-        Rows: n_features, alpha (if learned), log_likelihood (of the whole data, no constant left out), and for choices
-        tie (nu, if there are ties), choice_probability[a, b] of every compared pair (up to 60 options; above, up to
-        1,000, worth[a], the share of an option in the sum of all utilities, and rank[a]) or
-        set_probability[a | a, b, ...] of every member of every set (up to 2,000 of them; worth[a] and rank[a] where
-        options share nothing), for similarities sigma (if learned), constant and presence[a, b, ...], whether a draw
-        has the feature of just these owners, of every feature with probability above .2, which a likelihood of your own
-        has as well.
+        Rows: n_features (of similarities n_shared_features, those of two owners or more), alpha (if learned),
+        log_likelihood (of the whole data, no constant left out), and for choices tie (nu, if there are ties),
+        choice_probability[a, b] of every compared pair (up to 60 options; above, up to 1,000, worth[a], the share of an
+        option in the sum of all utilities, and rank[a]) or set_probability[a | a, b, ...] of every member of every set
+        (up to 2,000 of them; worth[a] and rank[a] where options share nothing), for similarities sigma (if learned),
+        constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
+        probability above .2, which a likelihood of your own has as well.
 
         Returns
         -------
@@ -244,13 +246,19 @@ class LatentFeatures(RunByChains, HasPriorOfData):
         """
         return super().summary()
 
-    def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
+    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
         """The features with their members, posterior probability (of at least one copy) and weight.
 
         Parameters
         ----------
         min_probability : float in [0, 1]
             Features less probable than this are left out.
+        similar : float between 0 and 1, optional
+            None: features are one if they have exactly the same owners. A number such as 0.8: features of different
+            draws are matched if their owners are similar, as they should be where a feature has dozens of owners. The
+            features of each draw are assigned to common ones by the weighted Jaccard index of their owners and the
+            common feature's membership, where it is at least this number; the first common features are those of a
+            consensus draw.
 
         Returns
         -------
@@ -259,78 +267,106 @@ class LatentFeatures(RunByChains, HasPriorOfData):
             options own them, or one that has an own weight besides): members (labels), weight (mean of their sum, if
             present) and its interval, copies (expected number of columns), probability. Weights are comparable within a
             fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
-            that one inner node has below it; with its name, if it has one), "root" (all), or "across".
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from .answers.features import features_table, place_in_tree
-
-        table = features_table(self._fitted(), min_probability)
-        if tree := self._tree():
-            table.insert(0, "place", place_in_tree(table["members"], tree))
-        return table
-
-    def option_similarity(self) -> "pandas.DataFrame":
-        r"""How much of what options have they share, two at a time: the posterior mean of the shared part.
-
-        .. math:: E \Bigl[ \sum_k w_k f_{ik} f_{jk} \Big/ \tfrac12 (U_i + U_j) \Bigr]
-
-        where U is the weight of all that an option has, its unique weight included. Features that all options own are
-        left out, and 0 / 0 counts as 0. Of similarities and triplets features of a single object, which do not touch
-        the data, are left out as well.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Options by options, between 0 (nothing in common) and 1 (everything), and 1 on the diagonal.
-            `thali.plots.option_similarity` draws it beside the dendrogram of its rows.
+            that one inner node has below it; with its name, if it has one), "root" (all), or "across". Matched
+            features are numbered from 1 and have as members the options with a membership of .5 or more (see
+            `membership`), `stability`, the mean Jaccard index of the owners in each draw and the membership, and for
+            their probability, that a draw has the feature, `ess`, `r_hat` and `converged`.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If there are more than 1,000 options.
-
-        References
-        ----------
-        Görür, Jäkel & Rasmussen (2006), section 5.
+            If min_probability or similar is out of its range.
         """
-        from .answers.option_similarity import similarity_table
+        from .answers.features import features_table, place_in_tree
+        from .answers.matched_features import matched_table
 
-        return similarity_table(self._fitted())
+        if similar is None:
+            table = features_table(self._fitted(), min_probability)
+        else:
+            table = matched_table(self._fitted(), self._matched(similar, min_probability))
+        if tree := self._tree():
+            table.insert(0, "place", place_in_tree(table["members"], tree))
+        return table
 
-    def consensus_tree(self) -> "ConsensusTree":
-        """The tree that is nearest to the features, and how much of them is a tree at all.
+    def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":
+        """Which options own the features that were matched across draws, and how surely.
 
-        Of the sets of owners that some options share and others lack a family is chosen of which any two are disjoint
-        or one holds the other, so that the sum of the expected weights (as shares of each draw's total) is greatest.
+        Parameters
+        ----------
+        similar : float between 0 and 1
+            Jaccard index from which on features are taken for one, as in `features`.
+        min_probability : float in [0, 1]
+            Features less probable than this are left out.
 
         Returns
         -------
-        ConsensusTree
-            With `tree`, a `Tree` whose inner nodes are named for their probability and weight; `table`, a row a node:
-            members, probability (of a feature with just these owners) and weight; `tree_likeness`, the share of the
-            tree in the expected weight of all shared features, and `low` and `high`, the 89 % interval over draws of
-            what each draw's own best tree holds; `without_shared`, the share of draws without shared features, which
-            are left out of the interval; `is_exact`: the family is the best of all up to 40 sets of owners. `print`
-            shows it, `plot()` draws it.
+        pandas.DataFrame
+            Options by features, numbered as the rows of ``features(min_probability, similar)``: the share of the draws
+            with the feature in which the option owns it. `thali.plots.membership` draws it.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If min_probability or similar is out of its range.
+        """
+        from .answers.matched_features import membership_table
+
+        return membership_table(self._fitted(), self._matched(similar, min_probability))
+
+    def stacked(self) -> "Stacked":
+        """Weights of the chains by which their mixture predicts best, where they stay in different families.
+
+        Chains that do not mix, however long they run, still predict, and some better than others. Their weights
+        maximise the leave-one-out predictive density of the mixture. It is for predictions, and no posterior: the
+        verdict on the fit stays what it is. Of chains that agree the weights mean nothing.
+
+        Returns
+        -------
+        Stacked
+            With `weights`, `log_score`, `log_scores` of each chain, and `mean(variable)`, a prediction of the mixture.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there is a single chain or draw, or the posterior holds no log-likelihood of each observation.
 
         References
         ----------
-        Görür, Jäkel & Rasmussen (2006), section 5.
+        Yao, Vehtari & Gelman (2022), Stacking for non-mixing Bayesian computations.
         """
-        from .answers.consensus import consensus_of
+        from thali.posterior.stacking import stacked_of
 
-        return consensus_of(self._fitted())
+        sizes = self._fitted()["posterior"].sizes
+        if sizes["chain"] < 2 or sizes["draw"] < 2:
+            raise ArgumentError("Stacking needs two chains or more, of two draws or more; fit again with more.")
+        if (logs := self._log_likelihood()) is None:
+            raise ArgumentError(
+                "Stacking needs the log-likelihood of each observation, which this posterior does not hold (above 2,000"
+                " pairs it is left out)."
+            )
+        return stacked_of(self._fitted(), logs)
+
+    def _log_likelihood(self) -> "np.ndarray | None":
+        """Of each observation (chain, draw, observation); None if it is not known."""
+        from thali.posterior.stacking import pointwise
+
+        return pointwise(self._fitted())
+
+    def _matched(self, similar: float, min_probability: float) -> "Matched":
+        """The matched features; the last ones are kept."""
+        from .answers.matched_features import matched_features
+
+        wanted = similar, min_probability
+        kept = vars(self).get("_last_matched", (None, None, None))
+        if kept[0] is not self._fitted() or kept[1] != wanted:
+            kept = self._last_matched = self._fitted(), wanted, matched_features(self._fitted(), *wanted)
+        return kept[2]
 
 
 def data_of_thali(data: Any, matrix: str = "") -> Any:

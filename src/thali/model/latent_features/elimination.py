@@ -241,25 +241,30 @@ class EliminationByAspects(ChoiceAnswers):
     def _tree(self) -> Tree | None:
         return self.aspects if isinstance(self.aspects, Tree) else None
 
-    def features(self, min_probability: float = 0.05) -> "pandas.DataFrame":
+    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
         """The aspects with their members, posterior probability (of at least one copy) and weight.
 
         Parameters
         ----------
         min_probability : float in [0, 1]
             Aspects less probable than this are left out.
+        similar : float between 0 and 1, optional
+            Jaccard index from which on aspects of different draws are taken for one, such as 0.8; None takes only
+            aspects of exactly the same owners for one.
 
         Returns
         -------
         pandas.DataFrame
-            As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect`.
+            As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect` (unless
+            `similar` is given).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         """
-        table = super().features(min_probability)
-        if names := names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values):
+        table = super().features(min_probability, similar)
+        names = names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values)
+        if names and similar is None:
             table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
         return table

@@ -155,6 +155,17 @@ def apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Non
 
 
 @generic
+def pull_on(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
+    """The derivative of the log-likelihood by a weight that option i would share with the others of pattern k; only the
+    sampler `conjugate` needs it."""
+
+
+@generic
+def stiffness_of(likelihood: Any, c: Any, b: Any, k: Any, other: Any, i: Any) -> None:
+    """Minus its derivative by the same weight of another pattern; where the log-likelihood is quadratic."""
+
+
+@generic
 def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """The weight of pattern k grows by d; row K is the birth of a column, d = -w[k] a death."""
 

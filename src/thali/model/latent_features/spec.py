@@ -11,6 +11,7 @@ from ..options import (
     ALTERNATIVE,
     BEST_WORST,
     CHOSEN,
+    DRAWS,
     LAPSE,
     LEAF_LENGTH,
     METHOD,
@@ -19,6 +20,7 @@ from ..options import (
     RUN,
     SAMPLER,
     SEED,
+    SIMILAR,
     TASK,
     TEMPERING,
     THIN,
@@ -26,7 +28,7 @@ from ..options import (
     TREE,
     TUNE,
 )
-from ..spec import DATA, FEATURES, NUMBERS, REPORT, ModelSpec, Option
+from ..spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
 _DRAWN, _CHAINS = ("mcmc",), ("mcmc", "laplace")
 _PRIOR = (ALPHA, SAMPLER, TEMPERING)
@@ -58,6 +60,7 @@ ELIMINATION = ModelSpec(
         ),
         Option("unique", "Give each option an aspect of its own besides.", bool, default="--unique"),
         LAPSE.but(default="0.01; with --method maximum-likelihood 0"),
+        SIMILAR.but(methods=_DRAWN),
         TREE,
         LEAF_LENGTH,
         *(each.but(methods=_DRAWN) for each in (*_PRIOR, TUNE, THIN)),
@@ -83,9 +86,11 @@ ADDITIVE = ModelSpec(
     data=(SIMILARITIES, TRIPLETS),
     answers="the features that objects share, their number and their weights",
     papers=("shepard1979", "navarro2007"),
+    methods=("mcmc", "map"),
     features="features",
-    pictures=("features", "n_features", "trace", "similarity"),
+    pictures=("features", "membership", "n_features", "trace", "similarity"),
     options=(
+        METHOD.but(help=", or map, one set of features in seconds, the best of several annealed runs"),
         Option(
             "features",
             "Which features. ibp infers their number, an integer K allows K of them, FILE is a table of objects and"
@@ -99,15 +104,17 @@ ADDITIVE = ModelSpec(
             "sigma",
             "Standard deviation of the similarities about the fitted ones; that of one judgement where a column counts"
             " of how many each is the mean.",
-            float,
-            default="that of the data, or learned",
+            NUMBER,
+            default="that of the data, or chosen by cross-validation",
+            metavar="NUMBER|learned",
+            words={"learned": "learned"},
             check=partial(positive, meaning="the standard deviation of a similarity"),
         ),
         Option(
             "weight_prior",
-            "Gamma prior of each weight and of the constant; the default is meant for similarities of about 0 to 1.",
+            "Gamma prior of each weight and of the constant.",
             NUMBERS,
-            default="1,10; for triplets 1,1",
+            default="shape 1, and a mean of a tenth of the largest similarity; for triplets 1,1",
             metavar="SHAPE,RATE",
         ),
         Option("constant", "An additive constant for all pairs.", bool, default="--constant"),
@@ -134,10 +141,11 @@ ADDITIVE = ModelSpec(
             default="expectation",
             words={kind: kind for kind in ("expectation", "map-features", "conditional-map", "joint-map")},
         ),
+        SIMILAR.but(methods=_DRAWN),
         TREE,
         LEAF_LENGTH,
-        *_PRIOR,
-        *RUN,
+        *(each.but(methods=_DRAWN) if each in (SAMPLER, TEMPERING) else each for each in _PRIOR),
+        *(each.but(methods=_DRAWN) if each in (TUNE, THIN, DRAWS) else each for each in RUN),
         SEED,
     ),
     paper="is not tempered, and stays in one family of features where data have several",

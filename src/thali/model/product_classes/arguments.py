@@ -6,7 +6,6 @@ import numpy as np
 
 from thali._arguments import one_of, positive, share, whole
 from thali.errors import Argument, ArgumentError, Message, Setting
-from thali.inference.chains import FIRST_DRAWS
 
 from ..choice_logits.directions import DIRECTIONS
 
@@ -17,13 +16,14 @@ METHODS = ("annealed", "smc")
 SCHEDULES = ("all", "individual", "observation")
 STARTS = ("fixed", "prior")
 SAMPLERS = ("recommended", "paper")
-_FINAL_SWEEPS = {"annealed": FIRST_DRAWS, "smc": 60}
-_GROUPS = 8  # chains, or islands of particles
+FIRST_SWEEPS = 500  # of the final phase, after which annealed chains that run until they agree are looked at
+MAX_SWEEPS = 4000  # at which they stop
+_FINAL_SWEEPS = {"annealed": FIRST_SWEEPS, "smc": 60}
+_GROUPS = {"annealed": 16, "smc": 8}  # chains, or islands of particles
 _MAX_NAMED = 3  # dominated choices written out
 
 
 STEPS = 40  # of annealing, of `sweeps_per_step` sweeps each
-MAX_SWEEPS = 8000  # of the final phase of annealed chains that run until they agree
 
 
 class Settings(NamedTuple):
@@ -94,7 +94,7 @@ def _groups(method: str, run: Run) -> int:
             ".",
         )
     asked = getattr(run, own)
-    groups = _GROUPS if asked is None else whole(own, asked, 1)
+    groups = _GROUPS[method] if asked is None else whole(own, asked, 1)
     if method == "smc" and groups < 2:
         raise ArgumentError(
             Setting("method", "smc"),

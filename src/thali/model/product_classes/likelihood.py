@@ -22,15 +22,24 @@ def compare(tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: A
     not 0."""
     first = tasks.first_task[n]
     count, c = 0, 0
+    one_word, outside = bits.shape[1] == 1, ~bits[k, 0]
     for t in range(first, tasks.first_task[n + 1]):
         r = tasks.first_row[t]
-        mine = 1 if is_inside(tasks.rows, r, bits, k) else 0
         some = 0
-        for other in range(r + 1, tasks.first_row[t + 1]):
-            d = mine - (1 if is_inside(tasks.rows, other, bits, k) else 0)
-            difference[row, c] = d
-            some |= d & 1
-            c += 1
+        if one_word:
+            mine = 1 if tasks.rows[r, 0] & outside == 0 else 0
+            for other in range(r + 1, tasks.first_row[t + 1]):
+                d = mine - (1 if tasks.rows[other, 0] & outside == 0 else 0)
+                difference[row, c] = d
+                some |= d & 1
+                c += 1
+        else:
+            mine = 1 if is_inside(tasks.rows, r, bits, k) else 0
+            for other in range(r + 1, tasks.first_row[t + 1]):
+                d = mine - (1 if is_inside(tasks.rows, other, bits, k) else 0)
+                difference[row, c] = d
+                some |= d & 1
+                c += 1
         separates[row, t - first] = some
         count += some
     return count
@@ -59,12 +68,34 @@ def add_feature(tasks: Any, features: Any, sums: Any, row: Any, n: Any, f: Any) 
         c = end
 
 
-@part
-def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None:
-    """Differences of person n from all features that are not mute."""
+@scalar
+def clear_row(tasks: Any, sums: Any, row: Any, n: Any) -> None:
+    """No differences of person n in a row."""
     for c in range(n_comparisons(tasks, n)):
         sums.total[row, c] = 0.0
         sums.apart[row, c] = 0
+
+
+@scalar
+def copy_row(tasks: Any, sums: Any, row: Any, into: Any, n: Any) -> None:
+    """Copy the differences of person n from one row to another."""
+    for c in range(n_comparisons(tasks, n)):
+        sums.total[into, c] = sums.total[row, c]
+        sums.apart[into, c] = sums.apart[row, c]
+
+
+@scalar
+def add_rows(tasks: Any, sums: Any, row: Any, other: Any, into: Any, n: Any) -> None:
+    """Write the sum of two rows of differences of person n into a third."""
+    for c in range(n_comparisons(tasks, n)):
+        sums.total[into, c] = sums.total[row, c] + sums.total[other, c]
+        sums.apart[into, c] = sums.apart[row, c] + sums.apart[other, c]
+
+
+@part
+def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None:
+    """Differences of person n from all features that are not mute."""
+    clear_row(tasks, sums, row, n)
     f = features.people[n, 0]
     while f >= 0:
         if features.slots[f, MUTE] == 0:

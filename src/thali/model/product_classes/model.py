@@ -7,7 +7,6 @@ import numpy as np
 
 from thali._arguments import positive, whole
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, Setting, ThaliWarning
-from thali.inference.chains import FIRST_DRAWS
 from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 
@@ -16,7 +15,7 @@ from ..choice_logits.directions import directions_of
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling, opened_job
-from .arguments import MAX_SWEEPS, STEPS, Run, settings_of
+from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -59,7 +58,8 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
     schedule : {"all", "individual", "observation"}
         What method="smc" takes in at a time: all tasks, those of a person, or one task.
     start : {"fixed", "prior"}
-        Where annealed chains start in a and sigma. From the prior, their weights estimate the evidence.
+        Where annealed chains start in a and sigma, and stay while the lapse falls: at 2 and .6. From the prior, these
+        move, and the weights of the chains estimate the evidence.
     sampler : {None, "recommended", "paper"}
         "paper": the moves of the draft of Daviet & McCausland, corrected, for comparison only.
 
@@ -144,10 +144,11 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
         sweeps : int, optional
             Sweeps after annealing (of 40 `sweeps_per_step`), from which draws are kept: every fourth, less often the
             more there are, at most 500 of a chain; the first eighth is dropped. None, annealed: until every row of
-            `summary` has an R-hat of at most 1.01 and an effective sample size of at least 400; it looks after 1,000,
-            2,000, 4,000 and 8,000 sweeps, and stops there. None, smc: 60.
+            `summary` has an R-hat of at most 1.01 and an effective sample size of at least 400; it looks after 500,
+            1,000, 2,000 and 4,000 sweeps, and stops there. None, smc: 60.
         chains : int, optional
-            Of method="annealed"; None: 8.
+            Of method="annealed"; None: 16. They stay with different sets of classes, so that predictions gain more by
+            many chains than by long ones.
         islands : int, optional
             Groups of particles of method="smc", 2 or more; None: 8.
         particles : int, optional
@@ -252,7 +253,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
         return Prepared()
 
     def usual_run(self) -> dict[str, Any]:
-        return {"sweeps": FIRST_DRAWS} if self.method == "annealed" else {}
+        return {"sweeps": FIRST_SWEEPS} if self.method == "annealed" else {}
 
     @staticmethod
     def _run(
@@ -301,6 +302,7 @@ class ProductClasses(Reports, RunByChains, HasPriorOfData):
             status=status_of,
             unit="sweeps",
             most=MAX_SWEEPS,
+            first_draws=FIRST_SWEEPS,
         )
 
     def run_settings(self) -> dict[str, Any]:

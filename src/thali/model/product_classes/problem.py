@@ -56,6 +56,7 @@ class Target(NamedTuple):
 
     delta: np.ndarray  # (tasks,) lapse in [0, 1]; 1 = the task is not in the model yet
     sharpness: np.ndarray  # (tasks,) of the logit; infinite = the best product wins, ties are split evenly
+    held: np.ndarray  # (1,) whether a and σ stay as they are
 
 
 def problem_of(
@@ -105,6 +106,7 @@ def target_of(problem: Problem, delta: float = 0.0, sharpness: Any = math.inf) -
     return Target(
         np.ascontiguousarray(np.broadcast_to(np.asarray(delta, float), tasks)).copy(),
         np.ascontiguousarray(np.broadcast_to(np.asarray(sharpness, float), tasks)).copy(),
+        np.zeros(1, np.bool_),
     )
 
 

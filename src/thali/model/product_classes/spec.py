@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from thali._arguments import whole
+from thali._arguments import proportion, whole
 from thali.data.kinds import EXPERIMENTS
 
 from ..options import ALPHA, CHAINS, CORES, EXPERIMENT, LAPSE, MARKET_STUDY, MAX_TIME, METHOD, SEED, SEGMENTS
-from ..spec import FIT, PAIRS, ModelSpec, Option
+from ..spec import FIT, PAIRS, REPORT, ModelSpec, Option
 
 PRODUCT_CLASSES = ModelSpec(
     name="product-classes",
@@ -28,7 +28,7 @@ PRODUCT_CLASSES = ModelSpec(
         ),
         LAPSE.but(default="0.02"),
         ALPHA,
-        CHAINS.but(default="8", methods=("annealed",)),
+        CHAINS.but(default="16", methods=("annealed",)),
         CHAINS.but(name="islands", default="8", help="Independent islands of particles.", methods=("smc",)),
         Option(
             "particles",
@@ -50,6 +50,14 @@ PRODUCT_CLASSES = ModelSpec(
         CORES,
         SEED,
         MAX_TIME,
+        Option(
+            "similar",
+            "Overlap of two classes, as sets of products, from which on the printed answer counts them as one.",
+            float,
+            REPORT,
+            default="0.5",
+            check=partial(proportion, meaning="the least overlap of classes that count as one"),
+        ),
         SEGMENTS,
         *EXPERIMENT,
         *MARKET_STUDY,

@@ -9,14 +9,15 @@ from thali.inference.numerics.gamma_quantiles import QUANTILES
 from .problem import Problem
 
 A, SIGMA, CONCENTRATION = range(3)  # in State.real
+START = (2.0, 0.6)  # a and σ where they are not drawn from their prior
 # In State.whole: classes; slots ever used; head of the list of free slots; free slots below the top; people present;
 # sweeps done; people visited in this sweep; classes to be proposed for the next person, -1 = not drawn yet.
 CLASSES, TOP, FREE, HOLES, PRESENT, SWEEPS, VISITED, PENDING = range(8)
 POLARITY, OWNERS, NEGATIVE, ACTIVE, ORDERED, FIRST = range(6)  # columns of State.classes
 # Columns of Features.slots; SPLIT is the number of tasks that the class separates, MUTE leaves the feature out of sums.
 CLASS, PERSON, SIGN, NEXT_OWNER, LAST_OWNER, NEXT_OWNED, LAST_OWNED, MUTE, SPLIT = range(9)
-MOVES = ("switch", "singletons", "values", "classes", "shapes", "transport", "power")
-SWITCH, SINGLETONS, VALUES, CLASS_MOVE, SHAPES, TRANSPORT, POWER = range(len(MOVES))  # rows of State.counts
+MOVES = ("switch", "singletons", "values", "classes", "shapes", "transport")
+SWITCH, SINGLETONS, VALUES, CLASS_MOVE, SHAPES, TRANSPORT = range(len(MOVES))  # rows of State.counts
 
 
 class Features(NamedTuple):
@@ -49,10 +50,11 @@ class State(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Differences of utility: row 0 with all features of a person, row 1 without some, row 2 + j of the j-th owner."""
+    """Differences of utility: row 0 with all features of a person, row 1 without some; row 2 + j of the j-th owner of a
+    class, or of the features that follow the j-th of a person."""
 
-    total: np.ndarray  # (N + 2, C)
-    apart: np.ndarray  # (N + 2, C) how many features separate the two products
+    total: np.ndarray  # (rows, C)
+    apart: np.ndarray  # (rows, C) how many features separate the two products
 
 
 class Bounds(NamedTuple):
@@ -97,7 +99,7 @@ def empty_state(problem: Problem, classes: int = 32, slots: int | None = None) -
     slots = 8 * people + 2 * classes if slots is None else slots
     alpha = problem.prior[0]
     return State(
-        real=np.array([2.0, 0.6, 1.0 if np.isnan(alpha) else alpha]),
+        real=np.array([*START, 1.0 if np.isnan(alpha) else alpha]),
         whole=np.array([0, 0, -1, 0, 0, 0, 0, -1], np.int64),
         bits=np.zeros((classes, problem.tasks.rows.shape[1]), np.int64),
         classes=np.full((classes, 6), -1, np.int64),
@@ -120,13 +122,13 @@ def workspace(problem: Problem, state: State) -> Work:
     """Work space for one thread; states with more classes or slots than this one need a larger one."""
     people, tasks, comparisons = sizes(problem)
     classes = len(state.classes)
-    values = state.features.log_eps
+    values, rows = state.features.log_eps, max(people, classes) + 2
     return Work(
         order=np.zeros(classes, np.int64),
         mine=np.zeros(classes, np.int64),
         owned=np.zeros(classes, np.int64),
         bits=np.zeros((1, problem.tasks.rows.shape[1]), np.int64),
-        sums=Sums(np.zeros((people + 2, comparisons)), np.zeros((people + 2, comparisons), np.int64)),
+        sums=Sums(np.zeros((rows, comparisons)), np.zeros((rows, comparisons), np.int64)),
         bounds=Bounds(np.zeros(tasks, np.int64), np.zeros(tasks), np.zeros(tasks), np.zeros(tasks, np.int64)),
         difference=np.zeros((people + 1, comparisons), np.int8),
         separates=np.zeros((people + 1, tasks), np.int8),

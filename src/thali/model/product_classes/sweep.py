@@ -24,6 +24,7 @@ from .state import (
     PENDING,
     PRESENT,
     SIGMA,
+    START,
     SWEEPS,
     VISITED,
     A,
@@ -80,7 +81,8 @@ def paper_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> A
         switch_and_redraw(rng, problem, target, state, work, n)
         replace_singletons(rng, problem, target, state, work, n, drawn(state))
         state.whole[VISITED] += 1
-    walk_shapes(rng, problem, state)
+    if not target.held[0]:
+        walk_shapes(rng, problem, state)
     draw_concentration(rng, problem, state)
     state.whole[VISITED] = 0
     state.whole[SWEEPS] += 1
@@ -116,8 +118,9 @@ def visit_population(rng: Any, problem: Any, target: Any, state: Any, work: Any)
     shuffle(rng, work.order, classes)
     for i in range(classes):
         move_class(rng, problem, target, state, work, work.order[i], PROPOSALS)
-    walk_shapes(rng, problem, state)
-    move_all_values(rng, problem, target, state, work)
+    if not target.held[0]:
+        walk_shapes(rng, problem, state)
+        move_all_values(rng, problem, target, state, work)
     draw_concentration(rng, problem, state)
 
 
@@ -152,8 +155,8 @@ def forget_everybody(rng: Any, problem: Any, state: Any, shapes_from_prior: Any)
         state.whole[i] = 0
     state.whole[FREE] = -1
     state.whole[PENDING] = -1
-    state.real[A] = rng.standard_exponential() if shapes_from_prior else 2.0
-    state.real[SIGMA] = rng.random() if shapes_from_prior else 0.6
+    state.real[A] = rng.standard_exponential() if shapes_from_prior else START[0]
+    state.real[SIGMA] = rng.random() if shapes_from_prior else START[1]
     learned = problem.prior[ALPHA] != problem.prior[ALPHA]
     state.real[CONCENTRATION] = rng.standard_exponential() if learned else problem.prior[ALPHA]
     for n in range(state.features.people.shape[0]):

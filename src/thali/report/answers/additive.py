@@ -10,6 +10,9 @@ from ..content import Content, number
 from ..document import Section, Table
 from .shared import estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
 
+WORST = 200  # similarities of the check that are shown
+MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
+
 
 def content(model: Any) -> Content:
     """What a fitted model says."""
@@ -26,15 +29,21 @@ def content(model: Any) -> Content:
 
 
 def _answer(model: Any) -> Section:
-    features = model.features()
-    shared = features[features["members"].map(len) > 1]
+    many = model.posterior_["posterior"].sizes["option"] > MANY
+    shared = model.features(similar=0.8 if many else None)
     draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
     sentences = (
         number_of_features(draws, "features that two objects or more share"),
-        most_probable(features, "feature"),
+        most_probable(shared, "feature"),
     )
     pictures = (
-        [picture(f"Features and the objects that have them. {sentences[1]}", "features", model)] if len(shared) else []
+        [
+            picture(
+                f"Features and the objects that have them. {sentences[1]}", "membership" if many else "features", model
+            )
+        ]
+        if len(shared)
+        else []
     )
     pictures.append(picture(sentences[0], "n_features", model))
     tables = (Table("Features that several objects share", members_as_text(shared)),) if len(shared) else ()
@@ -42,15 +51,25 @@ def _answer(model: Any) -> Section:
 
 
 def _misses(model: Any) -> Section:
+    from thali.model.latent_features.answers.check import check_sentence
+
     found = model.estimate()
     share = 100 * found.variance_accounted_for()
     explained = f"The expected similarities account for {share:.1f} % of the variance of the data."
     predicted = found.similarity.rename_axis("object")
+    check = model.check(0)
+    missed = check_sentence(check)
     return Section(
         "",
-        (explained,),
-        (picture(f"Similarities of the data and of the model. {explained}", "similarity", model),),
-        (Table("Expected similarities", predicted),),
+        (explained, missed),
+        (
+            picture(f"Similarities of the data and of the model. {explained}", "similarity", model),
+            picture(f"Observed similarities against what the model predicts. {missed}", "check", check),
+        ),
+        (
+            Table("Expected similarities", predicted),
+            Table("Observed similarities and their predictive intervals, the worst first", check.head(WORST)),
+        ),
     )
 
 
@@ -68,8 +87,8 @@ def _methods(model: Any) -> list[str]:
             "Which objects have which features, and how many features there are, was inferred under the phylogenetic"
             " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the objects."
         )
-    shape, rate = model._weight_prior(of_triplets)
-    return [*sentences, f"Weights had a Gamma prior with shape {shape:g} and rate {rate:g}.", fixed]
+    shape, rate = model.weight_prior_
+    return [*sentences, f"Weights had a Gamma prior with shape {shape:g} and rate {rate:.3g}.", fixed]
 
 
 def _of_answers(model: Any) -> tuple[str, str]:
@@ -89,9 +108,10 @@ def _of_similarities(model: Any) -> tuple[str, str]:
     """How similarities were modelled, and their error."""
     constant = ", plus a constant" if model.constant else ""
     sigma = model.posterior_["posterior"]["sigma"].to_numpy()
-    known = (
-        f"was {number(float(sigma.flat[0]))}" if (sigma == sigma.flat[0]).all() else f"was learned: {estimate(sigma)}"
-    )
+    known = f"was learned: {estimate(sigma)}"
+    if (sigma == sigma.flat[0]).all():
+        chosen = ", chosen by cross-validation over pairs of objects" if "sigma_scores_" in vars(model) else ""
+        known = f"was {number(float(sigma.flat[0]))}{chosen}"
     return (
         "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects is"
         f" the sum of the weights of the features that both have{constant}, with normal error.",

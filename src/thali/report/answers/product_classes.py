@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from thali.model.product_classes.reports.class_table import STABLE
+
 from ..content import Content, listed
 from ..document import Section, Table
 from .choices import study_of
@@ -24,12 +26,13 @@ def content(model: Any) -> Content:
 
 def _answer(model: Any) -> Section:
     study, classes = study_of(model), model.classes()
+    classes = classes[classes["stability"] >= STABLE]
     sentences, pictures, tables = list(study.sentences), list(study.pictures), list(study.tables)
     if len(classes):
         named = f"The most important class is {classes.iloc[0]['class']}; {_owners(classes.iloc[0])}."
         sentences.append(named)
         pictures.append(picture(f"Classes of products that people care about. {named}", "classes", model))
-        tables.append(Table("Classes of products", classes))
+        tables.append(Table("Classes of products that most chains find, similar ones counted as one", classes))
     return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model)
 
 

@@ -81,7 +81,7 @@ def finished_table(
 
 
 def check_sentence(table: "pandas.DataFrame") -> str:
-    """How many observed proportions the model misses, the worst of them, and whether it fits as a whole."""
+    """How many observations the model misses, the worst of them, and whether it fits as a whole."""
     if not {"p_value", "interval", "expected_missed", "draws"} <= set(table.attrs):
         raise ArgumentError(
             "`table` lacks attrs 'p_value', 'interval', 'expected_missed' or 'draws'; "
@@ -96,11 +96,12 @@ def check_sentence(table: "pandas.DataFrame") -> str:
         )
     missed = table[table["missed"]]
     count = f"{len(missed):,}" if len(missed) else "None"
+    seen = "observed similarity" if "other" in table else "observed proportion"
     lie = "lies outside its" if len(missed) < 2 else "lie outside their"
     expected = table.attrs["expected_missed"]
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     sentence = (
-        f"{count} of {plural(len(table), 'observed proportion')} {lie} {100 * table.attrs['interval']:g} % predictive"
+        f"{count} of {_plural(len(table), seen)} {lie} {100 * table.attrs['interval']:g} % predictive"
         f" interval ({by_chance} of the model's own replicates would, of data that it was fitted to"
         " fewer)"
     )
@@ -112,6 +113,10 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     if max(p_value, resolution) < MISFIT:
         fit = "further from the model than its own replicates: a misfit"
     return f"{sentence}. Overall the data are {fit} ({_p(p_value, resolution)})."
+
+
+def _plural(number: int, seen: str) -> str:
+    return plural(number, seen) if number == 1 or not seen.endswith("y") else f"{number:,} {seen[:-1]}ies"
 
 
 def _named(row: Any) -> str:
@@ -126,6 +131,8 @@ def _named(row: Any) -> str:
 def what_was_chosen(row: Any, shown: "dict[str, str] | None" = None) -> str:
     """The words for a row of the table, with other names for the options if they are given."""
     names = shown or {}
+    if hasattr(row, "other"):
+        return f"{names.get(row.object, row.object)} and {names.get(row.other, row.other)}"
     if hasattr(row, "b"):
         if hasattr(row, "sets"):
             return f"{names.get(row.a, row.a)} and {names.get(row.b, row.b)}"

@@ -13,7 +13,7 @@ from thali.trees.nodes import Nodes
 from thali.trees.tree import Tree
 
 from .columns import Columns, columns_of
-from .features import distinct
+from .features import distinct_owners
 from .laminar import best_family
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def consensus_of(tree: "xarray.DataTree") -> ConsensusTree:
 
     labels = [str(label) for label in tree["posterior"].dataset["option"].values]
     columns = columns_of(tree)
-    patterns, pattern = distinct(columns)
+    patterns, pattern = distinct_owners(columns)
     share = _shares(columns)
     kept = (columns.sizes > 1) & (columns.sizes < columns.n_options)
     weight = np.bincount(pattern[kept], share[kept], len(patterns)) / columns.n_draws

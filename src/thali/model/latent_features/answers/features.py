@@ -29,11 +29,10 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
 
     from thali._tables import Table
 
-    if not 0 <= min_probability <= 1:
-        raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
+    checked_probability(min_probability)
     labels = tree["posterior"].to_dataset()["option"].values.tolist()
     columns = columns_of(tree)
-    patterns, pattern = distinct(columns)
+    patterns, pattern = distinct_owners(columns)
     # One entry a pattern and draw in which it occurs, in the order of the patterns.
     occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
     weight = np.bincount(at, columns.weights, minlength=len(occurrence))
@@ -60,6 +59,13 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     # A narrow terminal shows the first and the last columns, and leaves out those in between.
     names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
     return Table(rows, columns=names)
+
+
+def checked_probability(min_probability: float) -> float:
+    """The smallest probability of a feature that is listed."""
+    if not 0 <= min_probability <= 1:
+        raise ArgumentError(f"`min_probability` must be between 0 and 1; got {min_probability}")
+    return min_probability
 
 
 def _silent(tree: "xarray.DataTree", patterns: Any) -> np.ndarray:
@@ -89,7 +95,7 @@ def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
     return [place(members) for members in owners]
 
 
-def distinct(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
+def distinct_owners(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
     """The distinct owner sets, and for each column the number of its set."""
     number_of: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)

@@ -38,6 +38,12 @@ def of_triplets(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     return tree
 
 
+def of_known_data(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
+    """The tree itself; an ArgumentError names what was asked for if its likelihood is a user's own."""
+    _known_kind(tree, what)
+    return tree
+
+
 def _known_kind(tree: "xarray.DataTree", what: str) -> str:
     if (kind := kind_of(tree)) == OWN:
         raise ArgumentError(

@@ -48,7 +48,11 @@ def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pand
 
     present = presence_of(tree, list(table["members"]))
     ess, r_hat = convergence(present.astype(float))
-    chains, draws = present.shape[1:]
-    converged = (r_hat <= MARKED) | (present.all(axis=(1, 2)) & (chains > 1) & (draws >= MIN_DRAWS))
-    wider = table.assign(ess=ess, r_hat=r_hat, converged=converged)
+    wider = table.assign(ess=ess, r_hat=r_hat, converged=converged(present, r_hat))
     return wider.reindex(columns=[name for name in wider if name != "probability"] + ["probability"])
+
+
+def converged(present: np.ndarray, r_hat: np.ndarray) -> np.ndarray:
+    """Whether the probability of each feature is settled, from its presence (features, chain, draw) and its R-hat."""
+    chains, draws = present.shape[1:]
+    return (r_hat <= MARKED) | (present.all(axis=(1, 2)) & (chains > 1) & (draws >= MIN_DRAWS))

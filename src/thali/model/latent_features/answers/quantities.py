@@ -46,8 +46,10 @@ def advice_of(tree: "xarray.DataTree") -> Advice:
 
 
 def of_all(tree: "xarray.DataTree") -> Quantities:
-    """Those of any data: `n_features`, `alpha` if it was learned, `log_likelihood`."""
-    names = ["n_features", *(["alpha"] if tree["constant_data"].dataset["learned_alpha"] else []), "log_likelihood"]
+    """Those of any data: `n_features`, of similarities `n_shared_features` (those of a single object are drawn from the
+    prior), `alpha` if it was learned, `log_likelihood`."""
+    number = "n_shared_features" if kind_of(tree) == SIMILARITIES else "n_features"
+    names = [number, *(["alpha"] if tree["constant_data"].dataset["learned_alpha"] else []), "log_likelihood"]
     return {name: tree["posterior"].dataset[name].values for name in names}
 
 

@@ -65,6 +65,11 @@ def search(kind: str, sets: FeatureSets, problem: Problem) -> Best:
     return _fitted(sets, problem, promising(sets, problem, numbers))
 
 
+def evidence_of(sets: FeatureSets, problem: Problem, numbers: Any) -> dict[int, float]:
+    """log p(F, S) of each of these sets, by its number."""
+    return dict(_evidence(sets, problem, numbers))
+
+
 def promising(sets: FeatureSets, problem: Problem, numbers: np.ndarray, integrated: bool = False) -> np.ndarray:
     """Of these sets the 200 with the largest log joint in any draw, the largest first.
 

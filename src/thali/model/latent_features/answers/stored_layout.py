@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 STARTED_ANEW = "started_anew"  # attribute: 1 if the run started anew with tempering
 APPROXIMATE = "approximate"  # attribute: 1 if the draws are those of Laplace's approximation
+POINT = "point"  # attribute: 1 if the only draw is the best answer that was found
+RESTARTS, REACHED = (
+    "restarts",
+    "reached",
+)  # attributes of such: how many runs sought it, and how many found as good a one
 
 _EACH = ("chain", "draw")
 _ALWAYS = {

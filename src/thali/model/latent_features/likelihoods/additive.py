@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from thali.data.similarities import Similarities
-from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 from thali.inference.numerics.truncated import tilted_weight
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
@@ -20,6 +20,7 @@ from .residuals import (
     VARIANCE,
     Judgements,
     Residuals,
+    common_sum,
     draw_constant,
     draw_variance,
     empty_cache,
@@ -31,13 +32,17 @@ from .residuals import (
     open_row_sums,
     row_gain,
     row_shift,
+    row_sum,
     shift_row_sums,
     squared_error,
 )
 
+LEARNED = "learned"
 # The inverse Gamma prior of a learned variance: its mean is VARIANCE_SHARE times the variance of the similarities.
 VARIANCE_SHAPE, VARIANCE_SHARE = 2.0, 0.02
 FEWEST, MOST = 0.05, 25.0  # prior means of a weight that the largest similarity should be worth
+WORTH = 10.0  # prior means of a weight that the largest similarity is worth unless the user says otherwise
+USUAL_PRIOR = (1.0, WORTH)  # for similarities of up to 1
 MIN_SIGMA = 1e-100  # its square is still a float
 SMALL = 0.02  # share of the standard deviation of the similarities below which a fixed sigma is warned of
 
@@ -55,10 +60,10 @@ class Additive:
 
     Parameters
     ----------
-    sigma : float above 0, optional
-        Standard deviation of a single judgement about the similarity. None: that of the data (`Similarities.sigma`),
-        or else it is learned with the prior sigma^2 ~ InverseGamma(2, 0.02 times the variance of the similarities,
-        divided by the mean of 1 / n_ij).
+    sigma : float above 0, or "learned", optional
+        Standard deviation of a single judgement about the similarity. "learned": with the prior sigma^2 ~
+        InverseGamma(2, 0.02 times the variance of the similarities, divided by the mean of 1 / n_ij). None: that of the
+        data (`Similarities.sigma`), or else it is learned. (`AdditiveClustering` chooses one by cross-validation.)
     constant : bool
         Whether there is an additive constant; it is 0 otherwise.
     variance : float above 0, optional
@@ -80,7 +85,7 @@ class Additive:
     Additive(sigma=0.05, constant=True, variance=None)
     """
 
-    sigma: float | None = None
+    sigma: float | Literal["learned"] | None = None
     constant: bool = True
     variance: float | None = None
 
@@ -90,14 +95,15 @@ class Additive:
     parameters = ("constant", "sigma")  # stored with the draws in addition to features and weights
 
     def __post_init__(self) -> None:
-        if self.sigma is not None and not (
+        if self.sigma not in (None, LEARNED) and not (
             isinstance(self.sigma, int | float | np.number)
             and not isinstance(self.sigma, bool)
             and MIN_SIGMA < self.sigma < math.inf
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                " is the standard deviation of a similarity and must be a finite number above 0",
+                " is the standard deviation of a similarity and must be a finite number above 0, or ",
+                Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
             )
@@ -122,14 +128,16 @@ class Additive:
                     Setting("sigma", sigma),
                     f" is{judged} below {SMALL:g} of the standard deviation of the similarities ({spread:.3g}), "
                     "so that chains hardly move; take a larger one, or ",
-                    Setting("sigma", None),
+                    Setting("sigma", LEARNED),
                     " to learn it.",
                 )
             )
 
     def fixed_sigma(self, data: Any) -> float | None:
         """The standard deviation that is used with these data, or None if it is learned."""
-        return self.sigma if self.sigma is not None else data.sigma
+        if self.sigma == LEARNED:
+            return None
+        return float(self.sigma) if self.sigma is not None else data.sigma
 
     def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
         """The likelihood of similarities, as the samplers read it, and a function that makes a chain's cache.
@@ -164,11 +172,11 @@ class Additive:
         largest = float(np.abs(data.values).max())
         if is_quiet() or largest == 0.0 or FEWEST < largest * rate / shape < MOST:
             return
-        suited = 10.0 * shape / largest
+        suited = WORTH * shape / largest
         warn(
             DataWarning(
                 f"The largest similarity is {largest:.3g} in absolute value, but weights have the mean "
-                f"{shape / rate:.3g} by their prior, fit for similarities of about {10.0 * shape / rate:.3g}; set ",
+                f"{shape / rate:.3g} by their prior, fit for similarities of about {WORTH * shape / rate:.3g}; set ",
                 Setting("weight_prior", (float(f"{shape:g}"), float(f"{suited:.2g}"))),
                 " for this scale, and ",
                 Argument("sigma"),
@@ -237,6 +245,12 @@ class Additive:
         )
 
 
+def suited_prior(data: Any) -> tuple[float, float]:
+    """Shape and rate of a Gamma prior of weights that suits the scale: as mean a tenth of the largest similarity."""
+    largest = float(np.abs(data.values).max())
+    return (1.0, WORTH / largest) if largest > 0.0 else USUAL_PRIOR
+
+
 def mean_share(data: Any) -> float:
     """The mean of 1 / n_ij over the pairs: the variance of a typical similarity, as a share of that of a judgement."""
     return float(np.mean(1.0 / data.judgements))
@@ -301,6 +315,16 @@ def _delta_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 def _apply_joined(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     row_shift(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
+
+
+@operations.pull_on.register(Judgements)
+def _pull_on(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
+    return row_sum(c.residual, b, k, i) / c.real[VARIANCE]
+
+
+@operations.stiffness_of.register(Judgements)
+def _stiffness_of(judgements: Any, c: Any, b: Any, k: Any, other: Any, i: Any) -> Any:
+    return common_sum(judgements.measured, b, k, other, i) / c.real[VARIANCE]
 
 
 @operations.delta_compensated_member.register(Judgements)

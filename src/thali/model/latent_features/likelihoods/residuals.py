@@ -57,6 +57,24 @@ def row_gain(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     return d * total / c.real[VARIANCE]
 
 
+@vectorised
+def row_sum(square: Any, b: Any, k: Any, i: Any) -> Any:
+    """The sum of a square over the pairs of option i with the owners of pattern k."""
+    total = 0.0
+    for j in range(square.shape[0]):
+        total += b.Z[k, j] * square[i, j]
+    return total
+
+
+@vectorised
+def common_sum(square: Any, b: Any, k: Any, other: Any, i: Any) -> Any:
+    """The sum of a square over the pairs of option i with the common owners of two patterns."""
+    total = 0.0
+    for j in range(square.shape[0]):
+        total += b.Z[k, j] * b.Z[other, j] * square[i, j]
+    return total
+
+
 @scalar
 def row_shift(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """mu grows by d z over the pairs of option i."""

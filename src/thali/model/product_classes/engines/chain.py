@@ -132,6 +132,8 @@ class Chain(ChainOfDraws):
         while (done := self.sweeps) < until:
             if done < schedule.annealing:
                 self._cool(schedule.lapses[done])
+            # A hot chain would take a and σ far away, from where they return slowly.
+            self.target.held[0] = done < schedule.annealing and not self.is_weighted
             stop = min(until, schedule.next_stop(done))
             self._sweep(stop - done)
             if stop % schedule.step == 0:

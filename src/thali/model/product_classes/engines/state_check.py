@@ -16,6 +16,7 @@ from ..state import (
     HOLES,
     LAST_OWNED,
     LAST_OWNER,
+    MOVES,
     MUTE,
     NEGATIVE,
     NEXT_OWNED,
@@ -49,6 +50,8 @@ def flaw_of(state: State, problem: Problem) -> str:
     classes, top, present = int(whole[CLASSES]), int(whole[TOP]), int(whole[PRESENT])
     if whole[VISITED] or whole[PENDING] != -1:
         return f"it was written in the middle of a sweep, when {whole[VISITED]} of {present} people had been visited"
+    if state.counts.shape != (len(MOVES), 2):
+        return "it is of a version with other moves"
     if not (
         np.isfinite(state.real).all() and state.real[A] > 0 < state.real[CONCENTRATION] and 0 <= state.real[SIGMA] <= 1
     ):

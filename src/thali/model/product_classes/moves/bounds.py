@@ -172,12 +172,16 @@ def log_fit(
     h: Any,
     next_h: Any,
     count: Any,
+    least: Any,
 ) -> Any:
-    """ln of the probability that ε falls between its bounds in all bound tasks; soft tasks at the ε they have."""
+    """ln of the probability that ε falls between its bounds in all bound tasks; soft tasks at the ε they have.
+
+    It may be -inf where it is below `least`.
+    """
     if count == 0:
         return 0.0
     return log_fit_of_bound(
-        tasks, target, sums, bounds, row, n, difference, at, sign, log_eps, eps_row, log_theta, h, next_h, count
+        tasks, target, sums, bounds, row, n, difference, at, sign, log_eps, eps_row, log_theta, h, next_h, count, least
     )
 
 
@@ -198,9 +202,10 @@ def log_fit_of_bound(
     h: Any,
     next_h: Any,
     count: Any,
+    least: Any,
 ) -> Any:
     """See `log_fit`."""
-    total, product = 0.0, 1.0
+    total, product, floor = 0.0, 1.0, math.exp(least)
     theta = math.exp(log_theta)
     for i in range(count):
         tau = bounds.bound[i]
@@ -218,6 +223,8 @@ def log_fit_of_bound(
         if p <= 0.0:
             return -math.inf
         total, product = times(total, product, p)
+        if total == 0.0 and product < floor:
+            return -math.inf
     return total if product == 1.0 else total + math.log(product)
 
 

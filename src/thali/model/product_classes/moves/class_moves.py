@@ -202,6 +202,7 @@ def fit_of_owner(
         h,
         next_h,
         count,
+        -math.inf,
     )
 
 

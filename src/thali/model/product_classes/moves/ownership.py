@@ -4,6 +4,7 @@ With o the prior odds of owning, a birth is proposed with probability min(1, o) 
 acceptance ratio is that of the likelihoods, and few classes are evaluated.
 """
 
+import math
 from typing import Any
 
 from thali._jit import scalar
@@ -84,7 +85,10 @@ def birth(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, k:
             -1,
         )
         draw_soft_eps(rng, work.bounds, work.log_eps, count, h)
-        gain += log_fit(
+        least = -rng.standard_exponential() - gain
+        if not least < 0.0:
+            return
+        fit = log_fit(
             problem.tasks,
             target,
             work.sums,
@@ -100,8 +104,9 @@ def birth(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, k:
             h,
             next_h,
             count,
+            least,
         )
-        if not accept(rng, gain):
+        if not fit > least:
             return
     state.counts[SWITCH, 1] += 1
     f = take(state, n, k, sign)
@@ -157,6 +162,7 @@ def death(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, f:
         h,
         next_h,
         count,
+        -math.inf,
     )
     if accept(rng, -gain):
         state.counts[SWITCH, 1] += 1

@@ -1,7 +1,7 @@
-"""(a, σ) together with all values: transport along the quantiles of their prior, and a power of all values.
+"""(a, σ) together with all values, by transport along the quantiles of their prior.
 
-Given all values, (a, σ) is nearly fixed; these moves change the values as well: the choices decide. Lapses are
-summed out here: a visit must redraw them before anything else reads them.
+Given all values, (a, σ) is nearly fixed; this move changes the values as well: the choices decide. Lapses are summed
+out here: a visit must redraw them before anything else reads them.
 """
 
 import math
@@ -13,57 +13,40 @@ from thali.inference.numerics.gamma_quantiles import fill_map, mapped
 
 from ..choices import log_likelihood_of, log_with_lapse
 from ..likelihood import fill_hits, sum_features
-from ..state import NEXT_OWNED, POWER, PRESENT, SIGMA, TRANSPORT, A
+from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
 from .value_shapes import log_prior_shapes, unlogit
 
-SHARE_OF_TRANSPORT = 0.7
 THETA, EPS = 0, 4  # first rows of the maps in Work.quantiles
-_POWER = 0.3  # longest standard deviation of the logarithm of a power
+_REACH = 7.0  # over the root of the number of tasks, at most 1: the longest standard deviation of a step of ln a
+_RANGE = 10.0  # from the longest to the shortest; steps of logit σ are twice as long
 
 
 @scalar
 def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
-    """One attempt of either move."""
+    """One attempt."""
     a, sigma = state.real[A], state.real[SIGMA]
-    is_power = rng.random() >= SHARE_OF_TRANSPORT
-    scale = math.exp(-5.0 * rng.random())
-    new_a, new_sigma, power = a, sigma, 1.0
-    if is_power:
-        power = math.exp(_POWER * scale * rng.standard_normal())
-        new_a = a / power
-    else:
-        which = index(rng, 3)
-        if which != 1:
-            new_a = a * math.exp(scale * rng.standard_normal())
-        if which != 0:
-            new_sigma = unlogit(math.log(sigma / (1.0 - sigma)) + 2.0 * scale * rng.standard_normal())
-        fill_map(problem.quantiles, work.quantiles, THETA, sigma * a, new_sigma * new_a)
-        fill_map(problem.quantiles, work.quantiles, EPS, (1.0 - sigma) * a, (1.0 - new_sigma) * new_a)
-    row = POWER if is_power else TRANSPORT
-    state.counts[row, 0] += 1
+    scale = min(1.0, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(-math.log(_RANGE) * rng.random())
+    new_a, new_sigma, which = a, sigma, index(rng, 3)
+    if which != 1:
+        new_a = a * math.exp(scale * rng.standard_normal())
+    if which != 0:
+        new_sigma = unlogit(math.log(sigma / (1.0 - sigma)) + 2.0 * scale * rng.standard_normal())
+    h, new_h = (1.0 - sigma) * a, (1.0 - new_sigma) * new_a
+    fill_map(problem.quantiles, work.quantiles, THETA, sigma * a, new_sigma * new_a)
+    fill_map(problem.quantiles, work.quantiles, EPS, h, new_h)
+    state.counts[TRANSPORT, 0] += 1
     # An attempt ends at the first person whose choices are impossible.
     least = -rng.standard_exponential() + log_likelihood_of(problem, target, state, work)
     least -= log_prior_shapes(new_a, new_sigma) - log_prior_shapes(a, sigma)
     gain, done = 0.0, 0
-    log_power = math.log(power) if is_power else math.nan
     while done < state.whole[PRESENT] and gain > -math.inf:
-        gain += move_person(
-            problem,
-            state.features,
-            work,
-            done,
-            sigma * a,
-            (1.0 - sigma) * a,
-            new_sigma * new_a,
-            (1.0 - new_sigma) * new_a,
-            log_power,
-        )
+        gain += move_person(problem, state.features, work, done, sigma * a, h, new_sigma * new_a, new_h)
         sum_features(problem.tasks, state.features, work.sums, 0, done)
         fill_hits(problem.tasks, target, state.features, work.sums, work.hit, 0, done)
         gain += log_with_lapse(problem.tasks, target, work.hit, done)
         done += 1
     if gain > least:
-        state.counts[row, 1] += 1
+        state.counts[TRANSPORT, 1] += 1
         state.real[A], state.real[SIGMA] = new_a, new_sigma
         return
     for n in range(done):
@@ -71,17 +54,7 @@ def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) 
 
 
 @scalar
-def moved(quantiles: Any, row: Any, log_power: Any, x: Any) -> Any:
-    """The new logarithm of a value and ln of the slope there; by transport if the power is NaN."""
-    if math.isnan(log_power):
-        return mapped(quantiles, row, x)
-    return math.exp(log_power) * x, log_power
-
-
-@scalar
-def move_person(
-    problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, new_g: Any, new_h: Any, log_power: Any
-) -> Any:
+def move_person(problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, new_g: Any, new_h: Any) -> Any:
     """Move all values of person n, keeping the old ones; returns ln of prior ratio and Jacobian."""
     kept = work.kept
     constant_theta = math.lgamma(g) - math.lgamma(new_g)
@@ -91,7 +64,7 @@ def move_person(
     while f >= 0:
         old, old_theta = features.log_theta[f], features.theta[f]
         kept.log_theta[f], kept.theta[f] = old, old_theta
-        new, log_slope = moved(work.quantiles, THETA, log_power, old)
+        new, log_slope = mapped(work.quantiles, THETA, old)
         new_theta = math.exp(new)
         features.log_theta[f], features.theta[f] = new, new_theta
         total += new_g * new - new_theta - g * old + old_theta + log_slope + constant_theta
@@ -99,7 +72,7 @@ def move_person(
             if features.separates[f, tau] != 0:
                 old, old_value = features.log_eps[f, tau], features.value[f, tau]
                 kept.log_eps[f, tau], kept.value[f, tau] = old, old_value
-                new, log_slope = moved(work.quantiles, EPS, log_power, old)
+                new, log_slope = mapped(work.quantiles, EPS, old)
                 new_eps = math.exp(new)
                 features.log_eps[f, tau], features.value[f, tau] = new, new_theta + new_eps
                 total += new_h * new - new_eps - h * old + (old_value - old_theta) + log_slope + constant_eps

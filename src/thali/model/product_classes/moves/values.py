@@ -7,7 +7,7 @@ from thali._jit import scalar
 from thali.inference.numerics.decisions import accept, shuffle
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 
-from ..likelihood import soft_hit, sum_features
+from ..likelihood import add_feature, add_rows, clear_row, copy_row, soft_hit
 from ..prior import draw_sign
 from ..slots import gather
 from ..state import CLASS, MUTE, NEGATIVE, OWNERS, POLARITY, SIGN, VALUES
@@ -18,20 +18,30 @@ WALK = 1.2  # standard deviation of the walk of ln θ
 
 @scalar
 def update_values(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """One update of every feature of person n, in random order."""
+    """One update of every feature of person n, in random order.
+
+    The differences without a feature are those of the features before it, in row 0, plus those of the ones after it, in
+    row 2 + its place: nothing is ever subtracted, which would lose the sign where values differ by many orders.
+    """
     count = gather(state, work, n)
     shuffle(rng, work.owned, count)
+    clear_row(problem.tasks, work.sums, 0, n)
+    clear_row(problem.tasks, work.sums, count + 1, n)
+    for i in range(count - 1, 0, -1):
+        copy_row(problem.tasks, work.sums, i + 2, i + 1, n)
+        add_feature(problem.tasks, state.features, work.sums, i + 1, n, work.owned[i])
     for i in range(count):
+        add_rows(problem.tasks, work.sums, 0, i + 2, 1, n)
         update_value(rng, problem, target, state, work, n, work.owned[i])
+        add_feature(problem.tasks, state.features, work.sums, 0, n, work.owned[i])
 
 
 @scalar
 def update_value(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any, f: Any) -> None:
-    """Propose (sign, θ) from the prior or walk on ln θ; then draw ε."""
+    """Propose (sign, θ) from the prior or walk on ln θ; then draw ε. Row 1 holds the differences without f."""
     g, h, next_h = shapes_of(state.real)
     slots, k = state.features.slots, state.features.slots[f, CLASS]
     slots[f, MUTE] = 1
-    sum_features(problem.tasks, state.features, work.sums, 1, n)
     sign, log_theta = slots[f, SIGN], state.features.log_theta[f]
     gain, _, count = bound_feature(
         problem.tasks,
@@ -64,6 +74,7 @@ def update_value(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: 
         h,
         next_h,
         count,
+        -math.inf,
     )
     new_sign = sign
     if rng.random() < 0.5:
@@ -89,25 +100,29 @@ def update_value(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: 
             1 - 2 * new_sign,
             -1,
         )
-    change += gain + log_fit(
-        problem.tasks,
-        target,
-        work.sums,
-        work.bounds,
-        1,
-        n,
-        state.features.difference,
-        f,
-        1 - 2 * new_sign,
-        state.features.log_eps,
-        f,
-        new_log_theta,
-        h,
-        next_h,
-        count,
-    )
+    least = -rng.standard_exponential() - change - gain
+    new_fit = -math.inf
+    if least < 0.0:
+        new_fit = log_fit(
+            problem.tasks,
+            target,
+            work.sums,
+            work.bounds,
+            1,
+            n,
+            state.features.difference,
+            f,
+            1 - 2 * new_sign,
+            state.features.log_eps,
+            f,
+            new_log_theta,
+            h,
+            next_h,
+            count,
+            least,
+        )
     state.counts[VALUES, 0] += 1
-    if accept(rng, change):
+    if new_fit > least:
         state.counts[VALUES, 1] += 1
         state.features.log_theta[f] = new_log_theta
         slots[f, SIGN] = new_sign

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali.errors import ArgumentError
+from thali._arguments import proportion
 
 from ...choice_answers.figures import standard_error
+from .class_groups import OVERLAP, SIMILAR, centres_of, merged
 from .class_names import class_name
 from .class_patterns import Patterns, patterns_of
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from ..design import Design
     from ..particles import Particles
 
+STABLE = 0.5  # share of chains that attach to a class half of its importance or more: another seed finds it again
 _BLOCK = 2_000_000  # owned classes that are worked on at a time
 
 
@@ -29,14 +31,19 @@ class Tally(NamedTuple):
     new: np.ndarray  # (K,) sum over draws of the probability that a new person owns it
 
 
-def class_table(draws: "Particles", design: "Design", cover: float = 0.8) -> "pandas.DataFrame":
-    """Distinct classes, the most important first, until they cover that share of the importance."""
-
+def class_table(
+    draws: "Particles", design: "Design", cover: float = 0.8, similar: float = SIMILAR
+) -> "pandas.DataFrame":
+    """Groups of similar classes, the most important first, until they cover that share of the importance."""
     from thali._tables import Table
 
-    if not 0 < cover <= 1:
-        raise ArgumentError(f"cover is a share of the importance above 0 and up to 1; got {cover!r}.")
+    cover = proportion("cover", cover, "a share of the importance")
+    similar = proportion("similar", similar, OVERLAP)
     patterns = patterns_of(draws, design)
+    weight = tally_of(draws, patterns).importance.sum(axis=1)
+    centre = centres_of(patterns, draws.offset, design.inside, weight, similar)
+    rules = np.bincount(np.unique(centre, return_inverse=True)[1], weight > 0).astype(np.int64)
+    patterns = merged(patterns, centre)
     tally = tally_of(draws, patterns)
     count, people = draws.n_draws, draws.n_respondents
     groups = int(draws.group.max(initial=0)) + 1
@@ -54,11 +61,13 @@ def class_table(draws: "Particles", design: "Design", cover: float = 0.8) -> "pa
     table = Table(
         {
             "class": names,
+            "rules": rules[shown],
             "share": owners.mean(axis=1)[shown],
             "share_se": standard_error(owners)[shown],
             "share_new": tally.new[shown] / count,
             "liked": liked[shown],
             "probability": tally.draws[shown] / count,
+            "stability": (importance >= 0.5 * mean[:, None]).mean(axis=1)[shown],
             "importance_se": standard_error(importance)[shown],
             "importance": mean[shown],
         }
@@ -68,6 +77,7 @@ def class_table(draws: "Particles", design: "Design", cover: float = 0.8) -> "pa
         rest = order[len(shown) :]
         table.loc[len(table)] = {
             "class": f"other ({hidden:,} {'class' if hidden == 1 else 'classes'})",
+            "rules": rules[rest].sum(),
             "importance": mean[rest].sum(),
             "importance_se": standard_error(importance[rest].sum(axis=0, keepdims=True))[0],
         }

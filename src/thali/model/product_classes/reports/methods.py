@@ -10,6 +10,7 @@ from thali.posterior.verdict import Advice
 from ...choice_answers.methods import ChoiceAnswers
 from ...choice_logits.check import HasChoiceCheck
 from ...choice_segments.method import HasSegments
+from .class_groups import SIMILAR
 
 if TYPE_CHECKING:
     import pandas
@@ -89,36 +90,44 @@ class Reports(ChoiceAnswers, HasChoiceCheck, HasSegments):
         now = int(self.posterior_.attrs["sweeps"])
         return Advice("sweeps", now, least=60, tunes=False, alone=(chains, 8), apart=apart)
 
-    def classes(self, cover: float = 0.8) -> "pandas.DataFrame":
-        """The classes of products that people care about, the most important first.
+    def classes(self, cover: float = 0.8, similar: float = SIMILAR) -> "pandas.DataFrame":
+        r"""The classes of products that people care about, the most important first; similar ones count as one.
+
+        .. math:: \mathrm{overlap}(A, B) = \frac{|A \cap B|}{|A \cup B|}, \text{ among all combinations of levels}
 
         Ways to write the same preference are merged: a class with one attribute, disliked, is its complement, liked,
-        if no product lacks the attribute. Exact classes are seldom certain even where predictions are; read them beside
-        `level_effects`.
+        if no product lacks the attribute. Then the most important class takes in those that are similar to it, the most
+        important one of the rest does so, and so on; a group goes by the name of its first class. Exact classes are
+        seldom certain even where predictions are; read them after `level_effects` and `attribute_importance`.
 
         Parameters
         ----------
         cover : float in (0, 1]
             Classes are listed until they hold this share of the importance; the last row is all others.
+        similar : float in (0, 1]
+            Least overlap with the class that gives a group its name; 1: only equal classes are one.
 
         Returns
         -------
         pandas.DataFrame
-            `class` in words; `probability` that anybody owns it; `share` of respondents who own it and `share_se`, its
-            standard error over groups; `liked`, the share of owners who like it; `importance`, the mean over people of
-            its part of a person's values (they sum to 1, less the probability that a person owns nothing), and
-            `importance_se`; `share_new`, the probability that a new person owns it.
+            `class` in words; `rules`, the number of distinct classes that are counted as this one; `probability` that
+            anybody owns one of them, the share of draws; `stability`, the share of chains (islands) in which it has at
+            least half of its importance, so that one of .5 or more is likely to be seen again with another seed;
+            `share` of respondents who own one and `share_se`, its standard error over groups; `liked`, the share of
+            owners who like it; `importance`, the mean over people of its part of a person's values (they sum to 1, less
+            the probability that a person owns nothing), and `importance_se`; `share_new`, the probability that a new
+            person owns one.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         ArgumentError
-            If `cover` is outside its range.
+            If `cover` or `similar` is outside its range.
         """
         from .class_table import class_table
 
-        return class_table(*self._fitted_parts(), cover)
+        return class_table(*self._fitted_parts(), cover, similar)
 
     def _preferences(self) -> "Preferences":
         from .preferences import preferences_of

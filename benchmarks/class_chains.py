@@ -1,0 +1,105 @@
+"""Chains or sweeps? How much held-out probabilities of product classes differ between seeds, by length of the chains.
+
+    python benchmarks/class_chains.py [choices.csv] [--draws 1] [--chains 16] [--sweeps 1000]
+
+Draws of 100 people of camera (the file `choices.csv` of the data; 40 simulated people without), their last 4 tasks held
+out. Chains run as `ProductClasses` runs them; s is the standard deviation between single chains of a held-out
+probability, root mean square over alternatives, so that those of two seeds with C chains each differ by s √(2 / C).
+For each length: s, that difference for 8 and 16 chains, the chains that it takes to bring it to .03 and .02, and their
+CPU seconds. Then R-hat of a, σ and the number of classes, and how far a and σ move in a tenth of the run.
+"""
+
+import sys
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from arviz_stats.base.array import array_stats
+
+import thali as th
+from thali.model.product_classes.arguments import Run, settings_of
+from thali.model.product_classes.design import design_of
+from thali.model.product_classes.engines.annealed import annealed_chains
+from thali.model.product_classes.particles import joined
+from thali.model.product_classes.problem import problem_of
+from thali.model.product_classes.reports.predict import tasks_proba
+
+CAMERA = {"price": "decreasing"} | dict.fromkeys(("pixels", "zoom", "video", "swivel", "wifi"), "increasing")
+BLOCKS = 4  # of the final phase
+REPEATS = 8  # occasions of each draw, so that their noise is small beside the differences between chains
+
+
+class Chains(NamedTuple):
+    """What single chains say."""
+
+    p: np.ndarray  # (chains, BLOCKS, rows) held-out probabilities
+    seconds: np.ndarray  # (chains, 2) CPU, of annealing and of the final phase
+    shapes: np.ndarray  # (chains, draws, 3) a, σ, number of classes
+
+
+def run(train: Any, test: Any, monotone: dict[str, str], chains: int, sweeps: int, step: int, seed: int) -> Chains:
+    """Chains one after the other."""
+    settings = settings_of(th.ProductClasses(monotone), Run(sweeps, chains, sweeps_per_step=step))
+    problem, design = problem_of(train, monotone), design_of(train)
+    asked = design.scheme.encode(test, design.respondents)
+    found, seconds, shapes = [], [], []
+    for chain in annealed_chains(problem, settings, sweeps, seed):
+        chain.run_to(0)  # compiled now
+        begin = time.process_time()
+        chain.run_to(chain.schedule.annealing)
+        middle = time.process_time()
+        chain.run_to(chain.total)
+        seconds.append((middle - begin, time.process_time() - middle))
+        parts = [[d for s, d in chain.kept if b < BLOCKS * s / sweeps <= b + 1] for b in range(BLOCKS)]
+        of_block = [joined(part)._replace(group=np.zeros(len(part), np.int64)) for part in parts]
+        found.append([tasks_proba(d, asked, repeats=REPEATS, cores=1, random_seed=1)[0] for d in of_block])
+        shapes.append([(d.a[0], d.sigma[0], len(d.n_owners)) for _, d in chain.kept])
+    return Chains(np.array(found), np.array(seconds), np.array(shapes))
+
+
+def show(chains: Chains, sweeps: int) -> None:
+    """The table of one set of chains."""
+    annealing, final = chains.seconds.mean(axis=0)
+    print(
+        f"  {'sweeps':>7}{'s':>8}{'8':>8}{'16 chains':>11}{'chains for .03':>16}{'CPU s':>8}{'for .02':>9}{'CPU s':>8}"
+    )
+    for blocks in (1, 2, 4):
+        p = chains.p[:, :blocks].mean(axis=1)
+        variance = p.var(axis=0, ddof=1).mean()
+        cost = annealing + final * blocks / BLOCKS
+        words = f"  {sweeps * blocks // BLOCKS:7}{np.sqrt(variance):8.4f}"
+        words += f"{np.sqrt(variance / 4):8.4f}{np.sqrt(variance / 8):11.4f}"
+        for aim, width in ((0.03, 16), (0.02, 9)):
+            needed = max(2.0, 2.0 * variance / aim**2)
+            words += f"{needed:{width}.1f}{needed * cost:8.1f}"
+        print(words)
+    shapes = chains.shapes[:, chains.shapes.shape[1] // 8 :]
+    r_hat = np.array([array_stats.rhat(shapes[:, :, i]) for i in range(3)], float)
+    lag = max(1, shapes.shape[1] // 10)
+    moves = np.log(shapes[:, :, 0]), np.log(shapes[:, :, 1] / (1.0 - shapes[:, :, 1]))
+    far = [np.sqrt(((x[:, lag:] - x[:, :-lag]) ** 2).mean()) for x in moves]
+    print(f"  R-hat of a {r_hat[0]:.2f}, sigma {r_hat[1]:.2f}, number of classes {r_hat[2]:.2f}; ", end="")
+    print(f"root mean square move of ln a {far[0]:.3f}, logit sigma {far[1]:.3f}")
+
+
+def main(path: str | None = None, draws: int = 1, chains: int = 16, sweeps: int = 1000, small: bool = False) -> None:
+    if small:
+        chains, sweeps = 2, 80
+    for draw in range(draws):
+        if path:
+            data = th.ChoiceExperiment.from_frame(pd.read_csv(path), none={"brand": "none"})
+            people = np.random.default_rng(100 + draw).choice(data.n_respondents, 100, replace=False)
+            data, monotone = data.take(np.isin(data.respondent_of_task, people)), CAMERA
+        else:
+            made = th.datasets.product_choices(5 if small else 40, 14, noise=0.6, random_seed=draw)
+            data, monotone = made.data, made.monotone
+        train, test = data.split(tasks=4)
+        print(f"draw {draw}: {data.n_respondents} people, {chains} chains of {sweeps} sweeps after annealing")
+        show(run(train, test, monotone, chains, sweeps, 1 if small else 10, 1), sweeps)
+
+
+if __name__ == "__main__":
+    words = dict(zip(sys.argv[1:], sys.argv[2:], strict=False))
+    numbers = {name: int(words[f"--{name}"]) for name in ("draws", "chains", "sweeps") if f"--{name}" in words}
+    main(next((w for w in sys.argv[1:2] if not w.startswith("--")), None), **numbers, small="--small" in sys.argv)

@@ -1,0 +1,73 @@
+"""The posterior predictive check of similarities: which of them does the model miss?"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.inference.seeds import streams
+from thali.posterior.interval import INTERVAL, TAILS
+
+from .check import blocks, spaced, spaced_draws
+from .columns import columns_of
+from .similarities import judgements_of, similarity_draws
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+    """Compare each measured similarity with replicates of it that the fitted model draws.
+
+    s_rep ~ Normal(mu, sigma² / n), one for each posterior draw of mu and sigma
+    p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged
+
+    Overall: P(sum (s_rep - mu)² n / sigma² >= sum (s - mu)² n / sigma²); the left sum has a chi-square distribution.
+    As of choices, the model has seen these very data, so that p-values gather around one half.
+    """
+    import pandas as pd
+    from scipy.special import ndtr
+    from scipy.stats import chi2
+
+    from thali._tables import Table
+
+    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
+    labels, first, second = constant["option"].values, constant["first"].values, constant["second"].values
+    observed, judgements = tree["observed_data"].dataset["similarity"].values, judgements_of(tree)
+    every = columns_of(tree)
+    chosen = spaced_draws(every.n_draws, len(observed))
+    columns = spaced(every, len(observed))
+    own, sigma = (posterior[name].values.ravel()[chosen] for name in ("constant", "sigma"))
+    rng = streams(random_seed, 1)[0]
+
+    rows, squares = [], np.zeros(columns.n_draws)
+    for pairs in blocks(len(observed), columns.n_draws):
+        mu = similarity_draws(columns, own, first[pairs], second[pairs])
+        deviation = sigma[:, None] / np.sqrt(judgements[pairs])
+        distance = (observed[pairs] - mu) / deviation
+        squares += (distance**2).sum(axis=1)
+        replicates = mu + deviation * rng.standard_normal(mu.shape)
+        low, high = np.quantile(replicates, TAILS, axis=0)
+        below = ndtr(distance).mean(axis=0)
+        outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
+        predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)
+        rows.append((predicted, low, high, p_value, outside))
+    predicted, low, high, p_value, outside = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    frame = Table(
+        pd.DataFrame(
+            {
+                "object": labels[first].tolist(),
+                "other": labels[second].tolist(),
+                "n": judgements,
+                "observed": observed,
+                "predicted": predicted,
+                "low": low,
+                "high": high,
+                "p_value": p_value,
+                "missed": (observed < low) | (observed > high),
+            }
+        )
+    ).sort_values("p_value", kind="stable", ignore_index=True)
+    overall = float(chi2.sf(squares, len(observed)).mean())
+    frame.attrs.update(p_value=overall, interval=INTERVAL, expected_missed=float(outside.sum()), draws=columns.n_draws)
+    return frame

@@ -1,0 +1,106 @@
+"""Who owns the features that were matched across draws: options by features, near ones side by side."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import whole
+
+from ._draws import posterior_of
+from ._fonts import picture
+from ._style import SHADES, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_TALLEST = 22.0  # inches of all rows together
+_MAX_LABELS = 200  # more rows than this have no room for a label each
+
+
+@picture
+def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_features: int = 30) -> "Axes":
+    """Draw which options own the features that were matched across draws, and how surely.
+
+    A row is an option, a column a feature; the darker a cell, the larger the share of the draws with the feature in
+    which the option owns it. The probability of the feature and its mean weight stand above it. Options that share
+    features are neighbours: rows are the leaves of a hierarchical clustering (average linkage) of the weight that two
+    options share in the mean, and columns follow the rows.
+
+    Parameters
+    ----------
+    model : fitted latent-feature model
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+    similar : float between 0 and 1
+        Jaccard index from which on features of different draws are taken for one.
+    max_features : int, 1 or more
+        The largest number of features to show, the most probable ones.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If similar or max_features is out of its range.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.AdditiveClustering(sigma=0.05, alpha=0.5)
+    >>> model = model.fit(th.datasets.numbers(), draws=100, tune=100, random_seed=1, progressbar=False)
+    >>> membership(model, max_features=3).get_xlabel()
+    'probability of the feature, mean weight'
+    """
+    whole("max_features", max_features, 1)
+    posterior_of(model)
+    features = model.features(similar=similar)
+    owned = model.membership(similar=similar).to_numpy()[:, :max_features]
+    labels = model.posterior_["posterior"]["option"].values.tolist()
+    n, k = owned.shape
+    probability, weight = (features[name].to_numpy()[:k] for name in ("probability", "weight"))
+    rows = _order(owned, probability * weight)
+    columns = _by_place(owned[rows])
+    shown = short([labels[row] for row in rows])
+    row_height = min(0.24, _TALLEST / n)
+    if ax is None:
+        (ax,) = new_axes(label_width(shown) + max(2.0, 0.36 * k) + 1.4, max(2.4, row_height * n + 1.0))
+    mesh = ax.pcolormesh(owned[rows][:, columns], cmap=SHADES, vmin=0.0, vmax=1.0) if k else None
+    for line in range(1, k):
+        ax.axvline(line, color="0.92", linewidth=0.6)
+    ax.set(xlim=(0, max(k, 1)), ylim=(n, 0))
+    step = -(-n // _MAX_LABELS)
+    size = float(np.clip(62 * row_height, 5.0, 9.0))
+    ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=size)
+    names = [f"{probability[column]:.2f}\n{weight[column]:.2g}" for column in columns]
+    ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
+    ax.set_xlabel("probability of the feature, mean weight" if k else "no feature is probable")
+    ax.xaxis.set_label_position("top")
+    ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    if mesh is not None:
+        inches = ax.get_window_extent().height / ax.figure.dpi
+        ax.figure.colorbar(
+            mesh, ax=ax, label="share of the draws in which the option owns it", shrink=min(1.0, 5 / inches)
+        )
+    return ax
+
+
+def _order(owned: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The rows as the leaves of a dendrogram of the expected shared weight, near leaves side by side."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    if len(owned) < 3 or not owned.any():
+        return np.arange(len(owned))
+    shared = (owned * weight) @ owned.T
+    distance = shared.max() - shared
+    np.fill_diagonal(distance, 0.0)
+    return leaves_list(linkage(squareform(distance, checks=False), "average", optimal_ordering=True))
+
+
+def _by_place(owned: np.ndarray) -> np.ndarray:
+    """The columns in the order of the mean place of their owners."""
+    place = np.arange(len(owned)) @ owned / np.maximum(owned.sum(0), 1e-12)
+    return np.argsort(place, kind="stable")
