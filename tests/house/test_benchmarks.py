@@ -41,6 +41,7 @@ def benchmark(monkeypatch):
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
+        pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
         ("start_up", "import thali"),
     ],
 )
