@@ -48,5 +48,5 @@ def test_errors_are_the_spread_of_independent_fits(kind):
 def test_errors_need_draws():
     X, y = _table()
     model = th.PlackettLuceRegression(method="map", a=1.0).fit(X, y)
-    with pytest.raises(ArgumentError, match="return_se describes draws"):
+    with pytest.raises(ArgumentError, match="Only method='gibbs' draws from the posterior"):
         model.predict_proba(X, return_se=True)

@@ -8,7 +8,7 @@ from product_class_fits import experiment
 from tiny_models import TINY
 
 import thali as th
-from thali.model.classifiers.training_data import TrainingData
+from thali.model.classifiers.training_data import merged
 from thali.model.product_classes.design import design_of
 from thali.report.data import facts_of, section_of
 
@@ -64,7 +64,7 @@ def test_choice_experiments(none):
 
 def test_classes():
     X, y = TINY["plackett-luce"].data()
-    data = TrainingData(X.to_numpy(), (np.asarray(y) == "yes").astype(np.int64))
+    data = merged(X.to_numpy(), (np.asarray(y) == "yes").astype(np.int64))
     named = {"classes_": ["no", "yes"], "_column_names": lambda: list(X.columns)}
     model = SimpleNamespace(_data_of_fit=lambda: data, fitted_to_="20 rows", **named)
     assert dict(section_of(model).facts) == {

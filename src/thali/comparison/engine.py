@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     import pandas
 
 _MAX_NAMED = 5
-_OF_RUN = ("cores", "random_seed", "progressbar", "job")  # parameters of classifiers that decide about no result
+_OF_RUN = (
+    "cores",
+    "random_seed",
+    "random_state",
+    "progressbar",
+    "job",
+)  # parameters of classifiers that decide about no result
 _DIED = "its worker process died again and again, perhaps for want of memory; use fewer cores"
 
 

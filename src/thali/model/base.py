@@ -9,7 +9,15 @@ import numpy as np
 from thali._arguments import whole
 from thali._described import Described, Description, Facts, as_text
 from thali._labels import plural
-from thali.errors import ConvergenceWarning, DataWarning, InterruptedWarning, Message, NotFittedError, ThaliWarning
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataWarning,
+    InterruptedWarning,
+    Message,
+    NotFittedError,
+    ThaliWarning,
+)
 from thali.inference.chains import checked_run
 from thali.inference.quiet import is_quiet
 from thali.inference.seeds import seed_setting
@@ -76,7 +84,7 @@ class Model(Parameters, Described):
         vars(self).update(found, fitted_to_=job.data)
         if not is_quiet():
             for warning in self._outcome(job):
-                warn(warning)
+                warn(self._said(warning))
         return self
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
@@ -90,6 +98,10 @@ class Model(Parameters, Described):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         """What the user is to be warned of after a fit."""
         yield from ()
+
+    def _said(self, warning: ThaliWarning) -> ThaliWarning:
+        """How `fit` words a warning of `_outcome`."""
+        return warning
 
     def verdict(self) -> "Verdict":
         """Whether what was found can be relied on, and what to do if not.
@@ -383,6 +395,8 @@ class RunByChains(Sampled):
         from .sampling import continued, refuse_changed
 
         self._require_fitted()
+        if "_state_" not in vars(self):
+            raise ArgumentError("Only a fit that draws from the posterior can go on, and this one has no draws.")
         run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
         refuse_changed(self)
 

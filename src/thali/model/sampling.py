@@ -256,7 +256,8 @@ def _start_of(chains: Sequence[Chain]) -> _Start:
 
 def parameters_of(model: "Model") -> dict[str, Any]:
     """The parameters of a model but those of its run, which have a place of their own."""
-    return {name: value for name, value in describe(model)["parameters"].items() if name not in Run._fields}
+    of_run = (*Run._fields, "random_state")
+    return {name: value for name, value in describe(model)["parameters"].items() if name not in of_run}
 
 
 def _stored(was: Continuation) -> _Start:

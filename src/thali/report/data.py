@@ -39,8 +39,8 @@ class _Labelled:
     """Training data of a classifier with the names of its classes and columns."""
 
     def __init__(self, data: TrainingData, model: Any) -> None:
-        self.rows, self.classes, self.columns = len(data.codes), list(model.classes_), model._column_names()
-        self.counts = np.bincount(data.codes, minlength=len(self.classes))
+        self.rows, self.classes, self.columns = len(data.row), list(model.classes_), model._column_names()
+        self.counts = np.bincount(data.codes[data.row], minlength=len(self.classes))
 
 
 @singledispatch

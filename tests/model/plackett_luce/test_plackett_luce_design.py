@@ -214,6 +214,7 @@ def test_a_row_the_weights_say_nothing_about_gets_the_class_frequencies():
 
 def test_weights_that_have_not_settled_warn(monkeypatch):
     monkeypatch.setattr(pl_map.maximise, "__kwdefaults__", {"start": None, "max_passes": 3})
-    with pytest.warns(ConvergenceWarning, match="have not settled after 3 sweeps") as messages:
-        model().fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="PlackettLuceRegression has not converged; print") as messages:
+        fitted = model().fit(X, Y)
+    assert "have not settled after 3 sweeps" in str(fitted.verdict())
     assert messages[0].filename == __file__

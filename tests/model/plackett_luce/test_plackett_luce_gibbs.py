@@ -14,7 +14,7 @@ from real_data import needs_data
 import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
 from thali.model.plackett_luce.design import Design
-from thali.model.plackett_luce.draws import draws_group, mean_probabilities
+from thali.model.plackett_luce.draws import chosen_rows, draws_group, logits_of, mean_probabilities
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
 
@@ -166,7 +166,9 @@ def judged(draws, name):
     """ln a, log-likelihood and the logits of 40 rows, (quantity, chain, draw)."""
     W, codes, K = problem(name)
     columns = [str(j) for j in range(W.shape[1])]
-    group = draws_group(draws.a, draws.log_likelihood, draws.weights, W, codes, np.arange(K), columns)
+    chosen = chosen_rows(len(W))
+    logits = chosen, logits_of(draws.weights, W[chosen], codes[chosen])
+    group = draws_group(draws.a, draws.log_likelihood, draws.weights, logits, np.arange(K), columns)
     return np.stack([np.log(draws.a), draws.log_likelihood, *np.moveaxis(group["logit"].values, 2, 0)])
 
 
@@ -272,7 +274,7 @@ def test_classifier_predicts_the_mean_over_draws():
 
 def test_convergence_warning_and_errors():
     X, y = frame("iris")
-    with pytest.warns(ConvergenceWarning, match="fit again with draws="):
+    with pytest.warns(ConvergenceWarning, match="has not converged"):
         th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1, sampler="paper").fit(X, y)
     for settings, sentence in [
         ({"sampler": "nuts"}, "sampler must be one of"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import thali as th
+from thali.errors import DataWarning
 from thali.inference.quiet import without_warnings
 
 LARGEST = np.finfo(float).max
@@ -79,3 +80,19 @@ def test_raw_covariates_of_any_scale_give_numbers(which, factor, transform):
 def test_non_negative_covariates_of_any_scale_give_numbers(which, factor):
     X, y = problem()
     check_finite(fitted(np.abs(X) * factor, y, which, transform=None), np.abs(X) * factor, POSITIVE)
+
+
+def test_covariates_as_they_are_that_explain_little_are_warned_of():
+    rng = np.random.default_rng(0)
+    spread = rng.random((200, 20))
+    labels = spread[:, :10].sum(axis=1) > spread[:, 10:].sum(axis=1)
+    model = th.PlackettLuceRegression(method="map", a=1.1, transform=None)
+    with pytest.warns(
+        DataWarning, match=r"explain \d+ % of what the class proportions leave open.*transform='exponential'"
+    ):
+        model.fit(spread, labels)
+    apart = np.where(np.arange(20) % 2 == labels[:, None], spread, 0.0) * (rng.random((200, 20)) < 0.3) + 1e-3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(apart, labels)
+        model.set_params(transform="exponential").fit(rng.random((200, 2)), labels)

@@ -1,12 +1,10 @@
 """The printed answer of a fit to covariates and classes."""
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._digits import in_a_column
-from thali.errors import ConvergenceWarning
 from thali.model.classifiers.importance import importance
 
 from ..boundary import notify
@@ -32,8 +30,6 @@ def prepare(fitted: Fitted) -> int:
     """The number of folds, once it is clear that the data can be divided so."""
     folds = fitted.wanted.get("folds", _FOLDS)
     check_folds(fitted.data.labels, folds)
-    if fitted.method in ("map", "variational"):  # there is no verdict on draws in the report
-        warnings.simplefilter("always", ConvergenceWarning)
     return folds
 
 
@@ -93,7 +89,9 @@ def report(
     name, model = fitted.spec.name, fitted.model
     parts = [str(fitted.data), cross_validation(name, scores), _weights(model, weights), _scalars(model)]
     if summary is not None:
-        parts += [_diagnostics(summary), judgement(model, fitted.words)]
+        parts.append(_diagnostics(summary))
+    if summary is not None or not model.verdict().agrees:
+        parts.append(judgement(model, fitted.words))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -162,6 +160,12 @@ def _weights(model: Any, weights: "pandas.DataFrame") -> str:
 
 
 def _title(model: Any, shown: int) -> str:
+    if not hasattr(model, "weights_") and model.method == "map":
+        every = model.scaled_coef_.size
+        return (
+            f"Coefficients of standardised covariates, against class {model.reference_}: {shown:,} of {every:,} are "
+            "not 0, all others exactly 0"
+        )
     if not hasattr(model, "weights_"):
         return f"Coefficients of standardised covariates, against class {model.reference_}; those furthest from 0 first"
     if model.method != "map":
@@ -178,12 +182,15 @@ def _title(model: Any, shown: int) -> str:
 def _scalars(model: Any) -> str:
     likelihood = "Log-likelihood of all the data"
     if not hasattr(model, "weights_"):
-        rate = _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
-        lines = [f"Rate η of the law that mixes the variances of the coefficients: {rate}, learned"]
+        learned = "" if model.eta is not None else _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
+        rate = f"{learned}, learned" if learned else f"{model.eta:g}, fixed"
+        lines = [f"Rate η of the law that mixes the variances of the coefficients: {rate}"]
     else:
         lines = [f"Shape a of the prior of the weights: {_shape(model)}"]
     if hasattr(model, "posterior_"):
         lines.append(f"{likelihood}: {estimate_of(model.posterior_['posterior']['log_likelihood'].to_numpy())}")
+    elif not hasattr(model, "weights_"):
+        lines.append(f"{likelihood}: {model.log_likelihood_:.3f}; with the priors: {model.objective_:.3f}")
     elif model.method == "map":
         prior = "" if model.a <= 1 else f"; with that of the prior of relative weights: {model.objective_:.3f}"
         lines.append(f"{likelihood}: {model.log_likelihood_:.3f}{prior}")

@@ -1,4 +1,4 @@
-r"""Exact draws of Polya-Gamma variables, which make a logistic likelihood Gaussian.
+r"""Draws of Polya-Gamma variables, which make a logistic likelihood Gaussian.
 
 .. math:: \frac{e^{y c}}{1 + e^c} = \tfrac12 e^{(y - 1/2) c} \int_0^\infty e^{-\omega c^2/2} PG(\omega; 1, 0)\, d\omega
 
@@ -12,6 +12,8 @@ from typing import Any
 from thali._jit import scalar
 
 CUT = 0.64  # between the two series of the density; the alternating series decrease on their sides of it
+FIRST_TERMS = 20  # of the series that are drawn one by one, and more for a large tilt
+_MOST_SUMMED = 16.0  # largest shape whose whole part is drawn as a sum; a larger one is quicker as a series
 _CERTAIN = 40.0  # from this tilt on, the part above the cut has a probability below 1e-190
 
 
@@ -32,6 +34,52 @@ def polya_gamma(rng: Any, c: Any) -> Any:
             x = _inverse_gaussian_below(rng, tilt)
         if _is_in_series(x, rng.random()):
             return 0.25 * x
+
+
+@scalar
+def polya_gamma_of_shape(rng: Any, shape: Any, c: Any) -> Any:
+    """A draw of PG(shape, c) for any shape above 0: of its whole part as a sum, of the rest or a large one as a series.
+
+    PG(b, c) is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms after number `first`
+    are drawn as one Gamma variable of their mean and variance, which changes ln E exp(-t PG) by less than b t^3 1e-11.
+    """
+    total = 0.0
+    if shape <= _MOST_SUMMED:
+        while shape >= 1.0:
+            total += polya_gamma(rng, c)
+            shape -= 1.0
+        if shape == 0.0:
+            return total
+    first = FIRST_TERMS + int(abs(c) / math.pi)
+    mean, variance = rest_of_series(c, first)
+    for k in range(first):
+        total += rng.standard_gamma(shape) / denominator(k, c)
+    return total + rng.standard_gamma(shape * mean * mean / variance) * variance / mean
+
+
+@scalar
+def denominator(k: Any, c: Any) -> Any:
+    """d_k, k counted from 0."""
+    return 2.0 * math.pi * math.pi * (k + 0.5) * (k + 0.5) + 0.5 * c * c
+
+
+@scalar
+def rest_of_series(c: Any, first: Any) -> Any:
+    """Mean and variance of PG(1, c) without its first terms; of them all tanh(c/2)/2c and the second cumulant."""
+    c = abs(c)
+    share = math.tanh(0.5 * c)
+    narrow = 1.0 - share * share  # 1/cosh^2(c/2)
+    mean = 0.5 * share / c if c > 1e-100 else 0.25
+    if c < 0.1:
+        square = c * c
+        variance = 0.25 * narrow * (1.0 / 6.0 + square * (1.0 / 120.0 + square * (1.0 / 5040.0 + square / 362880.0)))
+    else:
+        variance = 0.25 * (2.0 * share - c * narrow) / (c * c * c)
+    for k in range(first):
+        d = denominator(k, c)
+        mean -= 1.0 / d
+        variance -= 1.0 / (d * d)
+    return mean, variance
 
 
 @scalar

@@ -8,14 +8,26 @@ import numpy as np
 
 from thali._labels import plural
 from thali._late import carried_out_by
-from thali.errors import DataError, DataWarning, NotFittedError, Words
+from thali.errors import (
+    ArgumentError,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    NotFittedError,
+    Setting,
+    ThaliWarning,
+    Words,
+)
 from thali.inference.chains import Run, checked_run
 from thali.inference.warn import warn
 
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group
-from .input import codes_of, matrix_of, names_of, sklearn_error
+from .input import codes_of, is_sparse, matrix_of, names_of, sklearn_error, sparse_matrix_of
 from .rows import drawn_codes, errors_of_means, observed_groups
+from .scikit_learn import ScikitLearn, seed_from
+from .training_data import TrainingData, merged, unmerged
+from .weights import weighted_classes, weights_of
 
 if TYPE_CHECKING:
     import xarray
@@ -23,13 +35,13 @@ if TYPE_CHECKING:
 _MAX_NAMES = 5  # in a message
 
 
-class Classifier(HasPrior):
+class Classifier(ScikitLearn, HasPrior):
     """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
 
-    A subclass has `_job(matrix, codes)`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
-    `_prior_draws(matrix, rngs)`: matrix is a
-    C-contiguous array of float (n, d), codes are positions in `classes_`, and probabilities an array (n, K). When a fit
-    fails, all that it has set is forgotten, so that a model never is half fitted.
+    A subclass has `_job(data)` of `TrainingData`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
+    `_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are positions in `classes_`, and
+    probabilities an array (n, K). When a fit fails, all that it has set is forgotten, so that a model never is half
+    fitted.
 
     Attributes
     ----------
@@ -41,13 +53,13 @@ class Classifier(HasPrior):
         Names of the covariates; only after a fit to a data frame whose columns are named by strings.
     """
 
-    _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
+    _drawing: tuple[str, ...] = ()  # methods whose fits leave draws; none where the model has no methods
 
     classes_: np.ndarray
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+    def _job(self, data: TrainingData) -> Job:
         """The fit, checked."""
         raise NotImplementedError
 
@@ -62,19 +74,22 @@ class Classifier(HasPrior):
         """Draws from the prior as a group of a tree, and the codes (draws, n) simulated at them."""
         raise NotImplementedError
 
-    def _job_of_blocks(self, X: Any, y: Any) -> Job | None:
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
         """The fit if X holds its rows in blocks that this model can leave where they are."""
         return None
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit to covariates and labels.
 
         Parameters
         ----------
-        X : array or data frame (n, d)
-            Finite numbers, one row an observation.
+        X : array, data frame or sparse matrix (n, d)
+            Finite numbers, one row an observation. Sparse only for `SparseMultinomialLogit(method="map")`.
         y : sequence of str, int or bool (n,)
             A label for each row; two classes or more.
+        sample_weight : sequence of float (n,), optional
+            Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws; one of weight 0 is
+            left out.
 
         Returns
         -------
@@ -83,7 +98,7 @@ class Classifier(HasPrior):
         Raises
         ------
         DataError
-            If X or y cannot be used; the message says where and what to do.
+            If X, y or the weights cannot be used; the message says where and what to do.
         ArgumentError
             If an argument of the model is outside its range.
 
@@ -94,7 +109,7 @@ class Classifier(HasPrior):
         """
         self._forget()
         try:
-            job = self._job_of_blocks(X, y) or self._job(*self._read(X, y))
+            job = self._job_of_blocks(X, y, sample_weight) or self._job(self._training_data(X, y, sample_weight))
             named = self._fitted_attributes()  # classes and columns, which the data say before anything is learned
             return self._carry_out(replace(job, run=lambda: named | job.run()))
         except BaseException:
@@ -104,14 +119,49 @@ class Classifier(HasPrior):
     def _run(self) -> Run:
         """The arguments of the run, checked."""
         m: Any = self
-        how = m.cores, m.random_seed, m.progressbar, m.job, m.max_time
+        how = m.cores, seed_from(m.random_seed, m.random_state), m.progressbar, m.job, m.max_time
         return checked_run(m.draws, m.tune, m.chains, m.thin, *how)
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        """The rows that differ, with their weights."""
+        matrix, codes = self._read(X, y)
+        weight = weights_of(sample_weight, len(codes))
+        weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
+        return unmerged(matrix, codes, weight) if is_sparse(matrix) else merged(matrix, codes, weight)
+
+    def _matrix_of(self, X: Any, names: np.ndarray | None) -> Any:
+        """Covariates as a matrix: sparse only where X is, and the model takes it."""
+        return sparse_matrix_of(X) if is_sparse(X) and self._takes_sparse() else matrix_of(X, names)
+
+    def _with_draws(self) -> Any:
+        """The model, after a fit that left draws."""
+        self._require_fitted()
+        self._require_method_of_draws()
+        return self
+
+    def _require_method_of_draws(self) -> None:
+        method = vars(self).get("method")
+        if self._drawing and method not in self._drawing:
+            settings = [part for each in self._drawing for part in (" or ", Setting("method", each))][1:]
+            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", Setting("method", method), ".")
+
+    def _class_weight(self) -> Any:
+        """Weights of classes, as the user gave them."""
+        return None
+
+    def _said(self, warning: ThaliWarning) -> ThaliWarning:
+        """In one text for every fit, so that Python shows it once for the many fits of a search."""
+        if not isinstance(warning, ConvergenceWarning):
+            return warning
+        return ConvergenceWarning(
+            f"{type(self).__name__} has not converged; print(model.verdict()) says by how much, and what to do."
+        )
 
     def _read(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Covariates and codes; keeps the names of classes and columns."""
         names = names_of(X)
-        matrix = matrix_of(X, names)
-        classes, codes = codes_of(y, type(self).__name__, len(matrix))
+        matrix = self._matrix_of(X, names)
+        classes, codes = codes_of(y, type(self).__name__, matrix.shape[0])
         self.classes_, self.n_features_in_ = classes, matrix.shape[1]
         if names is not None:
             self.feature_names_in_ = names
@@ -189,7 +239,7 @@ class Classifier(HasPrior):
         >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
         (4, 500, 4)
         """
-        return self._with_replicates(random_seed, X, y)
+        return self._with_draws()._with_replicates(random_seed, X, y)
 
     def _prior_sample(self, rngs: Any, X: Any, y: Any) -> PriorSample:
         model = type(self)(**self.get_params())
@@ -219,6 +269,7 @@ class Classifier(HasPrior):
         return design
 
     def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
+        self._require_method_of_draws()
         self.set_params(random_seed=random_seed, cores=1, progressbar=False, **settings).fit(*data)
         return self.posterior_  # type: ignore[attr-defined]
 
@@ -248,6 +299,8 @@ class Classifier(HasPrior):
             If standard errors are asked of a model that was not fitted by draws.
         """
         matrix = self._checked(X)
+        if return_se:
+            self._with_draws()
         found = self._probabilities(matrix)
         return (found, self._errors_of(matrix, found.shape)) if return_se else found
 
@@ -296,6 +349,28 @@ class Classifier(HasPrior):
         """
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(self._checked(X)))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        r"""Natural logarithm of the probabilities, as scikit-learn's tools rank rows by it.
+
+        .. math:: \ln \frac{P(y = c_1 \mid x)}{P(y = c_0 \mid x)} \text{ for two classes, else }
+                  \ln P(y = c_k \mid x)
+
+        Parameters
+        ----------
+        X : array or data frame (n, d)
+
+        Returns
+        -------
+        array (n,) for two classes, above 0 where the second is more probable; else (n, K)
+
+        Raises
+        ------
+        NotFittedError, DataError
+            As `predict_proba`.
+        """
+        logs = np.log(np.maximum(self._probabilities(self._checked(X)), np.finfo(float).tiny))
+        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose most probable class is their label.
@@ -346,16 +421,6 @@ class Classifier(HasPrior):
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()
 
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags  # pyright: ignore[reportMissingImports]
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(),
-        )
-
     def _size(self, rows: int) -> str:
         """The size of the data of a fit in words."""
         covariates = plural(self.n_features_in_, "covariate")
@@ -385,7 +450,7 @@ class Classifier(HasPrior):
             )
         elif known is not None and names is not None and list(names) != list(known):
             raise _OtherNames(list(names), list(known))
-        matrix = matrix_of(X, names)
+        matrix = self._matrix_of(X, names)
         if matrix.shape[1] != self.n_features_in_:
             raise DataError(
                 f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "

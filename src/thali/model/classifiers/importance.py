@@ -31,11 +31,14 @@ def importance(model: Any) -> "pandas.DataFrame":
 
     draws, classes, columns = _draws(model)
     name = "weight" if hasattr(model, "weights_") else "coef"
-    table = {name: np.asarray(model.weights_).ravel() if name == "weight" else draws.mean(axis=0)}
+    if name == "weight":
+        table = {name: np.asarray(model.weights_).ravel()}
+    else:
+        table = {name: draws.mean(axis=0) if len(draws) else model.scaled_coef_.ravel()}
     if len(draws):
         table["low"], table["high"] = np.quantile(draws, TAILS, axis=0)
     if name == "coef":
-        table["original"] = model.coef_.ravel()
+        table["original"] = model.coef_[:, model._standard_.varies].ravel()
     labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
     frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
     order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
@@ -50,6 +53,10 @@ def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
         values = model.posterior_["posterior"]["weights" if hasattr(model, "weights_") else "coef"]
         draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
         return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
+    if not hasattr(model, "weights_"):
+        from ..sparse_logit.at_maximum import other_classes, varying_names
+
+        return np.empty((0, model.scaled_coef_.size)), other_classes(model), varying_names(model)
     weights = model.weights_
     draws = np.empty((0, weights.size))
     if model.method == "variational":

@@ -65,8 +65,12 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     Traceback (most recent call last):
     thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or leave the row out.
     """
-    if hasattr(X, "nnz") and hasattr(X, "toarray"):
-        raise DataError("X is a sparse matrix, and a dense one is expected; pass X.toarray().")
+    if is_sparse(X):
+        raise DataError(
+            f"X is a sparse matrix of shape {X.shape}, and a dense one is expected, which takes "
+            f"{8e-9 * X.shape[0] * X.shape[1]:.2g} GB; pass X.toarray(), or choose "
+            "SparseMultinomialLogit(method='map'), which leaves X sparse."
+        )
     try:
         values = np.asarray(X.to_numpy() if hasattr(X, "columns") and hasattr(X, "to_numpy") else X)
     except ValueError as error:
@@ -93,6 +97,31 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
         more = f", and {count - 1} further entries are NaN or infinite" if count > 1 else ""
         raise DataError(
             f"X is {what} in row {row}, {column_name(names, column)}{more}; fill it in or leave the row out."
+        )
+    return matrix
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether this is a sparse matrix of SciPy."""
+    return hasattr(X, "nnz") and hasattr(X, "toarray")
+
+
+def sparse_matrix_of(X: Any) -> Any:
+    """Covariates that stay a sparse matrix, of finite numbers, column by column; errors as in `matrix_of`."""
+    from scipy import sparse
+
+    if X.dtype.kind == "c":
+        raise DataError("Complex data not supported: X must hold real numbers.")
+    if X.ndim != 2 or 0 in X.shape:
+        raise DataError(f"X must have rows and columns; got shape {X.shape}.")
+    matrix = sparse.csc_array(X, dtype=np.float64)
+    matrix.sum_duplicates()
+    if (wrong := ~np.isfinite(matrix.data)).any():
+        place = int(np.argmax(wrong))
+        column = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+        what = "NaN" if math.isnan(matrix.data[place]) else "inf"
+        raise DataError(
+            f"X is {what} in row {matrix.indices[place]}, {column_name(None, column)}; fill it in or leave the row out."
         )
     return matrix
 
@@ -144,10 +173,10 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
     labels = labels_of(y, model, rows)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise DataError(f"y holds one class only, {_shown(classes[0])}; a classifier needs two or more classes.")
+        raise DataError(f"y holds one class only, {shown(classes[0])}; a classifier needs two or more classes.")
     counts = np.bincount(codes)
     if (alone := np.flatnonzero(counts == 1)).size and not is_quiet():
-        named = ", ".join(_shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
+        named = ", ".join(shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
         warn(
             DataWarning(
                 f"Classes with a single member in y: {named}. Their probabilities rest on one row each; join rare "
@@ -221,5 +250,6 @@ def _refuse_continuous(labels: np.ndarray) -> None:
         )
 
 
-def _shown(label: Any) -> str:
+def shown(label: Any) -> str:
+    """How a message calls a class."""
     return repr(label.item() if isinstance(label, np.generic) else label)

@@ -7,6 +7,8 @@ import numpy as np
 
 from thali.posterior.densities import is_pointwise
 
+from .training_data import TrainingData
+
 if TYPE_CHECKING:
     import xarray
 
@@ -28,13 +30,25 @@ def observed_groups(
     }
 
 
-def add_log_likelihood(groups: "dict[str, xarray.Dataset]", log_p_of: Callable[[slice], np.ndarray], rows: int) -> None:
+def observed_rows(data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]) -> "dict[str, xarray.Dataset]":
+    """The same of the rows of a fit; their weights, where they have any, are constant data."""
+    weights = {} if (data.weight == 1.0).all() else {"weight": ("row", data.weight)}
+    groups = observed_groups(data.codes[data.row], classes, {**constants, **weights})
+    return {
+        name: group.assign_coords(row=data.number) if "row" in group.dims else group for name, group in groups.items()
+    }
+
+
+def add_log_likelihood(
+    groups: "dict[str, xarray.Dataset]", log_p_of: Callable[[np.ndarray], np.ndarray], data: TrainingData
+) -> None:
     """Add the group log_likelihood, ln P of the class of each row, unless it would be too large.
 
-    `log_p_of` gives the numbers (chain, draw, row) of a slice of rows.
+    `log_p_of` gives it (chain, draw, row) for rows of `data.matrix`, by their numbers.
     """
     import xarray as xr
 
+    rows = len(data.row)
     posterior = groups["posterior"]
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
     draws = shape[0] * shape[1]
@@ -44,10 +58,10 @@ def add_log_likelihood(groups: "dict[str, xarray.Dataset]", log_p_of: Callable[[
     step = max(1, _BLOCK // (draws * groups["constant_data"].sizes["class_number"]))
     for start in range(0, rows, step):
         part = slice(start, min(start + step, rows))
-        found[..., part] = log_p_of(part)
+        found[..., part] = log_p_of(data.row[part])
     sampled = {name: posterior[name] for name in ("chain", "draw")}
     groups["log_likelihood"] = xr.Dataset(
-        {"label": (("chain", "draw", "row"), found)}, sampled | {"row": np.arange(rows)}
+        {"label": (("chain", "draw", "row"), found)}, sampled | {"row": groups["observed_data"]["row"]}
     )
 
 

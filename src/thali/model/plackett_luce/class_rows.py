@@ -5,13 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._jit import scalar, vectorised
+from thali.errors import DataError, Setting
 from thali.inference.numerics.logarithm import fast_log
+
+from ..classifiers.training_data import TrainingData
 
 WIDTH = 56  # rows of a block: seven cache lines a column, an odd number, so that columns spread over the cache
 _NARROWER = (40, 24, 8, 4, 2, 1)  # where most classes are small
 _ROOM = 2  # most places for a row, in blocks that are not all full
 _STEP = 1024  # rows at a time, so that no second matrix as large as W is made
 FLOOR = 1e-290  # probabilities below it, and sums that may have lost digits to underflow
+_MOST = 2e9  # entries of W
 _EQUAL = 1e-6  # relative difference of logarithms that counts as zero
 
 
@@ -25,6 +29,20 @@ class ClassRows(NamedTuple):
     mean: np.ndarray  # (p,) of the columns of W
     alive: np.ndarray  # columns that are not zero everywhere
     opposite: np.ndarray  # (p,) for two classes: the column of which each is the opposite; -1 where there is none
+
+
+def copies_of(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
+    """Every row of W, and its class, as often as its weight says, since each copy has latent variables of its own."""
+    numbers = float(data.counts.sum()) * data.matrix.shape[1]
+    if numbers > _MOST:
+        raise DataError(
+            f"The weights add up to {data.counts.sum():g} rows, which would take {8e-9 * numbers:,.0f} GB; divide the "
+            "weights, or set ",
+            Setting("method", "map"),
+            ".",
+        )
+    row = np.repeat(np.arange(len(data.codes)), data.counts.astype(np.int64))
+    return data.matrix[row], data.codes[row]
 
 
 def class_rows(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:

@@ -32,13 +32,18 @@ class Design:
 
     @classmethod
     def fit(
-        cls, matrix: Any, names: Sequence[str], transform: Any = "exponential", standardize: bool = True
+        cls,
+        matrix: Any,
+        names: Sequence[str],
+        transform: Any = "exponential",
+        standardize: bool = True,
+        counts: Any = None,
     ) -> "Design":
         """The design of training data."""
         check_transform(transform)
         standard = None
         if standardize and transform is not None:
-            standard = standard_of(matrix, np.array(names, dtype=object))
+            standard = standard_of(matrix, np.array(names, dtype=object), counts)
         return cls.of_standard(standard, names, transform, matrix[:1])
 
     @classmethod
@@ -61,10 +66,10 @@ class Design:
             columns = _exponential_names(varying, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
-    def apply(self, matrix: np.ndarray) -> np.ndarray:
-        """W of some rows, shape (n, p), each row divided by its maximum."""
+    def apply(self, matrix: np.ndarray, number: Any = None) -> np.ndarray:
+        """W of some rows, shape (n, p), each row divided by its maximum; `number` is what errors call the rows."""
         if self.transform is None or callable(self.transform):
-            return self._given(matrix)
+            return self._given(matrix, np.arange(len(matrix)) if number is None else number)
         W = np.empty((len(matrix), len(self.columns)))
         for start in range(0, len(matrix), _STEP):
             part = W[start : start + _STEP]
@@ -76,7 +81,7 @@ class Design:
         """ln W: finite where W itself is too small for a float; −inf only where it is exactly zero."""
         if self.transform is None or callable(self.transform):
             with np.errstate(divide="ignore"):
-                return np.log(self._given(matrix))
+                return np.log(self._given(matrix, np.arange(len(matrix))))
         logs = np.empty((len(matrix), len(self.columns)))
         self._fill_logs(matrix, logs)
         return logs
@@ -97,7 +102,7 @@ class Design:
         logs[:, -1] = 0.0
         logs -= logs.max(axis=1, keepdims=True)
 
-    def _given(self, matrix: np.ndarray) -> np.ndarray:
+    def _given(self, matrix: np.ndarray, number: np.ndarray) -> np.ndarray:
         """W of inputs that are non-negative, either directly or from a user's function."""
         if self.transform is None:
             W = np.array(matrix, dtype=np.float64, order="C")
@@ -113,21 +118,28 @@ class Design:
             )
         wrong = ~(np.isfinite(W) & (W >= 0.0))
         if wrong.any():
-            row, column = np.argwhere(wrong)[0]
+            row = _first(wrong.any(axis=1), number)
+            column = int(np.argmax(wrong[row]))
             raise DataError(
-                f"{what} is {W[row, column]:g} in row {row}, column {self.columns[column]!r}; with this transform all "
-                "entries must be finite and not negative",
+                f"{what} is {W[row, column]:g} in row {number[row]}, column {self.columns[column]!r}; with this "
+                "transform all entries must be finite and not negative",
                 mend,
                 ".",
             )
         largest = W.max(axis=1, keepdims=True)
-        if (largest == 0.0).any():
+        if (empty := largest[:, 0] == 0.0).any():
             raise DataError(
-                f"{what} is zero everywhere in row {int(np.argmin(largest))}; no class can be chosen there. "
+                f"{what} is zero everywhere in row {number[_first(empty, number)]}; no class can be chosen there. "
                 "Add a column of ones."
             )
         W /= largest
         return W
+
+
+def _first(wrong: Any, number: np.ndarray) -> int:
+    """The wrong row with the least number."""
+    rows = np.flatnonzero(wrong)
+    return int(rows[np.argmin(number[rows])])
 
 
 def check_transform(transform: Any) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from ..classifiers.training_data import TrainingData
     from .gibbs import Chain, Settings
     from .state import Prior
 
@@ -35,8 +36,7 @@ _NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"
 def to_datatree(
     chains: Sequence["Chain"],
     settings: "Settings",
-    W: np.ndarray,
-    codes: np.ndarray,
+    data: "TrainingData",
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.DataTree":
@@ -46,7 +46,7 @@ def to_datatree(
     from thali.posterior.densities import add_log_prior
     from thali.posterior.store import origin, tree_of
 
-    from ..classifiers.rows import add_log_likelihood, observed_groups
+    from ..classifiers.rows import add_log_likelihood, observed_rows
 
     first = chains[0].first
     numbers, length = kept_of(chains)
@@ -54,14 +54,18 @@ def to_datatree(
     parts = [chain.drawn(first, first + length) for chain in kept]
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     weights = drawn["weights"]
-    posterior = draws_group(drawn["a"], drawn["log_likelihood"], weights, W, codes, classes, columns)
+    W, codes = data.matrix, data.codes
+    chosen = chosen_rows(len(data.row))
+    row = data.row[chosen]
+    logits = data.number[chosen], logits_of(weights, W[row], codes[row])
+    posterior = draws_group(drawn["a"], drawn["log_likelihood"], weights, logits, classes, columns)
     stats = {name: ("chain", np.array([chain.stats[name] for chain in kept])) for name in kept[0].stats}
     groups = {
         "posterior": posterior,
-        **observed_groups(codes, classes, {"learned_a": settings.prior.learned}),
+        **observed_rows(data, classes, {"learned_a": settings.prior.learned}),
         "sample_stats": xr.Dataset(stats, {"chain": posterior["chain"]}),
     }
-    add_log_likelihood(groups, lambda part: _log_own(weights, W[part], codes[part]), len(W))
+    add_log_likelihood(groups, lambda rows: _log_own(weights, W[rows], codes[rows]), data)
     add_log_prior(groups, _log_prior(settings.prior, drawn["a"], drawn["log_weights"], weights[0, 0].size), _NOTES)
     return tree_of(
         groups, {**origin(), "sampler": settings.sampler, "thin": settings.thin, "tuning_steps": settings.tune}
@@ -72,29 +76,32 @@ def draws_group(
     a: np.ndarray,
     log_likelihood: np.ndarray,
     weights: np.ndarray,
-    W: np.ndarray,
-    codes: np.ndarray,
+    logits: tuple[np.ndarray, np.ndarray],
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.Dataset":
-    """Draws (chain, draw, ...) as a group of a tree; the codes are (n,), or (draw, n) where every draw has its own."""
+    """Draws (chain, draw, ...) as a group of a tree; logits are numbers of rows, and theirs (chain, draw, row)."""
     import xarray as xr
 
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
-    chosen = np.unique(np.linspace(0, len(W) - 1, MAX_LOGITS).astype(int))
     by_draw = ("chain", "draw")
     variables = {
         "a": (by_draw, a),
         "log_likelihood": (by_draw, log_likelihood),
         "weights": ((*by_draw, "class", "term"), weights),
-        "logit": ((*by_draw, "row"), _logits(weights, W[chosen], codes[..., chosen])),
+        "logit": ((*by_draw, "row"), logits[1]),
     }
     chains, draws = a.shape
     numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    group = xr.Dataset(variables, {**numbered, "class": labels, "term": list(columns), "row": chosen})
+    group = xr.Dataset(variables, {**numbered, "class": labels, "term": list(columns), "row": logits[0]})
     for name, variable in group.data_vars.items():
         variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     return group
+
+
+def chosen_rows(rows: int) -> np.ndarray:
+    """The rows whose log odds are recorded, by their numbers."""
+    return np.unique(np.linspace(0, rows - 1, MAX_LOGITS).astype(int))
 
 
 def _log_prior(prior: "Prior", a: np.ndarray, log_weights: np.ndarray, count: int) -> dict[str, np.ndarray]:
@@ -113,8 +120,8 @@ def _log_own(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarra
     return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(scores.sum(axis=2), NOTHING))
 
 
-def _logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """ln P/(1 − P) of a class of each row, shape (chains, draws, rows)."""
+def logits_of(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """ln P/(1 − P) of a class of each row, shape (chains, draws, rows); codes (rows,), or (draws, rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
     own = np.take_along_axis(scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2)[:, :, 0]
     others = np.where(np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores).sum(axis=2)

@@ -12,6 +12,7 @@ from thali.posterior.verdict import Advice
 
 from ..base import Job
 from ..classifiers.training_data import TrainingData
+from ..classifiers.weights import refuse_fractions
 from ..sampling import Sampling
 
 if TYPE_CHECKING:
@@ -33,9 +34,7 @@ ADVICE = Advice(apart=_APART)
 
 def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
     """Draws: `posterior_`, and their means as `weights_`, `a_` and `log_likelihood_`."""
-    from .row_sums import Rows
-
-    if not isinstance(data, Rows):
+    if not isinstance(data, TrainingData):
         raise ArgumentError(
             Setting("method", "gibbs"),
             " needs all rows in memory; pass arrays, or choose ",
@@ -44,22 +43,25 @@ def by_gibbs(model: "PlackettLuceRegression", data: Any, columns: list[str]) -> 
             Setting("method", "map"),
             " for a Dask array.",
         )
-    return model._job_of(model._sampling(TrainingData(data.W, data.codes), model._run()), "")
+    refuse_fractions(data.counts, "gibbs", ("map", "variational"))
+    return model._job_of(model._sampling(data, model._run()), "")
 
 
 def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run") -> Sampling[Any]:
     """What `by_gibbs` runs."""
+    from .class_rows import copies_of
     from .draws import to_datatree
     from .gibbs import Chain, chains_of, settings_of
 
-    m, (W, codes), n_classes = model, source, len(model.classes_)
+    m, n_classes = model, len(model.classes_)
+    W, codes = copies_of(source)
     settings = settings_of(W.size, m.a, m.a_range, m.b, m.sampler, run.least_draws, run.tune, run.chains, run.thin)
 
     def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
         return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)
 
     def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
-        return to_datatree(chains, settings, W, codes, m.classes_, m.columns_)
+        return to_datatree(chains, settings, source, m.classes_, m.columns_)
 
     def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: Any) -> dict[str, Any]:
         drawn = tree["posterior"].dataset

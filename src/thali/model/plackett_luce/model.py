@@ -9,12 +9,13 @@ import numpy as np
 from thali._arguments import one_of
 from thali._described import Facts
 from thali._late import carried_out_by
-from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
+from thali.errors import Argument, ArgumentError, DataError, Setting, ThaliWarning
 from thali.inference.chains import Run
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, Model, RunByChains
 from ..classifiers.classifier import Classifier
+from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
 from .design import Design
 from .gibbs import SAMPLERS, prior_of
@@ -40,6 +41,8 @@ class PlackettLuceRegression(Classifier, RunByChains):
     .. math:: P(Y_i = k) = \frac{\sum_j W_{ij} \lambda_{kj}}{\sum_l \sum_j W_{ij} \lambda_{lj}}, \qquad
               \lambda_{kj} \sim \mathrm{Gamma}(a, b)
 
+    A model to read rather than to predict with: `SparseMultinomialLogit` predicts better on nearly all data.
+
     W holds, by default, e^x and e^−x of every standardised covariate, and a column of ones. Only the relative weights
     matter to the predictions; the smaller a, the fewer of them carry the total.
 
@@ -53,7 +56,10 @@ class PlackettLuceRegression(Classifier, RunByChains):
         answer depends on where it starts.
     transform : "exponential", "exponential-pairs", callable or None
         How W is made: e^±x and 1; also e^±(x_a + x_b) of all pairs; a function of the (standardised) covariates that
-        returns a matrix of non-negative numbers; None takes non-negative covariates as they are.
+        returns a matrix of non-negative numbers; None takes non-negative covariates as they are. Pairs help where two
+        covariates decide together (test errors of iris from two of them fall from .19 to .06) and cost d² columns. None
+        is for rows that are positive in few columns, such as counts of rare words; else no class can be probable, and
+        a warning says so.
     a : float, > 0, optional
         Shape of the prior. None learns it, which `method="map"` cannot.
     a_range : pair of float, > 0
@@ -81,6 +87,8 @@ class PlackettLuceRegression(Classifier, RunByChains):
     cores : int, optional
         Threads; all when left out. Has no influence on the results.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    random_state : int, numpy.random.RandomState or Generator, optional
+        Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.
     progressbar : bool
     job : str or path, optional
         Of `method="gibbs"`: a folder that holds the draws and the state of the chains while they run. The same fit goes
@@ -145,8 +153,11 @@ class PlackettLuceRegression(Classifier, RunByChains):
     ['a', 'log_likelihood', 'logit[0]']
     """
 
-    # An attribute `transform` would make scikit-learn take the model for a transformer.
+    # An attribute `transform` would make scikit-learn take the model for a transformer; what is no argument it does not
+    # want to find in `vars`.
+    __slots__ = ("_transform",)
     _kept_as = {"transform": "_transform"}
+    _drawing = ("gibbs",)
 
     weights_: Any
     columns_: list[str]
@@ -182,6 +193,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
         thin: Any = None,
         cores: Any = None,
         random_seed: Any = None,
+        random_state: Any = None,
         progressbar: bool = False,
         job: Any = None,
         max_time: float | None = None,
@@ -199,35 +211,40 @@ class PlackettLuceRegression(Classifier, RunByChains):
         self.thin = thin
         self.cores = cores
         self.random_seed = random_seed
+        self.random_state = random_state
         self.progressbar = progressbar
         self.job = job
         self.max_time = max_time
 
-    def _job_of_blocks(self, X: Any, y: Any) -> Job | None:
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
         from .blocks import gather, is_blocked
 
         if not is_blocked(X):
             return None
+        if sample_weight is not None:
+            raise DataError("sample_weight is not for a Dask array X; leave it out, or pass X.compute().")
         self._check_arguments()
         found = gather(X, y, self._transform, self.standardize, type(self).__name__)
         self.classes_: np.ndarray = found.classes
         self.n_features_in_: int = found.n_features
-        return self._job_of_rows(found.data, found.design, found.look, found.class_counts)
+        return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows)
 
-    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+    def _job(self, data: TrainingData) -> Job:
         from .duplicates import distinct_rows
         from .row_sums import Rows
         from .scale_check import look_at, warn_of_constants
 
         self._check_arguments()
-        design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
+        design = Design.fit(data.matrix, self._column_names(), self._transform, self.standardize, data.counts)
         if design.standard is None and isinstance(self._transform, str):
-            warn_of_constants(matrix, self._column_names())
-        W, counts = design.apply(matrix), None
+            warn_of_constants(data.matrix, self._column_names())
+        W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
+        rows: Any = data._replace(matrix=W)
         if self.method != "gibbs":
-            W, codes, counts = distinct_rows(W, codes)
-        rows = Rows(W, codes, len(self.classes_), counts, self.cores)
-        return self._job_of_rows(rows, design, look_at(W, counts), np.bincount(codes, counts, len(self.classes_)))
+            distinct, codes, counts = distinct_rows(W, data.codes, data.counts)
+            rows = Rows(distinct, codes, classes, counts, self.cores)
+        of_class = np.bincount(data.codes, data.counts, classes)
+        return self._job_of_rows(rows, design, look_at(W, data.counts), of_class, len(data.row))
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .prior_sample import sample_weights
@@ -236,17 +253,6 @@ class PlackettLuceRegression(Classifier, RunByChains):
         design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
         prior = prior_of(self.a, self.a_range, self.b)
         return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
-
-    def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
-        if self.method != "gibbs":
-            raise ArgumentError(
-                "Only ",
-                Setting("method", "gibbs"),
-                " draws from the posterior; got ",
-                Setting("method", self.method),
-                ".",
-            )
-        return super()._refit(data, random_seed, settings)
 
     def _check_arguments(self) -> None:
         one_of("method", self.method, tuple(METHODS))
@@ -267,7 +273,9 @@ class PlackettLuceRegression(Classifier, RunByChains):
             one_of("sampler", self.sampler, SAMPLERS)
         self._run()
 
-    def _job_of_rows(self, data: "Rows | Blocks", design: Design, look: Any, class_count: np.ndarray) -> Job:
+    def _job_of_rows(
+        self, data: "TrainingData | Rows | Blocks", design: Design, look: Any, class_count: np.ndarray, rows: int
+    ) -> Job:
         """What all methods share, whether the rows are in memory or not."""
         from ..classifiers.standard import warn_of_left_out
         from .scale_check import scaling_advice, warn_about
@@ -276,7 +284,15 @@ class PlackettLuceRegression(Classifier, RunByChains):
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
-        return replace(METHODS[self.method](self, data, self.columns_), data=self._size(int(class_count.sum())))
+        job = replace(METHODS[self.method](self, data, self.columns_), data=self._size(rows))
+        return job if self._transform is not None or is_quiet() else replace(job, run=lambda: self._judged(job.run()))
+
+    def _judged(self, found: dict[str, Any]) -> dict[str, Any]:
+        """What was found, after a look at whether it says anything."""
+        from .scale_check import warn_of_poor_fit
+
+        warn_of_poor_fit(found["log_likelihood_"], self.class_count_)
+        return found
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from .methods import sampling_of
@@ -314,7 +330,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
         """
         from .draws import quantities_of
 
-        return quantities_of(self._with_draws("quantities").posterior_)
+        return quantities_of(self._with_draws().posterior_)
 
     def _advice(self) -> "Advice":
         from .methods import ADVICE
@@ -381,30 +397,36 @@ class PlackettLuceRegression(Classifier, RunByChains):
         """
         from .draws import weights_table
 
-        weights = self._with_draws("weights_table").posterior_["posterior"].dataset["weights"].values
+        weights = self._with_draws().posterior_["posterior"].dataset["weights"].values
         return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
 
-    def _with_draws(self, what: str) -> "PlackettLuceRegression":
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """The share of each covariate in the relative weights, for scikit-learn's `SelectFromModel` and `RFE`.
+
+        The relative weights of all columns of W that a covariate is part of, added up over classes; a column of a sum
+        of two covariates counts half for each. The column of ones is left out, and the shares sum to 1.
+
+        Returns
+        -------
+        array (d,)
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        AttributeError
+            If `transform` is a function, which does not say which covariates a column is made of.
+        """
+        from .importances import importances
+
         self._require_fitted()
-        if self.method != "gibbs":
-            raise ArgumentError(f"{what}() describes draws, which only method='gibbs' makes; see weights_ instead.")
-        return self
+        return importances(np.asarray(self.weights_), self.design_)
 
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         from .methods import blocks_of_draws
 
         return blocks_of_draws(self, matrix)
-
-    def _errors_of(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        if self.method != "gibbs":
-            raise ArgumentError(
-                Argument("return_se"), " describes draws, which only method='gibbs' makes; leave it out."
-            )
-        return super()._errors_of(matrix, shape)
-
-    def _with_replicates(self, random_seed: Any, *design: Any) -> "xarray.DataTree":
-        self._with_draws("posterior_predictive")
-        return super()._with_replicates(random_seed, *design)
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         from .methods import probabilities_of_draws, probabilities_of_variational

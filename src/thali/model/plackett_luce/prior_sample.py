@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .draws import draws_group
+from .draws import chosen_rows, draws_group, logits_of
 from .state import Prior
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def sample_weights(
         codes.append(drawn)
         likelihoods.append(log_p[rows, drawn].sum())
     labels = np.array(codes)
-    group = draws_group(np.array([shapes]), np.array([likelihoods]), np.array([weights]), W, labels, classes, columns)
+    chosen, drawn_weights = chosen_rows(len(W)), np.array([weights])
+    logits = chosen, logits_of(drawn_weights, W[chosen], labels[:, chosen])
+    group = draws_group(np.array([shapes]), np.array([likelihoods]), drawn_weights, logits, classes, columns)
     return group, labels
 
 

@@ -9,6 +9,7 @@ from thali.errors import Clause, DataWarning, Message, Setting
 from thali.inference.warn import warn
 
 _STEP = 4096
+_EXPLAINED = 0.4  # share of the deviance of the class proportions
 _SHARE = 0.9  # of the rows
 _OUTWEIGHED = 1e-6  # sum of all other columns in a row that one column wins
 
@@ -57,6 +58,25 @@ def scaling_advice(transform: Any, standardize: bool) -> Message:
     return Message(
         "; scale the covariates", *([] if standardize else [Clause(", or set ", Setting("standardize", True))])
     )
+
+
+def warn_of_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
+    """Warn of covariates that, taken as they are, hardly say more than the class proportions.
+
+    A row's class probabilities are an average of those of the columns in which it is positive: with many of them no
+    class is probable. Of the deviance that proportions leave, wine, breast cancer, digits and iris keep more than half.
+    """
+    n = class_count.sum()
+    explained = 1.0 - log_likelihood / float((class_count * np.log(class_count / n)).sum())
+    if explained < _EXPLAINED:
+        warn(
+            DataWarning(
+                f"Covariates as they are explain {max(100 * explained, 0.0):.0f} % of what the class proportions leave "
+                "open: where rows are positive in many columns, no class can be probable. Choose ",
+                Setting("transform", "exponential"),
+                ", or a sparse logit, which predicts better.",
+            )
+        )
 
 
 def warn_about(look: Look, columns: Any, mend: Message) -> None:

@@ -21,7 +21,14 @@ class Prior(NamedTuple):
 
 
 def problem_of(
-    matrix: Any, codes: Any, classes: int, reference: int, prior: Prior, method: str, wide: Any = None
+    matrix: Any,
+    codes: Any,
+    classes: int,
+    reference: int,
+    prior: Prior,
+    method: str,
+    wide: Any = None,
+    counts: Any = None,
 ) -> Problem:
     """Data and prior in the form that the sweeps read."""
     full = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
@@ -29,6 +36,7 @@ def problem_of(
     return Problem(
         np.array(full if wide else full.T, float, order="C"),
         np.array(codes, np.int64),
+        np.ones(len(full)) if counts is None else np.array(counts, float),
         int(classes),
         int(reference),
         matrix.shape[1],

@@ -12,6 +12,7 @@ from .sweep import INTERCEPT_VARIANCE
 if TYPE_CHECKING:
     import xarray
 
+    from ..classifiers.training_data import TrainingData
     from .chain import Chain
     from .sweep import Problem
 
@@ -28,7 +29,12 @@ _DESCRIPTIONS = {
 
 
 def to_datatree(
-    chains: Sequence["Chain"], classes: np.ndarray, columns: Sequence[str], intercept: bool, attrs: dict[Any, Any]
+    chains: Sequence["Chain"],
+    data: "TrainingData",
+    classes: np.ndarray,
+    columns: Sequence[str],
+    intercept: bool,
+    attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
     """The draws of all chains; interrupted chains of different lengths are cut so that the most draws remain."""
     import xarray as xr
@@ -36,7 +42,7 @@ def to_datatree(
     from thali.posterior.densities import add_log_prior
     from thali.posterior.store import origin, tree_of
 
-    from ..classifiers.rows import add_log_likelihood, observed_groups
+    from ..classifiers.rows import add_log_likelihood, observed_rows
 
     first = chains[0].first
     numbers, draws = kept_of(chains)
@@ -51,18 +57,18 @@ def to_datatree(
     constants = {"reference": labels[problem.reference], "learned_eta": problem.learned}
     groups = {
         "posterior": posterior,
-        **observed_groups(problem.codes, classes, constants),
+        **observed_rows(data, classes, constants),
         "sample_stats": xr.Dataset(
             {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": posterior["chain"]}
         ),
     }
     whole = np.stack([part["coef"] for part in parts])
-    add_log_likelihood(groups, lambda part: _log_own(whole, problem, part), len(problem.codes))
+    add_log_likelihood(groups, lambda rows: _log_own(whole, problem, rows), data)
     add_log_prior(groups, _log_prior(posterior, problem), {})
     return tree_of(groups, {**origin(), **attrs})
 
 
-def _log_own(coefs: np.ndarray, problem: "Problem", part: slice) -> np.ndarray:
+def _log_own(coefs: np.ndarray, problem: "Problem", part: np.ndarray) -> np.ndarray:
     """ln P of the class of each row, shape (chains, draws, rows); coefs (chains, draws, K, m)."""
     A = problem.covariates[part].T if problem.wide else problem.covariates[:, part]
     linear = coefs @ A

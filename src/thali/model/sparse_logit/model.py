@@ -7,15 +7,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of, positive
-from thali.errors import ArgumentError, Clause, DataError, DataWarning, Setting
+from thali._described import Facts
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting, ThaliWarning
 from thali.inference.chains import Run
 from thali.inference.warn import warn
 
-from ..base import Job, RunByChains
+from ..base import Job, Model, RunByChains
 from ..classifiers.classifier import Classifier
 from ..classifiers.input import column_name
 from ..classifiers.training_data import TrainingData
+from ..classifiers.weights import refuse_fractions
 from ..sampling import Sampling
+from .at_maximum import (
+    as_given,
+    by_map,
+    of_map,
+    other_classes,
+    path_of,
+    probabilities_at_maximum,
+    summary_of_maximum,
+    target_of,
+    varying_names,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -25,6 +38,7 @@ if TYPE_CHECKING:
 
     from ..classifiers.standard import Standard
 
+METHODS = ("polya-gamma", "holmes-held", "map")
 THIN_TWO, THIN = 4, 10  # sweeps a kept draw of two classes, of more, unless the user says otherwise
 _LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
 
@@ -40,11 +54,14 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
     Parameters
     ----------
-    method : {"polya-gamma", "holmes-held"}
-        Auxiliary variables of the Gibbs sampler, which have no influence on the posterior; Polya-Gamma mixes better.
+    method : {"polya-gamma", "holmes-held", "map"}
+        The first two name the auxiliary variables of the Gibbs sampler, which have no influence on the posterior;
+        Polya-Gamma mixes better. "map" is the maximum of the posterior for a fixed `eta`, which has no intervals, but
+        coefficients of exactly 0, takes sparse matrices as they are, and scales to millions of rows.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
-        the rate of the Laplace prior. None learns it.
+        the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
+        sum |beta| / C, that is eta = 1/C².
     shape, rate : float above 0
         Of the Gamma prior of eta, if it is learned.
     reference : label, optional
@@ -55,6 +72,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         Whether the covariates are given mean 0 and standard deviation 1, those of the training data. The prior is the
         same for all coefficients, which makes sense on one scale only. Covariates that are the same in every row of the
         training data say nothing: they are left out, with a warning, and predictions do not depend on them.
+    class_weight : dict of label to float, "balanced" or None
+        Factors of the weights of rows, by their class; "balanced" gives all classes the same weight in total.
     draws : int or None
         States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an effective
         sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at 64,000 or 2 GB.
@@ -66,6 +85,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     cores : int, optional
         Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    random_state : int, numpy.random.RandomState or Generator, optional
+        Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.
     progressbar : bool
     job : str or path, optional
         A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
@@ -78,7 +99,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     classes_ : array (K,)
     coef_ : array (K - 1, d)
         Posterior means for covariates as they were given, not standardised, one row a class other than the reference,
-        in the order of `classes_`; 0 for covariates that are the same in every row.
+        in the order of `classes_`; 0 for covariates that are the same in every row. After "map" the maximum.
     intercept_ : array (K - 1,)
         Likewise, so that it holds what standardising takes off, even where `fit_intercept` is False.
     log_likelihood_ : float
@@ -87,6 +108,16 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         The draws in the ArviZ schema: coef and intercept (of the standardised covariates that vary), eta,
         log_likelihood.
     reference_ : label
+    scaled_coef_, scaled_intercept_ : arrays, shapes (K - 1, v) and (K - 1,)
+        After `method="map"`: of the v standardised covariates that vary, and where all of them have their mean.
+    objective_ : float
+        After `method="map"`: log-likelihood - sqrt(eta) sum |beta| - sum b²/200.
+    n_iter_ : int
+        After `method="map"`.
+    converged_ : bool
+        After `method="map"`: whether the climb ended.
+    slope_ : float
+        After `method="map"`: the largest subgradient that is left, a row.
     interrupted_ : bool
         Whether Ctrl-C ended the fit early.
     n_features_in_ : int
@@ -112,12 +143,20 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     ['eta', 'log_likelihood', 'coef[yes, x0]', 'coef[yes, x1]', 'coef[yes, x2]']
     """
 
+    _drawing = METHODS[:2]
+
     coef_: np.ndarray
     intercept_: np.ndarray
     log_likelihood_: float
     posterior_: "xarray.DataTree"
     interrupted_: bool
     reference_: Any
+    scaled_coef_: np.ndarray
+    scaled_intercept_: np.ndarray
+    objective_: float
+    n_iter_: int
+    converged_: bool
+    slope_: float
     _standard_: "Standard"
 
     def __init__(
@@ -129,12 +168,14 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         reference: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
+        class_weight: Any = None,
         draws: int | None = 1000,
         tune: int = 1000,
         chains: int = 4,
         thin: Any = None,
         cores: Any = None,
         random_seed: Any = None,
+        random_state: Any = None,
         progressbar: bool = False,
         job: Any = None,
         max_time: float | None = None,
@@ -146,23 +187,40 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         self.reference = reference
         self.fit_intercept = fit_intercept
         self.standardize = standardize
+        self.class_weight = class_weight
         self.draws = draws
         self.tune = tune
         self.chains = chains
         self.thin = thin
         self.cores = cores
         self.random_seed = random_seed
+        self.random_state = random_state
         self.progressbar = progressbar
         self.job = job
         self.max_time = max_time
 
-    def _job(self, matrix: np.ndarray, codes: np.ndarray) -> Job:
+    def _job(self, data: TrainingData) -> Job:
         prior = self._prior()
         run = self._run()
         self._position_of_reference()
-        self._standard_ = self._standard_for(matrix, prior.intercept)
-        data = TrainingData(self._standard_.varying(matrix), codes)
-        return self._job_of(self._sampling(data, run), self._size(len(matrix)))
+        if self.method == "holmes-held":
+            refuse_fractions(data.counts, self.method, ("polya-gamma", "map"))
+        self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
+        if self.method == "map":
+            return by_map(self, self._target(data, prior), prior.eta, self._size(len(data.row)))
+        source = data._replace(matrix=self._standard_.varying(data.matrix))
+        return self._job_of(self._sampling(source, run), self._size(len(data.row)))
+
+    def _target(self, data: TrainingData, prior: Any) -> Any:
+        """What `method="map"` maximises."""
+        reference = self._position_of_reference()
+        return target_of(data, self._standard_, len(self.classes_), reference, prior.intercept)
+
+    def _takes_sparse(self) -> bool:
+        return self.method == "map"
+
+    def _class_weight(self) -> Any:
+        return self.class_weight
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import streams
@@ -176,14 +234,15 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
         @cache
         def problem() -> Any:
-            return problem_of(source.matrix, source.codes, len(self.classes_), reference, prior, self.method)
+            classes, how = len(self.classes_), self.method
+            return problem_of(source.matrix, source.codes, classes, reference, prior, how, counts=source.counts)
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
             return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
 
         def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
             attrs = {"method": self.method, "thin": thin, "tuning_steps": run.tune}
-            return to_datatree(chains, self.classes_, names, prior.intercept, attrs)
+            return to_datatree(chains, source, self.classes_, names, prior.intercept, attrs)
 
         def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             return {"reference_": self.classes_[reference], **_means(tree, standard)}
@@ -194,7 +253,16 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         """The prior that the arguments say."""
         from .chain import Prior
 
-        one_of("method", self.method, ("polya-gamma", "holmes-held"))
+        one_of("method", self.method, METHODS)
+        if self.method == "map" and self.eta is None:
+            raise ArgumentError(
+                Setting("method", "map"),
+                " needs a number for ",
+                Argument("eta"),
+                "; choose it by cross-validation, or take the posterior mean of a fit by ",
+                Setting("method", "polya-gamma"),
+                ".",
+            )
         eta = None if self.eta is None else positive("eta", self.eta, "a rate")
         shape = positive("shape", self.shape, "a parameter of the Gamma prior of eta")
         rate = positive("rate", self.rate, "a parameter of the Gamma prior of eta")
@@ -216,16 +284,17 @@ class SparseMultinomialLogit(Classifier, RunByChains):
             raise ArgumentError(f"reference must be one of the classes, {known}; got {self.reference!r}.")
         return found[0]
 
-    def _standard_for(self, matrix: np.ndarray, intercept: bool) -> "Standard":
+    def _standard_for(self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None) -> "Standard":
         """The scale of the covariates: their own, or none."""
-        from ..classifiers.standard import Standard, standard_of, warn_of_left_out
+        from ..classifiers.standard import Standard, ends_of, standard_of, warn_of_left_out
 
         names = vars(self).get("feature_names_in_")
         if one_of("standardize", self.standardize, (True, False)):
-            standard = standard_of(matrix, names)
+            standard = standard_of(matrix, names, counts)
             warn_of_left_out(standard, names)
             return standard
-        largest = np.abs(matrix).max(axis=0)
+        low, high = ends_of(matrix)
+        largest = np.maximum(-low, high)
         if (largest > _LARGEST).any():
             column = int(np.argmax(largest))
             raise DataError(
@@ -234,7 +303,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
                 Clause(", or set ", Setting("standardize", True)),
                 ".",
             )
-        constant = np.flatnonzero(np.ptp(matrix, axis=0) == 0)
+        constant = np.flatnonzero(low == high)
         if constant.size and intercept:
             warn(
                 DataWarning(
@@ -246,6 +315,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         return Standard(np.ones(d), np.zeros(d), np.ones(d))
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        if self.method == "map":
+            return probabilities_at_maximum(self, matrix)
         from .draws import mean_probabilities
 
         return mean_probabilities(self.posterior_, self._standard_.varying(matrix), self._position())
@@ -264,19 +335,111 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of eta, the log-likelihood and coefficients.
 
         Rows: eta (if learned), log_likelihood (of the whole training data) and coef[class, column] of standardised
-        covariates.
+        covariates; after `method="map"` only the coefficients that are not 0, the largest first.
 
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat; after "map"
+            the first.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         """
-        return super().summary()
+        self._require_fitted()
+        return summary_of_maximum(self) if self.method == "map" else super().summary()
+
+    def _answers(self) -> Facts:
+        if self.method != "map":
+            return super()._answers()
+        count = f"{np.count_nonzero(self.scaled_coef_):,} of {self.scaled_coef_.size:,} are not 0"
+        return ("coefficients", count), ("log-likelihood", f"{self.log_likelihood_:,.2f} (all rows)")
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        yield from of_map(self) if self.method == "map" else super()._outcome(job)
+
+    def coefficient_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None) -> "pandas.DataFrame":
+        """The maximum of the posterior for many values of eta, each found from the one before.
+
+        The model is left as it is, whatever its method.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix (n, d)
+        y : sequence of str, int or bool (n,)
+            As for `fit`.
+        eta : sequence of float above 0, optional
+            None takes 30 values, from the smallest for which all coefficients are 0 down to 1/10,000 of it.
+        sample_weight : sequence of float (n,), optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an eta, falling: eta, non_zero (the number of coefficients that are not 0), log_likelihood,
+            objective and coef[class, covariate] of standardised covariates.
+
+        Raises
+        ------
+        DataError
+            If X, y, the weights or eta cannot be used.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> path = th.SparseMultinomialLogit().coefficient_path(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> path["non_zero"].iloc[[0, -1]].tolist()
+        [0, 3]
+        """
+        model = type(self)(**(self.get_params() | {"method": "map", "eta": 1.0}))
+        data, prior = model._training_data(X, y, sample_weight), model._prior()
+        model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
+        model.reference_ = model.classes_[model._position_of_reference()]
+        return path_of(model._target(data, prior), varying_names(model), other_classes(model), eta)
+
+    def coefficients(self, delta: float = 0.1) -> "pandas.DataFrame":
+        r"""Every coefficient with its interval, its sign and the probability that it is not small.
+
+        .. math:: P(|\beta_{kj}| > \delta \mid X, y)
+
+        The posterior has no exact zeros; a coefficient matters where this probability is near 1.
+
+        Parameters
+        ----------
+        delta : float, 0 or more
+            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by a standard
+            deviation.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the standardised
+            covariate), sd, low and high (the 89 % interval), probability (of \|coef\| > delta), positive (the
+            probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, of the covariate as it
+            was given).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `delta` is negative, or the fit made no draws.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> X = np.random.default_rng(0).normal(size=(200, 3))
+        >>> model = th.SparseMultinomialLogit(random_seed=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
+        ['x0', 'x1']
+        """
+        from .coefficients import coefficients
+
+        return coefficients(self._with_draws(), delta)
 
     def quantities(self) -> dict[str, np.ndarray]:
         """eta, the log-likelihood and the coefficients of standardised covariates, draw by draw.
@@ -293,10 +456,12 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         """
         from .draws import quantities_of
 
-        return quantities_of(self._fitted())
+        return quantities_of(self._with_draws().posterior_)
 
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough, by some of the coefficients where there are many.
+
+        After `method="map"`, whether the maximum was found.
 
         Returns
         -------
@@ -313,6 +478,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
         from .draws import MAX_COEFFICIENTS, quantities_of
 
+        if self.method == "map":
+            return Model.verdict(self)
         return verdict_of(summary_table(quantities_of(self._fitted(), MAX_COEFFICIENTS)), self._advice())
 
 
@@ -323,12 +490,7 @@ def _capital(text: str) -> str:
 def _means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
     """Posterior means for covariates as they were given, as fitted attributes."""
     posterior = tree["posterior"].dataset
-    unit, mean, sd = standard
     means = posterior["coef"].values.mean(axis=(0, 1))
-    coefs = np.zeros((len(means), len(sd)))
-    coefs[:, standard.varies] = means
-    with np.errstate(over="ignore", under="ignore"):
-        coef = np.nan_to_num(coefs / sd / unit)
-    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(coefs))
+    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(means))
     log_likelihood = float(posterior["log_likelihood"].values.mean())
-    return {"coef_": coef, "intercept_": at_mean - coefs @ (mean / sd), "log_likelihood_": log_likelihood}
+    return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._jit import compiled, scalar
-from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma
+from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
 
 from .gaussian import applied, draw_tall, draw_wide
 from .holmes_held import mixing_variance, positive_logistic
@@ -32,6 +32,7 @@ class Problem(NamedTuple):
 
     covariates: np.ndarray  # (m, n) or, if there are more coefficients than rows, (n, m); the intercept's ones last
     codes: np.ndarray  # (n,) classes
+    counts: np.ndarray  # (n,) weights of the rows
     classes: int
     reference: int
     penalised: int  # coefficients under the Laplace prior: all, or all but the intercept
@@ -80,7 +81,7 @@ def run(
             for k in range(problem.classes):
                 for j in range(state.coef.shape[1]):
                     coefs[row, k, j] = state.coef[k, j]
-            likelihoods[row] = log_likelihood(problem.codes, state.linear, 1.0)
+            likelihoods[row] = log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
             etas[row] = state.real[ETA]
 
 
@@ -138,18 +139,26 @@ def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> 
 
 @compiled
 def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
-    """The variables that make the likelihood of class k against the others Gaussian in its coefficients."""
+    """The variables that make the likelihood of class k against the others Gaussian in its coefficients.
+
+    A row of weight c has a Polya-Gamma variable of shape c, or c latent variables.
+    """
     for i in range(problem.codes.size):
         others = _log_of_others(state.linear, k, i, problem.classes)
         mean = state.linear[k, i] - others
         own = problem.codes[i] == k
+        count = problem.counts[i]
         if problem.kind == POLYA_GAMMA:
-            weight = polya_gamma(rng, mean)
-            state.pull[i] = (0.5 if own else -0.5) + weight * others
+            weight = polya_gamma_of_shape(rng, count, mean)
+            state.pull[i] = (0.5 * count if own else -0.5 * count) + weight * others
         else:
-            latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
-            weight = 1.0 / mixing_variance(rng, abs(latent - mean))
-            state.pull[i] = weight * (latent + others)
+            weight = pull = 0.0
+            for _ in range(int(count)):
+                latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
+                precision = 1.0 / mixing_variance(rng, abs(latent - mean))
+                weight += precision
+                pull += precision * (latent + others)
+            state.pull[i] = pull
         state.weights[i] = weight
 
 
@@ -228,9 +237,8 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
-    ratio = log_likelihood(problem.codes, state.linear, math.exp(log_u)) - log_likelihood(
-        problem.codes, state.linear, 1.0
-    )
+    ratio = log_likelihood(problem.codes, problem.counts, state.linear, math.exp(log_u))
+    ratio -= log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
     taus = 0.0
     for k in range(problem.classes):
         if k != problem.reference:
@@ -283,7 +291,7 @@ def _log_of_others(linear: Any, k: Any, i: Any, classes: Any) -> Any:
 
 
 @compiled
-def log_likelihood(codes: Any, linear: Any, factor: Any) -> Any:
+def log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
     """Log-likelihood of the whole data, with all linear predictors multiplied by a factor."""
     total = 0.0
     for i in range(codes.size):
@@ -294,5 +302,5 @@ def log_likelihood(codes: Any, linear: Any, factor: Any) -> Any:
         rest = 0.0
         for k in range(linear.shape[0]):
             rest += math.exp(factor * (linear[k, i] - own) - top)
-        total -= top + math.log(rest)
+        total -= counts[i] * (top + math.log(rest))
     return total

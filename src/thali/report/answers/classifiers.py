@@ -60,6 +60,11 @@ def _misses(model: Any) -> Section | None:
 def _methods(model: Any) -> tuple[str, ...]:
     if hasattr(model, "weights_"):
         return ("Classes were modelled by Plackett-Luce regression (Archambeau & Caron, 2012).",)
+    if model.method == "map":
+        return (
+            f"Classes were modelled by a multinomial logit with Laplace priors of rate {np.sqrt(model.eta):g} (eta ="
+            f" {model.eta:g}) for standardised coefficients, at the maximum of the posterior.",
+        )
     by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method]
     return (
         "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, sampled by the"
