@@ -14,6 +14,9 @@ Measured (CPU seconds of a busy machine):
     phonemes         .40      5   1.000  1.007  1.004
     morse            .50     16   1.005  1.022  1.020
     faces            .54     38   1.34   1.56   1.27     (chains 30 nats apart)
+    with longer runs (morse 500 draws of 25 sweeps after as many, faces 700 of 30 after 1,000):
+    morse            .50     47   1.003  1.007  1.006
+    faces            .54    190   1.054  1.46   1.21
 
     faces, 20 annealed runs        best  median  CPU s
     together, 2,000 sweeps         1625    1599      4

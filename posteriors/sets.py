@@ -134,6 +134,22 @@ def objects():
     return _similarities(th.Similarities(scaled, made.labels, sigma=0.05))
 
 
+def odd_ones():
+    """Simulated odd ones out of three of six objects, by three features.
+
+    triplets: rows of three objects, numbered from 0 in the order of the labels, the odd one last.
+    """
+    made = th.datasets.triplets(6, 90, random_seed=5, n_features=3, share_of_owners=0.4).data
+    rows = []
+    for number in range(made.n_sets):
+        pairs = made.pairs_of(number)
+        objects = {side for pair in pairs for side in pair}
+        counts = made.counts[made.start[number] : made.start[number + 1]].astype(int)
+        for pair, times in zip(pairs, counts.tolist(), strict=True):
+            rows += [[*map(int, pair), *(int(each) for each in objects - set(pair))]] * times
+    return {"labels": list("abcdef"), "triplets": rows}
+
+
 def words():
     """Simulated answers of forty people: which of six words go together?
 
@@ -197,6 +213,7 @@ SETS = {
         best_worst,
         numbers,
         objects,
+        odd_ones,
         words,
         messages,
         three_classes,

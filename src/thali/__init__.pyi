@@ -13,6 +13,7 @@ from .data.choices import Choices as Choices
 from .data.experiment import ChoiceExperiment as ChoiceExperiment
 from .data.pairs import PairedComparisons as PairedComparisons
 from .data.similarities import Similarities as Similarities
+from .data.triplets import Triplets as Triplets
 from .model.choice_logits.hierarchical import HierarchicalLogit as HierarchicalLogit
 from .model.choice_logits.multinomial import MultinomialLogit as MultinomialLogit
 from .model.elimination_ml.ratio import likelihood_ratio as likelihood_ratio

@@ -19,8 +19,8 @@ With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes o
 Compiled library code runs without reference counting (`_nrt=False`): an increment at every field of a NamedTuple of
 arrays would cost half of the running time. Such code cannot allocate. A combination that holds a class from outside
 the library is compiled with reference counting, so that users may allocate in their own likelihoods. Of functions
-that users hand over (`likelihoods.Custom`) it is known whether they allocate; what is compiled with them is not kept on
-disk.
+that users hand over (`likelihoods.Custom`) it is known whether they allocate; what is compiled with them is kept on
+disk, under a name that holds a hash of them and of every value that they use, if all of these can be told.
 """
 
 import functools
@@ -43,7 +43,7 @@ from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
 from ._kernel_cache import KernelCache, folder_of, refusal
-from ._kernel_sources import digest_of, modules_with_kernels
+from ._kernel_sources import digest_of, modules_with_kernels, text_of
 from ._linked_code import APART, LINKED
 from .inference.interrupts import held_back
 
@@ -173,7 +173,7 @@ class kernel:
         # A later process can neither find nor distinguish what a script or a notebook defined.
         handed_over = [c for c in classes if hasattr(c, "allocates")]  # made of functions that a user wrote
         found_again = all(getattr(sys.modules.get(name), "__file__", None) for name in foreign)
-        cacheable = "__main__" not in foreign and found_again and not handed_over
+        cacheable = "__main__" not in foreign and found_again and all(c.source for c in handed_over)
         digest = digest_of([self.python.__module__, *(sorted(modules) if cacheable else [])])
         name = "-".join([self.python.__name__, *(c.__name__ for c in classes), digest[:12]])
         copy = types.FunctionType(
@@ -243,6 +243,38 @@ def _called(function: Any) -> list[Any]:
     ]
 
 
+def constants_digest(function: Any) -> str:
+    """A hash of a user's function, of those that it calls, and of every value that is compiled into them; "" if one of
+    these may change unseen, such as another module of the user."""
+    digest, waiting, seen = hashlib.sha256(code_digest(function).encode()), [getattr(function, "py_func", function)], []
+    while waiting:
+        one = waiting.pop()
+        if one in seen or not isinstance(one, types.FunctionType):
+            continue
+        seen.append(one)
+        names = {name for code in _codes_of(one) for name in code.co_names} & set(one.__globals__)
+        around = dict(zip(one.__code__.co_freevars, one.__closure__ or (), strict=True))
+        values = {name: one.__globals__[name] for name in sorted(names)}
+        values |= {name: cell.cell_contents for name, cell in sorted(around.items())}
+        for name, value in (values | {"": one.__defaults__}).items():
+            plain = getattr(value, "py_func", value)
+            if isinstance(plain, types.FunctionType):
+                waiting.append(plain)
+            elif (text := text_of(value)) is None:
+                return ""
+            else:
+                digest.update(f"{name}={text};".encode())
+    return digest.hexdigest()
+
+
+def _codes_of(function: Any) -> list[Any]:
+    """The code of a function and of those inside it."""
+    codes = [function.__code__]
+    for code in codes:
+        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+    return codes
+
+
 def code_digest(function: Any) -> str:
     """A hash of the code of a user's function and of those that it calls."""
     digest, waiting, seen = hashlib.sha256(), [getattr(function, "py_func", function)], set()
@@ -252,12 +284,9 @@ def code_digest(function: Any) -> str:
             continue
         seen.add(one)
         waiting += [getattr(called, "py_func", called) for called in _called(one)]
-        codes = [one.__code__]
-        while codes:
-            code = codes.pop()
+        for code in _codes_of(one):
             constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
             digest.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
-            codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
     return digest.hexdigest()
 
 

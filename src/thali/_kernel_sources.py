@@ -4,8 +4,12 @@ import ast
 import functools
 import hashlib
 import sys
+import types
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 _LIBRARY = __name__.split(".")[0]
 _ROOT = Path(__file__).parent
@@ -84,3 +88,20 @@ def _names(body: list[ast.stmt], package: list[str]) -> Iterator[str]:
             if "TYPE_CHECKING" not in ast.dump(getattr(node, "test", ast.Pass())):
                 for block in ("body", "orelse", "finalbody"):
                     yield from _names(getattr(node, block, []), package)
+
+
+_KNOWN = ("cmath", "math", "numpy")  # modules of which users' functions may take anything, and are still found again
+
+
+def text_of(value: Any) -> str | None:
+    """A value that is compiled into code, as text; None if it is of a kind that text does not tell apart."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__ if value.__name__.split(".")[0] in _KNOWN else None
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return repr(value)
+    if isinstance(value, tuple) and type(value) is tuple:
+        parts = [text_of(each) for each in value]
+        return None if None in parts else repr(parts)
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
+        return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
+    return None

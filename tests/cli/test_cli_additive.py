@@ -115,6 +115,8 @@ def test_options_reach_the_model(run, fake):
         "sampler": None,
         "tempering": 12,
         "method": "mcmc",
+        "link": "exp",
+        "lapse": 0.01,
     }
     budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
     assert fake.budget == budget

@@ -117,5 +117,6 @@ def test_the_logits_of_choice_experiments_are_fitted(run, tmp_path, model):
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     tables = ["attribute_importance", "level_effects", "willingness_to_pay"]
     study = [f"{table}.{ending}" for table in tables for ending in ("csv", "png")]
-    drawn = ["job", "posterior.nc", "summary.csv", "trace.png"]
+    individual = [f"individual_{table}.csv" for table in ("importance", "level_effects", "willingness_to_pay")]
+    drawn = ["job", "posterior.nc", "summary.csv", "trace.png", *individual]
     assert written == sorted([*study, *(["model.nc", "summary.csv"] if model == "MNL" else drawn)])

@@ -1,5 +1,7 @@
 """The bundled data agree with the printed figures."""
 
+import math
+
 import numpy as np
 import pytest
 from real_data import needs_data, real_data
@@ -11,6 +13,7 @@ from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import ArgumentError, DataError
 from thali.reading.recognise import read
+from thali.testing import naive
 
 NAMES = [record.name for record in datasets.catalogue()]
 
@@ -150,3 +153,21 @@ def test_unknown_name():
         "There is no bundled data set 'celebrites'; there are 'celebrities', 'numbers', 'paris_rome'. Did you mean "
         "'celebrities'?"
     )
+
+
+def test_triplets_follow_the_model_that_made_them():
+    made = datasets.triplets(8, 20_000, random_seed=3)
+    assert made.data.n_answers == 20_000 and made.held_out.n_answers == 2_000
+    assert ((made.features.sum(axis=0) > 1) & (made.features.sum(axis=0) < 8)).all()
+    score = naive.triplet_log_likelihood(made.held_out, made.features, made.weights) / 2_000
+    guess = naive.triplet_log_likelihood(made.held_out, made.features[:, :0], []) / 2_000
+    assert score > guess + 0.1
+    for place in np.flatnonzero(made.data.counts)[::20]:
+        v = made.data.set_of[place]
+        pairs = slice(made.data.start[v], made.data.start[v + 1])
+        sides = list(zip(made.data.first[pairs].tolist(), made.data.second[pairs].tolist(), strict=True))
+        p = naive.similar_pair_probabilities(sides, made.features, made.weights)
+        n = made.data.counts[pairs].sum()
+        assert abs(made.data.counts[place] - n * p[place - pairs.start]) < 5 * math.sqrt(n * 0.25) + 5
+    again = datasets.triplets(8, 20_000, random_seed=3)
+    assert again.data == made.data

@@ -26,6 +26,11 @@ def _similarities():
     return (th.Similarities((values + values.T) / 2, labels=list("abcd")),)
 
 
+def _triplets():
+    rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
+    return (th.Triplets(rows),)
+
+
 def _rows():
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
@@ -119,6 +124,13 @@ TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind
     ),
     "additive-clustering": Tiny(
         th.AdditiveClustering, _similarities, ask=lambda model: model.estimate().similarity.to_numpy(), run=_RUN
+    ),
+    "additive-clustering, triplets": Tiny(
+        th.AdditiveClustering,
+        _triplets,
+        ask=lambda model: model.predict_proba([("a", "b", "c")])[0],
+        run=_RUN,
+        pictures=("features", "n_features", "trace", "check"),
     ),
     "latent-feature-model": Tiny(
         lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),

@@ -42,6 +42,7 @@ def benchmark(monkeypatch):
         ("sparse_logit_maximum", "liblinear ratio"),
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
+        pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
         ("start_up", "import thali"),
     ],
 )

@@ -14,7 +14,7 @@ from pages import Page
 from tiny_models import TINY
 
 import thali as th
-from thali.data.kinds import CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.data.kinds import CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
 from thali.inference import threads
 from thali.inference.threads import Sliced
@@ -31,6 +31,7 @@ DRAWN = [name for name in NAMES if TINY[name].has_chains]
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     SIMILARITIES: "4 objects, 6 similarities",
+    TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
 }
@@ -102,9 +103,10 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     page, lines = Page(model._repr_html_()), str(model).splitlines()
     assert not page.faults and 3 <= len(lines) <= 6
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
-    told = [repr(model), SIZE_OF[SPEC_OF[name].data[0]], str(model.verdict())]
+    size = SIZE_OF[TRIPLETS if name.endswith("triplets") else SPEC_OF[name].data[0]]
+    told = [repr(model), size, str(model.verdict())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
-    assert model.fitted_to_ == SIZE_OF[SPEC_OF[name].data[0]]
+    assert model.fitted_to_ == size
     assert ("thali-good" in page.classes) == model.verdict().agrees
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
 

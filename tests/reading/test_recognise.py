@@ -88,7 +88,7 @@ def test_the_kind_of_data_is_recognised(text, kind, layout):
 
 def test_layouts_have_names_of_their_own_and_known_kinds():
     assert len({layout.name for layout in LAYOUTS}) == len(LAYOUTS)
-    known = {kinds.PAIRS, kinds.CHOICES, kinds.SIMILARITIES, kinds.CLASSES, kinds.EXPERIMENTS}
+    known = {kinds.PAIRS, kinds.CHOICES, kinds.SIMILARITIES, kinds.TRIPLETS, kinds.CLASSES, kinds.EXPERIMENTS}
     assert {layout.kind for layout in LAYOUTS} == known
     assert all(set(layout.named_by) <= set(layout.options) and layout.expected for layout in LAYOUTS)
 

@@ -8,7 +8,7 @@ from thali.cli.boundary import Terminal
 from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ThaliError
 from thali.model.spec import DATA
 from thali.reading.recognise import RecognitionError, recognise
@@ -17,7 +17,7 @@ from .fields import data_options
 from .studies import READ, Study
 from .words import AppWords
 
-_UNASKED = (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)  # kinds that need no column to be named
+_UNASKED = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS, EXPERIMENTS)  # kinds that need no column to be named
 _ROWS, _COLUMNS, _CELL = 8, 40, 60  # of the table that are shown; characters of a cell
 
 

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from thali.cli.models import model_named
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ThaliError
 
 from . import runs
@@ -32,7 +32,8 @@ from .words import words_of
 _TICK = 0.4  # seconds between two looks at a run
 _BY_ASPECTS = "Bradley-Terry-Luce=unique,shared aspects=ibp"
 # What is compared; models of other data go by their names.
-_COMPARED = {PAIRS: _BY_ASPECTS, CHOICES: _BY_ASPECTS, SIMILARITIES: "additive clustering=ibp"}
+_BY_FEATURES = "additive clustering=ibp"
+_COMPARED = {PAIRS: _BY_ASPECTS, CHOICES: _BY_ASPECTS, SIMILARITIES: _BY_FEATURES, TRIPLETS: _BY_FEATURES}
 _OF_MODELS = ("monotone", "ties")  # what a comparison takes over from the fit
 _SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._labels import plural, shorten
 from thali._source import Source, read_source, read_standard_input
-from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, Clause, DataError, Setting
 from thali.model.spec import ModelSpec
 
@@ -71,7 +71,7 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
     `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
     table besides, whichever model's data it is.
     """
-    kinds = (PAIRS, CHOICES, SIMILARITIES) if leave_out else (PAIRS, CHOICES, SIMILARITIES, EXPERIMENTS)
+    kinds = (PAIRS, CHOICES, SIMILARITIES, TRIPLETS, *(() if leave_out else (EXPERIMENTS,)))
     kind = found.bundled.kind if found.bundled is not None else reading_of(found, kinds, wanted or {}).kind
     return model_for(kind)
 
@@ -96,14 +96,16 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
 
     Returns
     -------
-    data : PairedComparisons, Choices, Similarities, ChoiceExperiment or Observations
+    data : PairedComparisons, Choices, Similarities, Triplets, ChoiceExperiment or Observations
     said : list of str
-        Of comparisons and choices with some of them, against which the direction can be checked, and who made them.
+        Of comparisons, choices and triplets with some of them, against which the direction can be checked, and who
+        made them.
     could_be : str
         Another kind of data that the table may hold; "" if there is none.
     """
     from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
+    from thali.data.triplets import Triplets
 
     if found.bundled is not None:
         data, sentence = _bundled(found.bundled, spec, wanted)
@@ -119,9 +121,10 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
             hint = Setting("model", model_for(could_be).name)
             raise DataError(error, f" If these are {could_be}, say ", hint, ".") from None
         said = [sentence]
+    if isinstance(data, PairedComparisons | Choices | Triplets):
+        said.append(f"e.g. {data.example()}")
     if not isinstance(data, PairedComparisons | Choices):
         return data, said, could_be
-    said.append(f"e.g. {data.example()}")
     pairs = isinstance(data, PairedComparisons)
     if data.subjects:
         what = plural(data.n_comparisons, "comparison") if pairs else plural(data.n_choices, "choice")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
 
@@ -18,7 +18,8 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
     ----------
     text : str
         Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
-        for choices and similarities what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf length.
+        for choices, similarities and triplets what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf
+        length.
     settings : dict
         What was typed of unique, lapse, alpha, tree, method, best-worst and monotone.
     kind : str
@@ -84,9 +85,11 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
         method: Any = method_meant(settings.get("method", "mcmc"))
         unique, lapse, rule = settings.get("unique", True), settings.get("lapse"), settings.get("best-worst", "ranking")
         return thali.EliminationByAspects(aspects, unique, lapse, alpha, method, best_worst=rule)
-    if kind == SIMILARITIES:
+    if kind in (SIMILARITIES, TRIPLETS):
         features = _features(item if spec is None else "ibp", settings, labels, kind)
-        return thali.AdditiveClustering(features, alpha=None if isinstance(features, dict) else settings.get("alpha"))
+        lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}
+        alpha = None if isinstance(features, dict) else settings.get("alpha")
+        return thali.AdditiveClustering(features, alpha=alpha, **lapse)
     if spec is None:
         from thali.model.registry import SPECS
 
@@ -110,7 +113,9 @@ def _features(item: str, settings: dict[Any, Any], labels: tuple[str, ...], kind
     from .aspects import parse_aspects
 
     if not _is_tree(item):
-        return parse_aspects(item, labels, "--models", ("ibp",) if kind == SIMILARITIES else ("ibp", "unique"))
+        return parse_aspects(
+            item, labels, "--models", ("ibp",) if kind in (SIMILARITIES, TRIPLETS) else ("ibp", "unique")
+        )
     from .relations import read_tree
 
     if settings.get("tree") is None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
@@ -21,6 +21,7 @@ _EXAMPLES = {
     EXPERIMENTS: "HierarchicalLogit()",
     CLASSES: "PlackettLuceRegression()",
     SIMILARITIES: "AdditiveClustering()",
+    TRIPLETS: "AdditiveClustering()",
 }
 
 

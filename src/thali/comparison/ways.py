@@ -5,19 +5,22 @@ from typing import Any
 
 from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
+from thali.data.triplets import Triplets
 from thali.errors import DataError
 
 from .leave_pairs import Pairs
 from .leave_rows import Rows
 from .leave_similarities import ObjectPairs
 from .leave_tasks import ChoicesOutOfSets, Choosers, Respondents, Tasks
+from .leave_triplets import PairSets
 from .score_choices import ChoiceScorer
 from .score_pairs import BinomialScorer
 from .score_rows import ClassScorer
 from .score_similarities import GaussianScorer
+from .score_triplets import TripletScorer
 from .scorer import Scorer
 from .splitter import Splitter
 
@@ -33,9 +36,11 @@ WAYS: dict[str, tuple[dict[str, Callable[[Any], Splitter]], Scorer]] = {
     EXPERIMENTS: (_by_word(Tasks, Respondents), ChoiceScorer()),
     CLASSES: (_by_word(Rows), ClassScorer()),
     SIMILARITIES: (_by_word(ObjectPairs), GaussianScorer()),
+    TRIPLETS: (_by_word(PairSets), TripletScorer()),
 }
 SCORERS = {type(scorer).__name__: scorer for _, scorer in WAYS.values()}
 _TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIMENTS, Similarities: SIMILARITIES}
+_TYPES |= {Triplets: TRIPLETS}
 
 
 SUBJECT = "subject"
@@ -77,6 +82,6 @@ def kind_of(data: Any) -> str:
         if isinstance(data, kept):
             return kind
     raise DataError(
-        f"compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, or (X, y) for classifiers; got "
-        f"{type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."
+        "compare needs PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for "
+        f"classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."
     )

@@ -4,6 +4,7 @@ PAIRS = "paired comparisons"
 CHOICES = "choices out of sets"
 BEST_WORST = "best-worst choices"  # which are kept as choices out of sets, and of which posteriors have answers apart
 SIMILARITIES = "similarities"
+TRIPLETS = "triplets"
 CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user

@@ -58,6 +58,7 @@ def measured_pairs(
             "A sparse matrix does not say whether an absent similarity is 0 or was not measured; pass an array "
             "with NaN where it was not (matrix.toarray() has 0)."
         )
+    refuse_triplets(matrix)
     names, table = square_table(from_condensed(matrix), labels, MATRIX)
     n = len(names)
     diagonal = [_lenient(table[k, k]) for k in range(n)]
@@ -93,6 +94,19 @@ def measured_pairs(
     refuse_unknown(names, first, second, numbers)
     lowest = _lowest(np.array(diagonal), first, second, values)
     return Measured(names, first, second, values, numbers, layout, zeros, lowest)
+
+
+def refuse_triplets(matrix: Any) -> None:
+    """Raise for rows of three whole numbers or names, which are triplets and no square."""
+    shape = getattr(matrix, "shape", ())
+    if hasattr(matrix, "columns") or len(shape) != 2 or shape[1] != 3 or shape[0] == 3:
+        return
+    kind = matrix.dtype.kind
+    if kind in "iuUS" or (kind == "f" and np.array_equal(matrix, np.floor(matrix))):
+        raise DataError(
+            f"`matrix` must be square; got shape {shape}. Rows of three objects, the odd one last, go into "
+            "Triplets(rows)."
+        )
 
 
 def from_dissimilarities(found: Measured, how: str | Callable[[np.ndarray], Any]) -> np.ndarray:

@@ -15,6 +15,8 @@ from thali.inference.seeds import streams
 
 from .product_choices import ProductChoices as ProductChoices
 from .product_choices import product_choices as product_choices
+from .triplets import MadeTriplets as MadeTriplets
+from .triplets import triplets as triplets
 
 if TYPE_CHECKING:
     from thali.trees.tree import Tree

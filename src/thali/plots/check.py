@@ -19,7 +19,8 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     """Draw each observed proportion or similarity over the interval of its replicates, the worst predicted pair first.
 
     A row is a pair. The bar holds 89 % of the replicates, the stroke is the posterior mean (of the probability that
-    the first option is chosen, or of the similarity), the point is what was observed.
+    the first option is chosen, or that the pair is called the most similar, or of the similarity), the point is what
+    was observed.
 
     Parameters
     ----------
@@ -93,14 +94,17 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ax.set_yticks(rows, names, parse_math=False, fontsize=9)
     ax.tick_params(axis="y", length=0)
     what, first = ("pairs", "the first") if paired else ("members of sets", "it")
+    if "sets" in everything:
+        first = "it"
     if "tied" in everything:
         what, first = "choices and ties of pairs", "the first, or neither,"
     if by_option:
         what, first = "options", "it"
+    verb = "called the most similar" if "sets" in everything else "named" if by_option else "chosen"
     if similar:
         what = "pairs"
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {what}, the worst first"
-    quantity = "similarity" if similar else f"proportion in which {first} was {'named' if by_option else 'chosen'}"
+    quantity = "similarity" if similar else f"proportion in which {first} was {verb}"
     ax.set_xlabel(f"{quantity}{of_all}")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)

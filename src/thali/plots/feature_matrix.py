@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import SIMILARITIES
+from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.model.latent_features.answers.features import features_table
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.presence import add_convergence
@@ -32,8 +32,8 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     larger posterior mean of the weight, given that the feature is present. Unique aspects are separate on
     the left: the papers' diagonal block, folded into one column.
 
-    For a fit to similarities, features of a single object are left out, because similarities do not depend on them,
-    and a probability has an asterisk if the chains do not agree on it (R-hat above 1.05).
+    For a fit to similarities or triplets, features of a single object are left out, because the data do not depend on
+    them, and a probability has an asterisk if the chains do not agree on it (R-hat above 1.05).
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
 
 
 def _shown(posterior: Any, max_features: int) -> "pandas.DataFrame":
-    """The features to draw; for similarities the shared ones, with `converged`."""
+    """The features to draw; for similarities and triplets the shared ones, with `converged`."""
     table = features_table(posterior)
-    if kind_of(posterior) != SIMILARITIES:
+    if kind_of(posterior) not in (SIMILARITIES, TRIPLETS):
         return table.head(max_features)
     shared = table.loc[table["members"].map(len) > 1]
     return add_convergence(shared.head(max_features), posterior)

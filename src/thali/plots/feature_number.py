@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.kinds import TRIPLETS
+from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.quantities import quantities_of
 from thali.posterior.interval import INTERVAL, TAILS
 
@@ -22,8 +24,8 @@ _LEGEND = {"loc": "upper left", "frameon": False, "fontsize": 8}
 def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the posterior of the number of features, and beside it that of alpha if it was learned.
 
-    For a fit to similarities the bars count the features with two owners or more, on which alone the similarities
-    depend; points count those of a single object as well.
+    For a fit to similarities or triplets the bars count the features on which alone the data depend, those with two
+    owners or more (for triplets with the link "exp", but not all); points count the others as well.
 
     Parameters
     ----------
@@ -52,17 +54,20 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     alpha = quantities_of(posterior_of(model)).get("alpha")
     posterior = model.posterior_["posterior"].to_dataset()
     every = posterior["n_features"].values.ravel()
-    of_similarities = "n_shared_features" in posterior
-    number = posterior["n_shared_features"].values.ravel() if of_similarities else every
+    of_objects = "n_shared_features" in posterior
+    number = posterior["n_shared_features"].values.ravel() if of_objects else every
+    bars, points_of = "with two owners or more", "all, those of one object too"
+    if kind_of(model.posterior_) == TRIPLETS:
+        bars, points_of = "that answers depend on", "all"
     if axes is None:
         axes = new_axes(4.2 if alpha is None else 8.4, 3.2, columns=1 if alpha is None else 2)
     values, shares = _shares(number)
-    axes[0].bar(values, shares, width=0.9, color=COLOURS[0], label="with two owners or more")
+    axes[0].bar(values, shares, width=0.9, color=COLOURS[0], label=bars)
     low, high = values[0], values[-1]
-    if of_similarities:
+    if of_objects:
         values, shares_of_all = _shares(every)
         points = {"marker": "o", "markersize": 4, "linewidth": 0.8, "color": COLOURS[6]}
-        axes[0].plot(values, shares_of_all, label="all, those of one object too", **points)
+        axes[0].plot(values, shares_of_all, label=points_of, **points)
         high = max(high, values[-1])
         axes[0].set_ylim(0, 1.35 * max(shares.max(), shares_of_all.max()))
         axes[0].legend(*(part[::-1] for part in axes[0].get_legend_handles_labels()), **_LEGEND)

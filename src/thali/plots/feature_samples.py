@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import SIMILARITIES
+from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 from thali.inference.seeds import streams
 from thali.model.latent_features.answers.columns import Columns, columns_of
@@ -78,7 +78,7 @@ def feature_samples(
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
     posterior = posterior_of(model)["posterior"].to_dataset()
     unique = bool(model.posterior_["constant_data"]["unique"])
-    of_similarities = kind_of(model.posterior_) == SIMILARITIES
+    of_similarities = kind_of(model.posterior_) in (SIMILARITIES, TRIPLETS)
     columns = columns_of(model.posterior_)
     (rng,) = streams(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))

@@ -81,9 +81,7 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     ax.spines[:].set_visible(False)
     if mesh is not None:
         inches = ax.get_window_extent().height / ax.figure.dpi
-        ax.figure.colorbar(
-            mesh, ax=ax, label="share of the draws in which the option owns it", shrink=min(1.0, 5 / inches)
-        )
+        ax.figure.colorbar(mesh, ax=ax, label="membership", shrink=min(1.0, 5 / inches))
     return ax
 
 

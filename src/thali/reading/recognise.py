@@ -56,7 +56,7 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
 
     Returns
     -------
-    data : PairedComparisons, Choices, Similarities, ChoiceExperiment or Observations
+    data : PairedComparisons, Choices, Similarities, Triplets, ChoiceExperiment or Observations
     sentence : str
         Such as "square count matrix, row over column: 9 options, 36 pairs, 8,424 comparisons".
 

@@ -11,6 +11,7 @@ from thali.data.experiment import ChoiceExperiment
 from thali.data.experiment_scheme import INSIDE
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
+from thali.data.triplets import Triplets
 from thali.model.classifiers.training_data import TrainingData
 from thali.model.product_classes.design import Design
 
@@ -87,6 +88,20 @@ def _(data: Similarities) -> _Facts:
         ("Similarities", f"{_range(data.values)}; mean {number(float(data.values.mean()))}"),
         ("Judgements of a measured pair", _range(data.judgements)),
         *known,
+    )
+
+
+@facts_of.register
+def _(data: Triplets) -> _Facts:
+    answers = np.add.reduceat(data.counts, data.start[:-1])
+    pairs = len(np.unique(data.first * data.n_options + data.second))
+    possible = data.n_options * (data.n_options - 1) // 2
+    return (
+        ("Objects", f"{data.n_options:,}: {listed(data.labels, _NAMED)}"),
+        ("Sets", f"{data.n_sets:,}, of {_range(data.sizes)} pairs"),
+        ("Answers", f"{data.n_answers:,}"),
+        ("Answers of a set", _range(answers)),
+        ("Pairs in some set", f"{pairs:,} of {possible:,} ({100 * pairs / possible:.3g} %)"),
     )
 
 

@@ -44,6 +44,9 @@ REFERENCES = {
     " Analysis, 16, 667–718.",
     "Wickelmaier & Schmid (2004)": "Wickelmaier, F., & Schmid, C. (2004). A Matlab function to estimate choice model"
     " parameters from paired-comparison data. Behavior Research Methods, Instruments, & Computers, 36, 29–40.",
+    "Zheng, Pereira, Baker & Hebart (2019)": "Zheng, C. Y., Pereira, F., Baker, C. I., & Hebart, M. N. (2019)."
+    " Revealing interpretable object representations from human behavior. International Conference on Learning"
+    " Representations.",
 }
 
 

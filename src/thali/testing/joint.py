@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["joint_distribution_test", "simulate_choices", "simulate_pairs", "simulate_similarities"]
+__all__ = [
+    "joint_distribution_test",
+    "simulate_choices",
+    "simulate_pairs",
+    "simulate_similarities",
+    "simulate_triplets",
+]
 
 
 def joint_distribution_test(
@@ -34,8 +40,8 @@ def joint_distribution_test(
     Parameters
     ----------
     prior : one of `thali.priors`
-    likelihood : thali.likelihoods.Elimination or thali.likelihoods.Additive
-    data : PairedComparisons, Choices or Similarities
+    likelihood : thali.likelihoods.Elimination, thali.likelihoods.Additive or thali.likelihoods.MostSimilarPair
+    data : PairedComparisons, Choices, Similarities, or Triplets with each set answered once
     expected : dict of float
         Prior means of some of: "alpha", "1 / (1 + alpha)", "columns" (with at least one owner), "single" (columns of
         one owner), "pairs" (columns of two), "owned by 0" (columns of the first option), "shared weight" (sum over
@@ -45,7 +51,8 @@ def joint_distribution_test(
         "share of 0^2". Of similarities also: "shared" (columns of two owners or more) and
         "shared^2", "full" (columns of all objects), "owned pairs" (sum over columns), "weight 01" (of the columns that
         the first two objects share), "weight 01^2", "weight 01 * weight 02", "constant", "constant^2", "precision"
-        (1 / sigma^2), "log variance", "error" (sum of squared residuals, each divided by its variance).
+        (1 / sigma^2), "log variance", "error" (sum of squared residuals, each divided by its variance). Of
+        triplets with the link "ratio" also "constant" and "constant^2".
     rounds : int
     weight_prior, alpha, sampler
         As in `LatentFeatureModel`.
@@ -107,6 +114,7 @@ def joint_distribution_test(
 
 def _quantities(chain: Any) -> dict[str, float]:
     from thali.model.latent_features.likelihoods.pair_blocks import TIE, PairsWithTies
+    from thali.model.latent_features.likelihoods.pair_sets import CONSTANT, PairSets
     from thali.model.latent_features.likelihoods.residuals import Judgements
     from thali.model.latent_features.state import ALPHA, COLUMNS, FULL
 
@@ -131,6 +139,9 @@ def _quantities(chain: Any) -> dict[str, float]:
     if isinstance(chain.task.model.likelihood, PairsWithTies):
         tie = float(chain.cache.real[TIE])
         found |= {"tie": tie, "tie^2": tie**2, "small tie": float(tie < 0.5)}
+    if isinstance(chain.task.model.likelihood, PairSets):
+        constant = float(chain.cache.real[CONSTANT])
+        found |= {"constant": constant, "constant^2": constant**2}
     if isinstance(chain.task.model.likelihood, Judgements):
         found |= _quantities_of_similarities(chain.task.model.likelihood, state, chain.cache, chain.ladder.beta[0])
     return found
@@ -164,6 +175,7 @@ def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: A
 
 def _simulate(rng: np.random.Generator, chain: Any) -> None:
     from thali.model.latent_features.likelihoods.best_worst_sets import BestWorstSets
+    from thali.model.latent_features.likelihoods.pair_sets import PairSets
     from thali.model.latent_features.likelihoods.residuals import Judgements
     from thali.model.latent_features.likelihoods.sets import Sets
 
@@ -172,6 +184,8 @@ def _simulate(rng: np.random.Generator, chain: Any) -> None:
         simulate_answers(rng, likelihood, chain.state.s)
     elif isinstance(likelihood, Sets):
         simulate_choices(rng, likelihood, chain.state)
+    elif isinstance(likelihood, PairSets):
+        simulate_triplets(rng, likelihood, chain.state, float(chain.cache.real[0]))
     elif isinstance(likelihood, Judgements):
         simulate_similarities(rng, likelihood, chain.state, chain.cache, float(chain.ladder.beta[0]))
     else:
@@ -201,6 +215,35 @@ def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any,
     fitted = cache.real[CONSTANT] + owners.T @ (weights * owners)
     noise = (noise + noise.T) * np.sqrt(judgements.share)
     judgements.value[...] = np.where(judgements.measured > 0.0, fitted + noise, 0.0)
+
+
+def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant: float) -> None:
+    """New answers to every set of pairs, drawn at the present features, weights and constant.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    sets : thali.model.latent_features.likelihoods.pair_sets.PairSets
+        With answers given once each. The pairs that are chosen change, so that every cache must be rebuilt afterwards.
+    state : thali.model.latent_features.state.State
+    constant : float
+        That of the link "ratio".
+    """
+    from thali.model.latent_features.state import COLUMNS
+
+    columns, n = int(state.whole[COLUMNS]), state.Z.shape[1] - 1
+    owners, upper = state.Z[:columns, :n], np.empty(len(sets.lower), np.int64)
+    for i in range(n):  # the other object of each pair
+        mine = slice(sets.pair_start[i], sets.pair_start[i + 1])
+        is_lower = sets.lower[sets.pair_of[mine]] == i
+        upper[sets.pair_of[mine][is_lower]] = sets.other[mine][is_lower]
+    shared = state.w[:columns] @ (owners[:, sets.lower] * owners[:, upper])
+    value = shared + constant if sets.is_ratio else np.exp(shared - shared.max(initial=0.0))
+    for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
+        own = sets.pair[start:stop]
+        is_lapse = rng.random() < sets.lapse
+        chosen = _drawn(rng, np.ones(stop - start) if is_lapse else value[own])
+        own[0], own[chosen] = own[chosen], own[0]
 
 
 def simulate_answers(rng: np.random.Generator, sets: Any, weights: np.ndarray) -> None:

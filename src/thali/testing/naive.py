@@ -266,3 +266,69 @@ def additive_log_likelihood(data: Any, features: Any, weights: Any, constant: fl
         sd = sigma / math.sqrt(number)
         total += -0.5 * math.log(2.0 * math.pi) - math.log(sd) - (s - float(expected[i, j])) ** 2 / (2.0 * sd**2)
     return total
+
+
+def similar_pair_probabilities(
+    pairs: Any, features: Any, weights: Any, link: str = "exp", constant: float = 0.0, lapse: float = 0.01
+) -> list[float]:
+    """Probability that each of these pairs of objects is called the most similar of them.
+
+    P(ij) = (1 - ε) v_ij / Σ v + ε / m, v = exp(s) or s + c, s_ij = Σ_k w_k f_ik f_jk
+
+    Parameters
+    ----------
+    pairs : list of (int, int)
+    features : array of 0/1, shape (N, K)
+    weights : array, shape (K,)
+    link : {"exp", "ratio"}
+    constant : float
+        c, of the link "ratio".
+    lapse : float
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> features = [[1], [1], [0]]
+    >>> p = similar_pair_probabilities([(0, 1), (0, 2), (1, 2)], features, [1.0], "ratio", constant=1.0, lapse=0.0)
+    >>> [round(each, 6) for each in p]
+    [0.5, 0.25, 0.25]
+    """
+    shared = [sum(w for k, w in enumerate(weights) if features[i][k] and features[j][k]) for i, j in pairs]
+    if link == "exp":
+        values = [math.exp(s - max(shared)) for s in shared]
+    else:
+        values = [s + constant for s in shared]
+    return [(1.0 - lapse) * v / sum(values) + lapse / len(values) for v in values]
+
+
+def triplet_log_likelihood(
+    data: Any, features: Any, weights: Any, link: str = "exp", constant: float = 0.0, lapse: float = 0.01
+) -> float:
+    """Log-probability of all answers, one by one.
+
+    Parameters
+    ----------
+    data : Triplets
+        Of which `start`, `first`, `second` and `counts` are read.
+    features, weights, link, constant, lapse
+        As in `similar_pair_probabilities`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> round(triplet_log_likelihood(th.Triplets([(0, 1, 2)], counts=[3]), [[0]] * 3, [1.0], lapse=0.0), 6)
+    -3.295837
+    """
+    total = 0.0
+    for begin, end in zip(data.start[:-1], data.start[1:], strict=True):
+        pairs = [(int(i), int(j)) for i, j in zip(data.first[begin:end], data.second[begin:end], strict=True)]
+        p = similar_pair_probabilities(pairs, features, weights, link, constant, lapse)
+        total += sum(float(n) * math.log(each) for n, each in zip(data.counts[begin:end], p, strict=True) if n)
+    return total

@@ -201,7 +201,11 @@ def _exact(compiled: Any, make_cache: Any, whole: Any, states: Any, n: int, rng:
 
 
 def _joint(likelihood: Any, observed: Any, weight_prior: Any, rounds: int, random_seed: int, is_right: bool) -> Check:
-    compared = f"{len(NAMES)} means before and after {SWEEPS_EACH} sweeps on simulated data"
+    compared = (
+        f"{len(NAMES) + len(likelihood.parameters)} means before and after {SWEEPS_EACH} sweeps on simulated data"
+    )
+    if likelihood.log_prior is not None:
+        return Check("joint", compared, "", "not run", "log_prior cannot be drawn from; give Normal or Gamma priors.")
     if likelihood.simulate is None:
         return Check("joint", compared, "", "not run", "give Custom a function simulate, and this is run as well.")
     if not is_right:

@@ -38,19 +38,26 @@ def restart_scores(
     chain = Chain(task, rng)
     shape, rate = weight_prior
     empty = np.zeros((observed.n_options, 0)), np.zeros(0)
-    whole, _ = compiled_alone(likelihood.log_likelihood, (observed.fields, as_seen(empty[0]), empty[1]))
+    start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
+    whole, _ = compiled_alone(
+        likelihood.log_likelihood, (likelihood.at(observed.fields, start), as_seen(empty[0]), empty[1])
+    )
     before, after = [], []
     for _ in range(rounds):
         chain.states = stack([_from_prior(rng, prior, task.model, observed.n_options)])
-        observed.replace(likelihood.simulate(observed.original, *_contents(chain.state), rng))
-        before.append(_quantities(chain.state, whole, observed.fields, shape / rate))
+        own = likelihood.prior_parameters(observed, shape, rate, rng)
+        chain.caches.parameters[0] = list(own.values())
+        new = likelihood.simulate(likelihood.at(observed.original, own), *_contents(chain.state), rng)
+        observed.replace(likelihood.at(new, {name: getattr(observed.original, name) for name in own}))
+        before.append(_quantities(chain, likelihood, whole, observed.fields, shape / rate))
         chain.run_to(SWEEPS_EACH)
-        after.append(_quantities(chain.state, whole, observed.fields, shape / rate))
+        after.append(_quantities(chain, likelihood, whole, observed.fields, shape / rate))
     first, last = np.array(before), np.array(after)
     change = last - first
     error = change.std(0) / np.sqrt(rounds)
     z = np.divide(change.mean(0), error, out=np.zeros(error.size), where=error != 0.0)
-    return {name: tuple(map(float, row)) for name, *row in zip(NAMES, first.mean(0), last.mean(0), z, strict=True)}
+    names = (*NAMES, *(f"the parameter {name}" for name in likelihood.parameters))
+    return {name: tuple(map(float, row)) for name, *row in zip(names, first.mean(0), last.mean(0), z, strict=True)}
 
 
 def _from_prior(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
@@ -76,8 +83,10 @@ def _contents(state: Any) -> tuple[np.ndarray, np.ndarray]:
     return state.Z[:columns, :-1].T.copy(), state.w[:columns].copy()
 
 
-def _quantities(state: Any, whole: Any, fields: Any, mean_weight: float) -> list[float]:
-    """The quantities of `NAMES`."""
+def _quantities(chain: Any, likelihood: Any, whole: Any, fields: Any, mean_weight: float) -> list[float]:
+    """The quantities of `NAMES`, and the parameters."""
+    state, values = chain.state, chain.caches.parameters[0].tolist()
+    fields = likelihood.at(fields, dict(zip(likelihood.parameters, values, strict=True)))
     features, weights = _contents(state)
     sizes = features.sum(0)
     shared = weights[sizes > 1]
@@ -90,4 +99,5 @@ def _quantities(state: Any, whole: Any, fields: Any, mean_weight: float) -> list
         features[0].sum() + state.singles[0],
         shared.sum(),
         (shared > mean_weight).sum(),
+        *values,
     ]

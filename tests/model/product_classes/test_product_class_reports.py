@@ -7,7 +7,6 @@ import pytest
 from product_class_fits import ATTRIBUTES, MONOTONE, engine_result, experiment, fitted, single
 from terminals import narrow
 
-import thali
 from thali.data.experiment_scheme import Attribute, Scheme
 from thali.errors import ArgumentError
 from thali.model.choice_answers.effects import level_effects
@@ -15,7 +14,6 @@ from thali.model.choice_answers.figures import thinned
 from thali.model.choice_answers.importance import attribute_importance
 from thali.model.product_classes.design import Design, design_of
 from thali.model.product_classes.reports.chooser import ClassChooser
-from thali.model.product_classes.reports.class_groups import centres_of
 from thali.model.product_classes.reports.class_names import class_name
 from thali.model.product_classes.reports.class_patterns import patterns_of
 from thali.model.product_classes.reports.class_table import class_table
@@ -205,32 +203,6 @@ def test_blocks_of_draws_change_nothing(monkeypatch):
     np.testing.assert_allclose(model.classes(cover=1.0).iloc[:, 1:], whole.iloc[:, 1:])
 
 
-def slow_groups(held, weight, similar):
-    """The centre of each set of products: the heaviest set that is left takes in whatever overlaps with it."""
-    centre, left = list(range(len(held))), set(range(len(held)))
-    for k in sorted(left, key=lambda k: -weight[k]):
-        if k in left:
-            own = {j for j in left if j == k or len(held[j] & held[k]) >= similar * len(held[j] | held[k]) > 0}
-            left -= own
-            for j in own:
-                centre[j] = k
-    return centre
-
-
-@pytest.mark.parametrize("none", [False, True])
-@pytest.mark.parametrize("similar", [0.3, 0.5, 0.75])
-def test_similar_classes_are_found_by_counting_products(none, similar):
-    data = experiment(people=5, none=none)
-    the_design, draws = design_of(data), engine_result(data, draws=20, alpha=4.0).particles
-    patterns = patterns_of(draws, the_design)
-    weight = np.random.default_rng(1).random(len(patterns.active))
-    space = [x for x in product(*map(range, np.diff(draws.offset))) if not none or x[0] == 1]
-    held = [{x for x in space if member[draws.offset[:-1] + x].all()} for member in patterns.member]
-    found = centres_of(patterns, draws.offset, the_design.inside, weight, similar)
-    assert found.tolist() == slow_groups(held, weight, similar)
-    assert len(set(found)) < len(found)
-
-
 def test_similar_classes_are_one():
     """Two people: "not red", liked, and "blue", liked, hold half of their products in common."""
     members = [[0, 1, 1, 1, 1], [0, 1, 0, 1, 1], [1, 1, 1, 1, 0]]
@@ -251,19 +223,6 @@ def test_stability_is_the_share_of_chains_with_half_of_the_importance():
     for name, row in table.head(30).iterrows():
         wanted = np.mean([each.get(name, 0.0) >= 0.5 * row["importance"] for each in of_chain])
         assert row["stability"] == wanted
-
-
-@pytest.mark.fit
-@pytest.mark.first(3)
-def test_another_seed_prints_the_same_classes():
-    """Of the first classes that most chains find, with either seed; merged, they are the true ones."""
-    made = thali.datasets.product_choices(40, 10, noise=0.1, random_seed=1)
-    model = thali.ProductClasses(made.monotone)
-    how = {"sweeps": 150, "sweeps_per_step": 5, "chains": 8, "progressbar": False}
-    tables = [model.fit(made.data, random_seed=seed, **how).classes(cover=1.0) for seed in (1, 2)]
-    first = [set(table.loc[table["stability"] >= 0.5, "class"].head(4)) for table in tables]
-    assert len(first[0] & first[1]) >= 3
-    assert len(first[0] & set(made.classes)) >= 3
 
 
 NAMES = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError
 from thali.inference.jobs import read_index
 from thali.model.spec import DATA, ModelSpec, Option
@@ -30,6 +30,7 @@ DEFAULTS = {
     PAIRS: "unique,ibp",
     CHOICES: "unique,ibp",
     SIMILARITIES: "ibp",
+    TRIPLETS: "ibp",
     CLASSES: "plackett-luce,sparse-logit",
     EXPERIMENTS: "multinomial-logit,hierarchical-logit,product-classes",
 }
@@ -104,7 +105,7 @@ def run_compare(
     named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
     if kind == PAIRS:
         notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
-    latent = kind in (PAIRS, CHOICES, SIMILARITIES)
+    latent = kind in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
     run: dict[str, Any] = (_BUDGET if latent else {}) | {
         name: values[name] for name in (*_RUN, "cores") if name in values
     }
@@ -282,6 +283,21 @@ _TEXTS = {
         "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
         " squared distance of\nsimilarities from their predictions; to best: log score minus that of the best model."
         " BASE: one normal distribution for all.",
+    ),
+    "TripletScorer": _Text(
+        "answers",
+        "answers",
+        {
+            "log_score": "log score",
+            "log_score_se": "std. error",
+            "log_score_mcse": "MC error",
+            "hit_rate": "hits",
+            "hit_rate_se": "std. error",
+            **_DIFFERENCE,
+        },
+        "log score: mean over answers of the log of the predicted probability of the pair named, larger is better;"
+        " hits: share of\nanswers that name the most probable pair; to best: log score minus that of the best model;"
+        " standard errors are over sets.\nBASE: guessing.",
     ),
 }
 

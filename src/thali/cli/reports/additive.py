@@ -1,4 +1,4 @@
-"""The printed answer of a fit to similarities."""
+"""The printed answer of additive clustering: of a fit to similarities, or to triplets."""
 
 from typing import TYPE_CHECKING
 
@@ -40,10 +40,14 @@ def prepare(fitted: Fitted) -> None:
 
 def answer(fitted: Fitted, prepared: None) -> Answer:
     """What is printed and written of a fitted model."""
+    from thali.data.kinds import TRIPLETS
     from thali.model.latent_features.answers.check import check_sentence
+    from thali.model.latent_features.answers.kind import kind_of
     from thali.plots.overlap import MAX_OBJECTS
 
     model = fitted.model
+    if kind_of(model.posterior_) == TRIPLETS:
+        return _answer_of_triplets(fitted)
     check = model.check(fitted.run.get("random_seed") or 0)
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
     similar = fitted.wanted.get("similar")
@@ -64,6 +68,59 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         },
         pictures=pictures,
     )
+
+
+def _answer_of_triplets(fitted: Fitted) -> Answer:
+    """The same of a fit to triplets, which has no estimate of similarities but a check."""
+    from thali.model.latent_features.answers.check import check_sentence
+    from thali.model.latent_features.answers.pair_coordinates import pair_index
+    from thali.model.latent_features.answers.tree import MAX_PAIRS
+
+    model = fitted.model
+    summary, features, check = model.summary(), model.features(), model.check(0)
+    labels = list(map(str, model.posterior_["posterior"]["option"].values))
+    few = pair_index(np.array([len(labels) - 2]), np.array([len(labels) - 1]), len(labels))[0] < MAX_PAIRS
+    ranks = {"pairs": model.pair_ranks()} if few else {}
+    posterior = model.posterior_["posterior"]
+    text = [
+        number_and_histogram("Number of features that answers depend on", posterior["n_shared_features"].to_numpy()),
+        _features(model, features),
+        *([_most_similar(ranks["pairs"])] if ranks else []),
+        check_sentence(check),
+        "\n".join(filter(None, [_concentration(model, summary), _lapse(model), _likelihood(summary)])),
+        every_quantity(summary),
+        _swaps(fitted),
+        judgement(model, fitted.words),
+    ]
+    pictures = {name: draw for name, draw in drawn(model, fitted.spec).items() if name != "similarity"}
+    pictures["check"] = lambda plots: plots.check(check)
+    return Answer(
+        "\n\n".join(text),
+        {
+            "summary": summary.rename_axis("quantity"),
+            "features": by_member(features, labels),
+            "check": check,
+            **ranks,
+        },
+        without_empty(pictures, model.posterior_),
+    )
+
+
+def _most_similar(ranks: "pandas.DataFrame") -> str:
+    """The pairs that are most similar, and least."""
+    named = [f"{a} and {b}" for a, b in zip(ranks["a"], ranks["b"], strict=True)]
+    if len(named) < 7:
+        return f"Pairs, the most similar first: {'; '.join(named)}"
+    return f"Most similar pairs: {'; '.join(named[:3])}; least similar: {'; '.join(named[-3:])}"
+
+
+def _lapse(model) -> str:
+    rule = {"exp": "exp of the shared weight", "ratio": "shared weight and a constant"}[model.link]
+    return f"Value of a pair: {rule} (--link {model.link}); lapse: {model.lapse:g}, fixed"
+
+
+def _likelihood(summary: "pandas.DataFrame") -> str:
+    return f"Log-likelihood of all answers, natural logarithm: {estimate_in(summary, 'log_likelihood')}"
 
 
 def _with_constant(estimate, has_constant: bool) -> "pandas.DataFrame":
@@ -141,7 +198,7 @@ def _features(model, features) -> str:
             " another."
         )
     posterior = model.posterior_["posterior"].dataset
-    if (posterior["n_features"] > posterior["n_shared_features"]).any():
+    if "sigma" in posterior and (posterior["n_features"] > posterior["n_shared_features"]).any():
         text += "\nNote: similarities tell nothing of a feature of a single object; such are left out here."
     return text
 

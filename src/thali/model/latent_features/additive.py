@@ -1,4 +1,4 @@
-"""Additive clustering: features from a matrix of similarities."""
+"""Additive clustering: features from a matrix of similarities, or from triplets."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -6,22 +6,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
+from thali.data.kinds import TRIPLETS
 from thali.data.similarities import Similarities
-from thali.errors import ArgumentError, Setting
+from thali.data.triplets import Triplets
+from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.trees.tree import Tree
 
 from ..prepared import Prepared
 from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
+from .answers.kind import kind_of, of_similarities
 from .answers.similarities import fitted_draws, measured_similarities
 from .answers.stored_layout import POINT
-from .base import LatentFeatures
+from .answers.triplets import answered
 from .engine import PreparedChains, build_task
 from .feature_argument import names_of, prior_of
 from .held_out_sigma import can_choose, sigma_scores
 from .likelihoods.additive import USUAL_PRIOR, Additive, suited_prior
+from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
+from .triplet_answers import TripletAnswers
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +36,10 @@ if TYPE_CHECKING:
     from .answers.estimate import Estimate
 
 
-class AdditiveClustering(LatentFeatures):
+LAPSE = 0.01
+
+
+class AdditiveClustering(TripletAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
@@ -39,7 +47,11 @@ class AdditiveClustering(LatentFeatures):
     .. math:: s_{ij} \sim \mathrm{Normal}(\mu_{ij}, \sigma^2 / n_{ij}), \qquad
         \mu_{ij} = w_0 + \sum_k w_k f_{ik} f_{jk}
 
-    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of them).
+    where s_ij is the mean of n_ij judgements (`Similarities.judgements`; 1 if nothing is known of them). Of `Triplets`
+    it decides which pair of a set S is called the most similar:
+
+    .. math:: P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}} + \frac{\varepsilon}{|S|},
+        \qquad v_{ij} = \exp \sum_k w_k f_{ik} f_{jk} \; \text{or} \; w_0 + \sum_k w_k f_{ik} f_{jk}
 
     Parameters
     ----------
@@ -56,11 +68,12 @@ class AdditiveClustering(LatentFeatures):
         of the similarities, divided by the mean of 1 / n_ij); features may then explain the noise as well.
     alpha : float above 0, optional
         Concentration of the prior over features; None learns it under a Gamma(1, 1) prior.
-    weight_prior : (shape, rate), shape at least 1, rate above 0, optional
+    weight_prior : (shape, rate), shape at least 1 (of triplets .5), rate above 0, optional
         Of the Gamma distribution of every weight and of the constant. None: shape 1 and, as mean, a tenth of the
-        largest similarity in absolute value. For similarities c times as large take a rate c times as small.
+        largest similarity in absolute value; (1, 1) of triplets. For similarities c times as large take a rate c times
+        as small.
     constant : bool
-        Whether there is an additive constant.
+        Whether there is an additive constant; of similarities alone, like `sigma`.
     sampler : {None, "recommended", "paper"}
         "recommended" is parallel tempering of exact conditional draws. "paper" is the published Gibbs and Metropolis
         sampler with a valid scan, which on data with several families of features stays in one of them.
@@ -68,11 +81,17 @@ class AdditiveClustering(LatentFeatures):
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
         stay in one family of features. None, "auto": 8 to start with, as long as features are learned.
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
-        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
+        tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures. Of triplets None
+        is one temperature, unless chains stay apart.
     method : {"mcmc", "map"}
-        "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
-        runs found (five for each of the chains of `fit`), with the weights that suit it best; there are no
-        probabilities, `posterior_` has a single draw, and the verdict says how many runs found it.
+        "mcmc": draws from the posterior. "map", of similarities: one set of features in seconds, the most probable that
+        several annealed runs found (five for each of the chains of `fit`), with the weights that suit it best; there
+        are no probabilities, `posterior_` has a single draw, and the verdict says how many runs found it.
+    link : {"exp", "ratio"}
+        How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
+        tell; with "ratio" only ratios of weights and constant count.
+    lapse : float in [0, 1)
+        Of triplets, the probability epsilon of naming a pair at random.
 
     Attributes
     ----------
@@ -109,6 +128,8 @@ class AdditiveClustering(LatentFeatures):
         sampler: Any = None,
         tempering: Any = None,
         method: str = "mcmc",
+        link: str = EXP,
+        lapse: float = LAPSE,
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -119,6 +140,8 @@ class AdditiveClustering(LatentFeatures):
         self.sampler = sampler
         self.tempering = tempering
         self.method = method
+        self.link = link
+        self.lapse = lapse
 
     _kept_as = {"features": "_features"}
 
@@ -132,19 +155,38 @@ class AdditiveClustering(LatentFeatures):
         """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
         one_of("method", self.method, ("mcmc", "map"))
+        of_triplets = isinstance(data, Triplets)
+        self._refuse_others(of_triplets)
+        likelihood: Any = MostSimilarPair(self.link, self.lapse) if of_triplets else None
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
-            "likelihood": Additive(self.sigma, bool(self.constant)),
+            "likelihood": likelihood or Additive(self.sigma, bool(self.constant)),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,
             "sampler": self.sampler,
             "tempering": self.tempering,
         }
 
+    def _refuse_others(self, of_triplets: bool) -> None:
+        """Refuse arguments that are for the other kind of data."""
+        for name, usual, is_for_triplets in (
+            ("sigma", None, False),
+            ("constant", True, False),
+            ("method", "mcmc", False),
+            ("link", EXP, True),
+            ("lapse", LAPSE, True),
+        ):
+            if getattr(self, name) != usual and is_for_triplets != of_triplets:
+                wanted, got = ("triplets", "similarities") if is_for_triplets else ("similarities", "triplets")
+                raise ArgumentError(Argument(name), f" is for {wanted}, and these data are {got}; leave it out.")
+
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
-        suited = suited_prior(data) if isinstance(data, Similarities) else USUAL_PRIOR
-        return suited if self.weight_prior is None else self.weight_prior
+        if self.weight_prior is not None:
+            return self.weight_prior
+        if isinstance(data, Triplets):
+            return 1.0, 1.0
+        return suited_prior(data) if isinstance(data, Similarities) else USUAL_PRIOR
 
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
@@ -176,7 +218,8 @@ class AdditiveClustering(LatentFeatures):
     @property
     def weight_prior_(self) -> tuple[float, float]:
         """Shape and rate of the Gamma prior of weights and constant that the fit used."""
-        return self._weight_prior_for(measured_similarities(self._fitted()))
+        tree = self._fitted()
+        return self._weight_prior_for(answered(tree) if kind_of(tree) == TRIPLETS else measured_similarities(tree))
 
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
@@ -277,13 +320,15 @@ class AdditiveClustering(LatentFeatures):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
         return table
 
-    def _log_likelihood(self) -> np.ndarray:
+    def _log_likelihood(self) -> "np.ndarray | None":
+        if kind_of(self._fitted()) == TRIPLETS:
+            return super()._log_likelihood()
         data = measured_similarities(self._fitted())
         mean, deviation = fitted_draws(self._fitted(), data)
         return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        """Posterior predictive check: which similarities does the model miss?
+        """Posterior predictive check: which similarities, or pairs of triplets, does the model miss?
 
         Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of its judgements, and
         what was observed is held against the replicates. `thali.plots.check` draws the table.
@@ -300,7 +345,9 @@ class AdditiveClustering(LatentFeatures):
             mean), low and high (the 89 % interval of a replicated similarity), p_value (two-sided) and missed (whether
             observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together (chi-square
             discrepancy). The model has seen these very similarities, so that p-values gather around one half; where
-            sigma was learned, the overall one can show misfit of the shape of the errors only by chance.
+            sigma was learned, the overall one can show misfit of the shape of the errors only by chance. Of triplets
+            one row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which
+            it was called the most similar, and the others alike.
 
         Raises
         ------
@@ -348,7 +395,7 @@ class AdditiveClustering(LatentFeatures):
         from .answers.estimators import KINDS, estimate
 
         one_of("kind", kind, KINDS)
-        tree = self._fitted()
+        tree = of_similarities(self._fitted(), "estimate")
         if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
             kept = self._estimates = tree, {}
         if kind not in kept[1]:

@@ -19,6 +19,7 @@ from ..sampling import Sampling
 from .answers.stored_layout import STARTED_ANEW
 from .engine import LEVELS, PreparedChains, build_task
 from .likelihoods.elimination import Elimination
+from .option_answers import OptionAnswers
 from .samplers.chains import chains_of, end_pilot
 from .samplers.pilot import SWEEPS
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from .samplers.chains import Chain, Task
 
 
-class LatentFeatures(RunByChains, HasPriorOfData):
+class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha, sampler and tempering for these data; and
@@ -74,7 +75,7 @@ class LatentFeatures(RunByChains, HasPriorOfData):
 
         Parameters
         ----------
-        data : PairedComparisons, Choices or Similarities
+        data : PairedComparisons, Choices, Similarities or Triplets
             With a likelihood of your own, your NamedTuple.
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
@@ -373,6 +374,7 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
     from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
     from thali.data.similarities import Similarities
+    from thali.data.triplets import Triplets
 
     if matrix and isinstance(data, np.ndarray | list):
         kind, how = {
@@ -384,10 +386,10 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
             warn(DataWarning(f"A plain matrix was given; it is taken for {matrix}(matrix), {how}: {made}."))
         return made
 
-    if not isinstance(data, PairedComparisons | Choices | Similarities):
+    if not isinstance(data, PairedComparisons | Choices | Similarities | Triplets):
         raise DataError(
             f"fit needs thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as "
-            "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), a long table of choices "
-            "as Choices(frame)."
+            "PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the "
+            "odd one last, as Triplets(rows), a long table of choices as Choices(frame)."
         )
     return data

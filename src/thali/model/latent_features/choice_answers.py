@@ -154,6 +154,4 @@ class ChoiceAnswers(LatentFeatures):
         """
         from thali.model.latent_features.answers.posterior_check import check_table
 
-        from .answers.kind import of_choices
-
-        return check_table(of_choices(self._fitted(), "check"), random_seed)
+        return check_table(self._fitted(), random_seed)

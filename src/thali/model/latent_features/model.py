@@ -2,10 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali.data.kinds import TRIPLETS
+
 from .choice_answers import ChoiceAnswers
 from .engine import as_prior
 
 if TYPE_CHECKING:
+    import numpy
+
     from thali.trees.tree import Tree
 
 
@@ -76,6 +80,63 @@ class LatentFeatureModel(ChoiceAnswers):
     def _parts(self, data: Any) -> dict[str, Any]:
         names = ("likelihood", "weight_prior", "alpha", "sampler", "tempering")
         return {"prior": as_prior(self.prior)} | {name: getattr(self, name) for name in names}
+
+    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
+        """Posterior mean probabilities of choices, lapse included, or of the most similar pairs.
+
+        Parameters
+        ----------
+        sets : list, Choices or Triplets
+            As of `EliminationByAspects.predict_proba`, or for a fit to triplets of `AdditiveClustering.predict_proba`.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+
+        Returns
+        -------
+        ndarray or list of ndarray
+            As there.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, an entry is no set, or the model was fitted to other data.
+        """
+        from .answers.kind import kind_of
+        from .answers.predict_triplets import predicted_pairs
+
+        if kind_of(tree := self._fitted()) == TRIPLETS:
+            return predicted_pairs(tree, sets, return_se)
+        return super().predict_proba(sets, return_se)
+
+    def predict(self, data: Any = None) -> "numpy.ndarray":
+        """The posterior mean of what the likelihood's function `predict` says.
+
+        .. math:: \\frac1S \\sum_s \\text{predict}(\\text{data}, Z^{(s)}, w^{(s)})
+
+        Parameters
+        ----------
+        data : NamedTuple, optional
+            Data of the same class and labels, such as other covariates; None: those of the fit.
+
+        Returns
+        -------
+        ndarray
+            Of the shape that `predict` returns.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the likelihood has no function `predict`, or its shape changes from draw to draw.
+        DataError
+            If the data have other labels.
+        """
+        from .answers.own_prediction import prediction_mean
+
+        return prediction_mean(self._fitted(), self.likelihood, self._data_of_fit() if data is None else data)
 
     def _tree(self) -> "Tree | None":
         from .priors.phylogenetic import PhylogeneticBuffet

@@ -3,7 +3,7 @@
 from functools import partial
 
 from thali._arguments import positive
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES
+from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
 
 from ..names import ALIASES_OF_ASPECTS
 from ..options import (
@@ -83,7 +83,7 @@ ADDITIVE = ModelSpec(
     name="additive-clustering",
     aliases=("additive", "ADCLUS"),
     cls="thali.model.latent_features.additive:AdditiveClustering",
-    data=(SIMILARITIES,),
+    data=(SIMILARITIES, TRIPLETS),
     answers="the features that objects share, their number and their weights",
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
@@ -114,10 +114,18 @@ ADDITIVE = ModelSpec(
             "weight_prior",
             "Gamma prior of each weight and of the constant.",
             NUMBERS,
-            default="shape 1, and a mean of a tenth of the largest similarity",
+            default="shape 1, and a mean of a tenth of the largest similarity; for triplets 1,1",
             metavar="SHAPE,RATE",
         ),
         Option("constant", "An additive constant for all pairs.", bool, default="--constant"),
+        Option(
+            "link",
+            "Of triplets: exp, the softmax of the weights that two objects share, or ratio, by their sum and a"
+            " constant.",
+            default="exp",
+            words={"exp": "exp", "ratio": "ratio"},
+        ),
+        LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random."),
         Option(
             "symmetrize",
             "Take the mean of the two sides of a square where they differ.",
@@ -146,7 +154,7 @@ OPEN = ModelSpec(
     name="latent-feature-model",
     aliases=("open",),
     cls="thali.model.latent_features.model:LatentFeatureModel",
-    data=(PAIRS, CHOICES, SIMILARITIES),
+    data=(PAIRS, CHOICES, SIMILARITIES, TRIPLETS),
     answers="features under any prior and any likelihood, yours included",
     papers=("griffiths2011",),
     pictures=("features", "n_features", "trace"),

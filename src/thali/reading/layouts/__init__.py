@@ -15,6 +15,7 @@ from . import (
     square_of_counts,
     squares_by_sheet,
     trials,
+    triplets,
     wide_experiment,
     wide_pairs,
 )
@@ -35,5 +36,6 @@ LAYOUTS: tuple[Layout, ...] = (
     similarity_square.LAYOUT,
     similarities_by_sheet.LAYOUT,
     similarity_list.LAYOUT,
+    triplets.LAYOUT,
     covariates.LAYOUT,
 )

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from thali.data.kinds import TRIPLETS
+from thali.model.latent_features.answers.kind import kind_of
 from thali.trees.tree import Tree
 
 from ..content import Content, number
 from ..document import Section, Table
-from .shared import estimate, members_as_text, most_probable, number_of_features, picture
+from .shared import estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
 
 WORST = 200  # similarities of the check that are shown
 MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
@@ -14,13 +16,14 @@ MANY = 30  # objects: of more of them features hardly ever have the same owners 
 
 def content(model: Any) -> Content:
     """What a fitted model says."""
+    of_triplets = kind_of(model.posterior_) == TRIPLETS
     return Content(
         question=(
             "Which features do the objects share, how many are there, and how much does each add to the similarity of"
             " those that share it?",
         ),
         answer=_answer(model),
-        misses=_misses(model),
+        misses=missed_proportions(model) if of_triplets else _misses(model),
         methods=tuple(_methods(model)),
     )
 
@@ -71,13 +74,9 @@ def _misses(model: Any) -> Section:
 
 
 def _methods(model: Any) -> list[str]:
-    sentences = [
-        "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects is"
-        " the sum of the weights of the features that both have, plus a constant, with normal error."
-        if model.constant
-        else "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects"
-        " is the sum of the weights of the features that both have, with normal error."
-    ]
+    of_triplets = kind_of(model.posterior_) == TRIPLETS
+    rule, fixed = (_of_answers if of_triplets else _of_similarities)(model)
+    sentences = [rule]
     if isinstance(model.get_params()["features"], str):
         sentences.append(
             "Which objects have which features, and how many features there are, was inferred under the Indian buffet"
@@ -89,12 +88,32 @@ def _methods(model: Any) -> list[str]:
             " Indian buffet process prior (Miller, Griffiths & Jordan, 2008) on a given tree of the objects."
         )
     shape, rate = model.weight_prior_
-    sentences.append(f"Weights had a Gamma prior with shape {shape:g} and rate {rate:.3g}.")
-    posterior = model.posterior_["posterior"]
-    sigma = posterior["sigma"].to_numpy()
+    return [*sentences, f"Weights had a Gamma prior with shape {shape:g} and rate {rate:.3g}.", fixed]
+
+
+def _of_answers(model: Any) -> tuple[str, str]:
+    """How triplets were modelled, and what was fixed."""
+    value, source = {
+        "exp": ("the exponential of ", " (Zheng, Pereira, Baker & Hebart, 2019)"),
+        "ratio": ("a constant plus ", ""),
+    }[model.link]
+    return (
+        "Which pair of a set was called the most similar was modelled by additive clustering: each pair in proportion"
+        f" to {value}the sum of the weights of the features that both of its objects have{source}.",
+        f"With probability {number(model.lapse)} a pair was named at random.",
+    )
+
+
+def _of_similarities(model: Any) -> tuple[str, str]:
+    """How similarities were modelled, and their error."""
+    constant = ", plus a constant" if model.constant else ""
+    sigma = model.posterior_["posterior"]["sigma"].to_numpy()
+    known = f"was learned: {estimate(sigma)}"
     if (sigma == sigma.flat[0]).all():
         chosen = ", chosen by cross-validation over pairs of objects" if "sigma_scores_" in vars(model) else ""
-        sentences.append(f"The standard deviation of the error was {number(float(sigma.flat[0]))}{chosen}.")
-    else:
-        sentences.append(f"The standard deviation of the error was learned: {estimate(sigma)}.")
-    return sentences
+        known = f"was {number(float(sigma.flat[0]))}{chosen}"
+    return (
+        "Similarities were modelled by additive clustering (Shepard & Arabie, 1979): the similarity of two objects is"
+        f" the sum of the weights of the features that both have{constant}, with normal error.",
+        f"The standard deviation of the error {known}.",
+    )

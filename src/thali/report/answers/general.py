@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali.data.kinds import CHOICES, OWN, PAIRS
+from thali.data.kinds import CHOICES, OWN, PAIRS, TRIPLETS
 from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.similarities import fitted_draws, measured_similarities
 from thali.model.registry import spec_of
@@ -22,7 +22,7 @@ def content(model: Any) -> Content:
 def _misses(model: Any) -> Section:
     """The check that there is for the kind of data."""
     kind = kind_of(model.posterior_)
-    if kind in (PAIRS, CHOICES):
+    if kind in (PAIRS, CHOICES, TRIPLETS):
         return missed_proportions(model)
     if kind == OWN:
         return Section("", ("thali does not know what a likelihood of your own predicts, and checks nothing here.",))

@@ -88,7 +88,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
             "pass the frame that the check returned, unchanged"
         )
     if math.isnan(table.attrs["p_value"]):
-        what = "pairs were compared" if "b" in table else "sets were offered"
+        what = "sets were offered" if "b" not in table or "sets" in table else "pairs were compared"
         return (
             f"The check says nothing here: {what} fewer than {FEWEST:g} times on average, so that nearly every "
             "interval holds all proportions that could have been observed. Collect more choices of each, or ask how "
@@ -134,6 +134,8 @@ def what_was_chosen(row: Any, shown: "dict[str, str] | None" = None) -> str:
     if hasattr(row, "other"):
         return f"{names.get(row.object, row.object)} and {names.get(row.other, row.other)}"
     if hasattr(row, "b"):
+        if hasattr(row, "sets"):
+            return f"{names.get(row.a, row.a)} and {names.get(row.b, row.b)}"
         if getattr(row, "tied", False):
             return f"{names.get(row.a, row.a)} and {names.get(row.b, row.b)} tied"
         return f"{names.get(row.a, row.a)} over {names.get(row.b, row.b)}"

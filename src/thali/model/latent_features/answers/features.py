@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, PAIRS
+from thali.data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
 from thali.errors import ArgumentError
 from thali.posterior.interval import TAILS
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
-    """The sets of options that own a feature together, the most probable first, those that choices do not show last.
+    """The sets of options that own a feature together, the most probable first, those that choices do not show last,
+    and those that triplets do not show left out.
 
     A draw may hold several features with the same owners; the choice probabilities depend only on the sum of
     their weights, and so does this table. Choice probabilities do not change when all weights are multiplied by one
@@ -42,6 +43,8 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     probable = np.flatnonzero(present >= min_probability * columns.n_draws)
     # Ties in the order of the options, so that the table does not depend on the order of the draws.
     silent = _silent(tree, patterns)
+    if kind_of(tree) == TRIPLETS:
+        probable = probable[~silent[probable]]
     for number in sorted(probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())):
         weights = weight[ends[number] - present[number] : ends[number]]
         rows.append(
@@ -66,11 +69,14 @@ def checked_probability(min_probability: float) -> float:
 
 
 def _silent(tree: "xarray.DataTree", patterns: Any) -> np.ndarray:
-    """Whether choices say nothing of a feature: all options have it, or one that has an own weight besides."""
+    """Whether the data say nothing of a feature: all options have it, or one alone (that has an own weight besides)."""
     posterior, constant = tree["posterior"].to_dataset(), tree["constant_data"].to_dataset()
+    size = np.array([len(pattern) for pattern in patterns], int)
+    if kind_of(tree) == TRIPLETS:
+        is_full = size == posterior.sizes["option"]
+        return (size == 1) | (is_full & (not constant["has_constant"]))
     if kind_of(tree) not in (PAIRS, CHOICES, BEST_WORST):
         return np.zeros(len(patterns), bool)
-    size = np.array([len(pattern) for pattern in patterns], int)
     return (size == posterior.sizes["option"]) | ((size == 1) & bool(constant["unique"]))
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali.data.kinds import OWN, SIMILARITIES
+from thali.data.kinds import OWN, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ def kind_of(tree: "xarray.DataTree") -> str:
 
 def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself; an ArgumentError names what was asked for if it is not a posterior of choices."""
-    if _known_kind(tree, what) == SIMILARITIES:
+    if (kind := _known_kind(tree, what)) in (SIMILARITIES, TRIPLETS):
         raise ArgumentError(
-            f"{what} is for models of choices, and this one was fitted to similarities; see estimate(), and "
+            f"{what} is for models of choices, and this one was fitted to {kind}; see features(), and "
             "posterior_['posterior']['similarity'] for what it predicts."
         )
     return tree
@@ -26,8 +26,15 @@ def of_choices(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
 
 def of_similarities(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
     """The tree itself; an ArgumentError names what was asked for if it is not a posterior of similarities."""
-    if _known_kind(tree, what) != SIMILARITIES:
-        raise ArgumentError(f"{what} is for models of similarities, and this one was fitted to choices.")
+    if (kind := _known_kind(tree, what)) != SIMILARITIES:
+        raise ArgumentError(f"{what} is for models of similarities, and this one was fitted to {kind}.")
+    return tree
+
+
+def of_triplets(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
+    """The tree itself; an ArgumentError names what was asked for if it is not a posterior of triplets."""
+    if (kind := _known_kind(tree, what)) != TRIPLETS:
+        raise ArgumentError(f"{what} is for models of triplets, and this one was fitted to {kind}.")
     return tree
 
 

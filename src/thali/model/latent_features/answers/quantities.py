@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES
+from thali.data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
@@ -100,16 +100,37 @@ def of_similarities(tree: "xarray.DataTree") -> Quantities:
     return {name: posterior[name].values for name in names} | of_presence(tree, sees_single=False)
 
 
+def of_triplets(tree: "xarray.DataTree") -> Quantities:
+    """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a, b, ...]`."""
+    has_constant = bool(tree["constant_data"].dataset["has_constant"])
+    return constant_share(tree) | of_presence(tree, sees_single=False, sees_full=has_constant)
+
+
+def constant_share(tree: "xarray.DataTree") -> Quantities:
+    """The constant of triplets over the mean value of all pairs: only ratios count."""
+    posterior = tree["posterior"].dataset
+    if not tree["constant_data"].dataset["has_constant"]:
+        return {}
+    columns, constant, n = columns_of(tree), posterior["constant"].values, posterior.sizes["option"]
+    shared = columns.summed(columns.weights * columns.sizes * (columns.sizes - 1)) / (n * (n - 1))
+    return {"constant": constant / (constant + shared.reshape(constant.shape))}
+
+
 def of_own(tree: "xarray.DataTree") -> Quantities:
-    """`presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
-    return of_presence(tree, bool(tree["constant_data"].dataset["sees_single"]))
+    """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
+    names = str(tree["constant_data"].dataset["parameters"].item()) if "parameters" in tree["constant_data"] else ""
+    own = {name: tree["posterior"].dataset[name].values for name in names.split(",") if name}
+    return own | of_presence(tree, bool(tree["constant_data"].dataset["sees_single"]))
 
 
-def of_presence(tree: "xarray.DataTree", sees_single: bool) -> Quantities:
-    """`presence[a, b, ...]` of every feature with probability above .2, of single owners only if they matter."""
-    probable = features_table(tree, MIN_PRESENT)["members"]
+def of_presence(tree: "xarray.DataTree", sees_single: bool, sees_full: bool = True) -> Quantities:
+    """`presence[a, b, ...]` of every feature with probability above .2, of single owners, and of all options, only if
+    they matter."""
+    probable: Any = features_table(tree, MIN_PRESENT)["members"]
     if not sees_single:
         probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior
+    if not sees_full:
+        probable = probable[probable.map(len) < tree["posterior"].sizes["option"]]
     members = probable.tolist()
     present = presence_of(tree, members)
     return {f"presence[{', '.join(owners)}]": each for owners, each in zip(members, present, strict=True)}
@@ -121,7 +142,7 @@ def temperatures_of(tree: "xarray.DataTree") -> int:
 
 
 def advice_of_choices(tree: "xarray.DataTree") -> Advice:
-    """Remedies for chains of choices that disagree; known aspects leave nothing to temper."""
+    """Remedies for chains of choices or triplets that disagree; known aspects leave nothing to temper."""
     if np.ptp(tree["posterior"].dataset["n_features"].values) == 0:
         return Advice()
     return _tempered(temperatures_of(tree), (Setting("tempering", 8),))
@@ -153,11 +174,19 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     return Advice(apart=apart, longer_if_apart=True)
 
 
-_OF_KIND = {PAIRS: of_pairs, CHOICES: of_sets, BEST_WORST: of_sets, SIMILARITIES: of_similarities, OWN: of_own}
+_OF_KIND = {
+    PAIRS: of_pairs,
+    CHOICES: of_sets,
+    BEST_WORST: of_sets,
+    SIMILARITIES: of_similarities,
+    TRIPLETS: of_triplets,
+    OWN: of_own,
+}
 _ADVICE = {
     PAIRS: advice_of_choices,
     CHOICES: advice_of_choices,
     BEST_WORST: advice_of_choices,
     SIMILARITIES: advice_of_similarities,
+    TRIPLETS: advice_of_choices,
     OWN: advice_of_own,
 }

@@ -117,8 +117,8 @@ class Additive:
         """Raise DataError for data of another kind, and warn of a sigma that leaves the sampler no room to move."""
         if not isinstance(data, Similarities):
             raise DataError(
-                f"Additive clustering needs Similarities; got {type(data).__name__}. Wrap a matrix as "
-                "Similarities(matrix)."
+                f"Additive clustering needs Similarities; got {type(data).__name__}. Triplets are for "
+                "thali.likelihoods.MostSimilarPair; wrap a matrix as Similarities(matrix)."
             )
         sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
         if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():

@@ -1,19 +1,21 @@
 """A likelihood of the user's own, written as plain functions."""
 
+import hashlib
 import inspect
 from collections import namedtuple
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from thali._jit import usable
+from thali._jit import constants_digest, usable
 from thali.errors import ArgumentError
 
 from .. import operations
 from . import full_evaluation, term_sums
 from .observed import Observed
+from .parameters import FLAT, check_parameters, draw_by_slices, note_values, own_log_prior, start_of
 
 ARGUMENTS = {
     "log_likelihood": ("data", "features", "weights"),
@@ -21,6 +23,8 @@ ARGUMENTS = {
     "of_option": ("data", "i", "own"),
     "simulate": ("data", "features", "weights", "rng"),
     "pointwise": ("data", "features", "weights"),
+    "predict": ("data", "features", "weights"),
+    "log_prior": ("data",),
 }
 FEWEST = {"of_pair": 4}  # also accepted: own_i and own_j may be left out
 
@@ -62,6 +66,15 @@ class Custom:
     pointwise : function (data, features, weights) -> array, optional
         The log-likelihood of each observation, an array of any shape that sums to `log_likelihood`; not compiled. With
         it the posterior has the group `log_likelihood`, which leave-one-out validation needs (`arviz.loo`).
+    predict : function (data, features, weights) -> array, optional
+        What the model says of data, an array of the same shape for all features; not compiled. `model.predict` gives
+        its posterior mean.
+    parameters : mapping from name to prior, optional
+        Fields of the data, single numbers, that are learned: `Normal(mean, sd)` or `Gamma(shape, rate)` of
+        `thali.likelihoods`. All functions see the data with their present values in these fields; the values of the
+        data are where chains start.
+    log_prior : function (data) -> float, optional
+        Joint log prior of the parameters, added to the priors above, of which None then stands for none.
 
     Raises
     ------
@@ -89,11 +102,15 @@ class Custom:
     of_option: Callable[..., Any] | None = None
     simulate: Callable[..., Any] | None = None
     pointwise: Callable[..., Any] | None = None
+    predict: Callable[..., Any] | None = None
+    parameters: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # its keys are the names that samplers record
+    log_prior: Callable[..., Any] | None = None
 
     unique = False  # no option has a fixed unique feature
     least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
     tempers = False
-    parameters = ()  # numbers that are not features or weights are fixed: they belong to the data
     has_published_sampler = False
 
     def __post_init__(self) -> None:
@@ -101,10 +118,12 @@ class Custom:
             function = getattr(self, name)
             if (function is not None or name == "log_likelihood") and not isinstance(function, NotSaved):
                 _check_signature(name, function, arguments, FEWEST.get(name, len(arguments)))
+        check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:
         shown = [_name_of(self.log_likelihood)]
         shown += [f"{name}={_name_of(getattr(self, name))}" for name in list(ARGUMENTS)[1:] if getattr(self, name)]
+        shown += [f"parameters={dict(self.parameters)!r}"] if self.parameters else []
         return f"Custom({', '.join(shown)})"
 
     def observed(self, data: Any) -> Observed:
@@ -129,38 +148,71 @@ class Custom:
 
         self.check(None, data)
         observed = self.observed(data)
+        start_of(self.parameters, observed.fields, self.log_prior)
         allocates = try_out(self, observed, shape, rate)
-        made = self._class(allocates)(observed.fields, observed.n_options)
-        return made, (term_sums if self.terms else full_evaluation).empty_cache
+        return self._made(observed, allocates), (term_sums if self.terms else full_evaluation).empty_cache
 
     def as_python(self, observed: Observed) -> Any:
         """The same without trying the functions out, for operations that are called as Python."""
-        made = self._class(False)(observed.fields, observed.n_options)
-        return made, (term_sums if self.terms else full_evaluation).empty_cache
+        return self._made(observed, False), (term_sums if self.terms else full_evaluation).empty_cache
+
+    def _made(self, observed: Observed, allocates: bool) -> Any:
+        """The data and the priors of the parameters as the samplers read them."""
+        if not self.parameters:
+            return self._class(allocates)(observed.fields, observed.n_options)
+        fields = observed.fields._replace(**{name: float(getattr(observed.fields, name)) for name in self.parameters})
+        coded = [(FLAT, 0.0, 1.0) if prior is None else prior.coded() for prior in self.parameters.values()]
+        kind, first, second = (np.array(each) for each in zip(*coded, strict=True))
+        return self._class(allocates, type(fields))(fields, observed.n_options, kind, first, second)
 
     @property
     def terms(self) -> str:
         """The names of the functions that give terms; empty if `log_likelihood` is alone."""
         return " and ".join(name for name in ("of_pair", "of_option") if getattr(self, name) is not None)
 
-    def _class(self, allocates: bool) -> Any:
-        """The class that the samplers know these functions by; the same for the same functions."""
-        key = (self.log_likelihood, self.of_pair, self.of_option, allocates)
+    def _class(self, allocates: bool, of_data: Any = None) -> Any:
+        """The class that the samplers know these functions by; the same for the same functions, and names of parameters
+        in the same class of data."""
+        key = (self.log_likelihood, self.of_pair, self.of_option, allocates, of_data, *self.parameters, self.log_prior)
         if key not in _CLASSES:
-            _CLASSES[key] = _class_of(self, allocates)
+            source = self._source(allocates, of_data)
+            name = f"Custom_{source[:24]}"
+            if not source:
+                _CLASSES[key] = _class_of(self, allocates, of_data, "Custom", False)
+            else:  # functions that were defined once more are the same functions
+                made = globals().get(name) or _class_of(self, allocates, of_data, name, True)
+                _CLASSES[key] = globals()[name] = made
         return _CLASSES[key]
+
+    def _source(self, allocates: bool, of_data: Any) -> str:
+        """A hash of all that the class is made of, by which compiled code is found again; "" if it cannot be told."""
+        functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
+        digests = ["none" if function is None else constants_digest(function) for function in functions]
+        if "" in digests:
+            return ""
+        fields = () if of_data is None else of_data._fields
+        return hashlib.sha256(repr((digests, allocates, fields, tuple(self.parameters))).encode()).hexdigest()
+
+    def at(self, data: Any, values: Mapping[str, float]) -> Any:
+        """The data of the user with these values of the parameters."""
+        return data._replace(**{name: float(values[name]) for name in self.parameters})
 
     def held_to(self, data: Any) -> "Custom":
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
     def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
-        """Parameters other than features and weights, from their prior: none."""
-        return {}
+        """The parameters from their priors."""
+        if self.log_prior is not None:
+            raise ArgumentError(
+                "Draws from the prior need priors of the parameters that can be drawn from, Normal or Gamma; log_prior "
+                "is a density alone."
+            )
+        return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 
     def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
-        """Log prior densities of the parameters other than features and weights, draw by draw: there are none."""
-        return {}
+        """Log prior densities of the parameters, draw by draw; what `log_prior` adds is not in them."""
+        return {name: p.log_density(own[name]) for name, p in self.parameters.items() if p is not None}
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Data of the same design, as `simulate` draws them at one draw's features and weights."""
@@ -175,28 +227,32 @@ class Custom:
             )
         owners, weights = columns.dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
-        new = Observed(self.simulate(self.observed(data).original, features.copy(), weights.copy(), rng))
+        old = self.observed(data).original
+        new = Observed(self.simulate(self.at(old, parameters), features.copy(), weights.copy(), rng))
         found = called("log_likelihood", self.log_likelihood, new.fields, as_seen(features), weights)
-        kept = {f"data.{name}": np.asarray(value) for name, value in new.fields._asdict().items()}
-        return NewData(new.original, kept, found)
+        fields = new.fields._asdict()
+        kept = {f"data.{name}": np.asarray(each) for name, each in fields.items() if name not in self.parameters}
+        return NewData(self.at(new.original, {name: getattr(old, name) for name in self.parameters}), kept, found)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """The part of the posterior tree about the data: the data, and the log-likelihood of each if it is known."""
         from ..answers.own_data import own_part, pointwise_of_draws
 
         observed = self.observed(data)
-        part = own_part(observed, bool(operations.sees_single(self.as_python(observed)[0])))
+        part = own_part(observed, bool(operations.sees_single(self.as_python(observed)[0])), tuple(self.parameters))
         if self.pointwise is None or isinstance(self.pointwise, NotSaved) or not dense:
             return part
-        return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape))
+        return replace(part, pointwise=pointwise_of_draws(self, observed, columns, shape, extra))
 
 
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
-def _class_of(custom: Custom, allocates: bool) -> Any:
+def _class_of(custom: Custom, allocates: bool, of_data: Any, name: str, is_known: bool) -> Any:
     """A NamedTuple class with the operations that follow from the functions."""
-    cls: Any = namedtuple("Custom", ["data", "n"], module=__name__)
+    own = ["kind", "first", "second"] if custom.parameters else []
+    cls: Any = namedtuple(name, ["data", "n", *own], module=__name__)
+    cls.source = is_known
     cls.allocates = allocates
     for operation, answer in (term_sums if custom.terms else full_evaluation).ANSWERS.items():
         operation.register(cls)(answer)
@@ -206,7 +262,25 @@ def _class_of(custom: Custom, allocates: bool) -> Any:
     )
     if custom.terms:
         _register_terms(cls, custom)
+    if custom.parameters:
+        _register_parameters(cls, custom, of_data)
     return cls
+
+
+def _register_parameters(cls, custom: Custom, of_data: Any) -> None:
+    names = list(custom.parameters)
+    term_sums.start.register(cls)(lambda likelihood: [getattr(likelihood.data, name) for name in names])
+    fields = [
+        f"c.parameters[{names.index(name)}]" if name in names else f"likelihood.data.{name}" for name in of_data._fields
+    ]
+    rest = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
+    code = f"lambda likelihood, c: cls(of_data({', '.join(fields)}), {rest})"  # compiled code knows no _replace
+    term_sums.seen.register(cls)(eval(code, {"__name__": __name__, "cls": cls, "of_data": of_data}))
+    operations.draw_parameters.register(cls)(draw_by_slices)
+    operations.note_parameters.register(cls)(note_values)
+    if custom.log_prior is not None:
+        log_prior: Any = usable(custom.log_prior, inline=True)
+        own_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))
 
 
 def _register_terms(cls, custom: Custom) -> None:

@@ -12,7 +12,7 @@ from thali._jit import scalar
 
 from .. import operations
 from ..state import COLUMNS, copy_row, scratch
-from .term_sums import COMMON, no, whole_of_state
+from .term_sums import COMMON, no, seen, start, whole_of_state
 
 NOW, PROPOSED = range(2)  # positions in Value.real
 
@@ -21,17 +21,18 @@ class Value(NamedTuple):
     """The cache of a chain."""
 
     real: np.ndarray  # (2,) the current log-likelihood NOW, and the last PROPOSED
+    parameters: np.ndarray  # (P,) values of the learned parameters
 
 
 def empty_cache(likelihood: Any) -> Value:
     """A value that is filled in later."""
-    return Value(np.zeros(2))
+    return Value(np.zeros(2), np.array(start(likelihood)))
 
 
 @scalar
 def proposed(likelihood: Any, c: Any, b: Any, columns: Any) -> Any:
     """The change of the log-likelihood; the state holds the proposal."""
-    c.real[PROPOSED] = whole_of_state(likelihood, b, columns)
+    c.real[PROPOSED] = whole_of_state(seen(likelihood, c), b, columns)
     return c.real[PROPOSED] - c.real[NOW]
 
 
@@ -87,11 +88,11 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any)
 
 
 def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
-    c.real[NOW] = whole_of_state(likelihood, b, b.whole[COLUMNS])
+    c.real[NOW] = whole_of_state(seen(likelihood, c), b, b.whole[COLUMNS])
 
 
 def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
-    return Value(caches.real[t])
+    return Value(caches.real[t], caches.parameters[t])
 
 
 ANSWERS = COMMON | {

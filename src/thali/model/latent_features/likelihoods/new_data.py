@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
     from thali.data.similarities import Similarities
+    from thali.data.triplets import Triplets
 
     from ..answers.columns import Columns
 
@@ -88,6 +89,25 @@ def new_similarities(
     values = fitted + deviations * noise
     found = -0.5 * float(noise @ noise) - float(np.log(deviations * np.sqrt(2.0 * np.pi)).sum())
     return NewData(data.with_values(values), {"similarity": values}, found)
+
+
+def new_triplets(
+    columns: "Columns", data: "Triplets", link: str, constant: float, lapse: float, rng: np.random.Generator
+) -> NewData:
+    """Every set of pairs is answered as often as in the data: Multinomial(n, P); answers one by one have no
+    coefficient."""
+    from scipy.special import xlogy
+
+    from ..answers.triplets import probabilities_of_draws
+
+    p = probabilities_of_draws(columns, np.array([constant]), data.start, data.first, data.second, link, lapse)[0]
+    totals = _whole(np.add.reduceat(data.counts, data.start[:-1]))
+    counts = np.empty(len(p))
+    for m in np.unique(data.sizes).tolist():  # all sets of a size at a time
+        sets = np.flatnonzero(data.sizes == m)
+        places = data.start[sets][:, None] + np.arange(m)
+        counts[places] = rng.multinomial(totals[sets], p[places] / p[places].sum(axis=1, keepdims=True))
+    return NewData(data.with_counts(counts), {"chosen": counts}, float(xlogy(counts, p).sum()))
 
 
 def _whole(counts: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from thali._labels import plural
 from thali.errors import DataError
 
-_WITHOUT_LABELS: dict[type[Any], Any] = {}  # of each class of data the one without `labels`, which compiled code sees
+_WITHOUT_LABELS: dict[tuple[str, ...], Any] = {}  # by name and fields, what compiled code sees: data without `labels`
 
 
 class Observed:
@@ -34,10 +34,11 @@ class Observed:
         if not self.labels or len(set(self.labels)) < len(self.labels):
             raise DataError("labels must name one option or more, each differently.")
         values = {name: _usable(name, getattr(data, name)) for name in data._fields if name != "labels"}
-        cls = type(data)
-        if cls not in _WITHOUT_LABELS:
-            _WITHOUT_LABELS[cls] = namedtuple(cls.__name__, list(values), module=__name__)
-        self.fields = _WITHOUT_LABELS[cls](**values)
+        key = type(data).__name__, *values
+        if key not in _WITHOUT_LABELS:
+            name = "_".join(key)  # by which compiled code that was kept finds it again
+            _WITHOUT_LABELS[key] = globals()[name] = namedtuple(name, list(values), module=__name__)
+        self.fields = _WITHOUT_LABELS[key](**values)
 
     def __str__(self) -> str:
         return plural(self.n_options, "option")

@@ -25,6 +25,27 @@ class Sums(NamedTuple):
     pair: np.ndarray  # (n, n) their term; likewise
     owner: np.ndarray  # (n,) int64 the owners of the open pattern, in any order
     owners: np.ndarray  # (1,) int64 how many they are
+    parameters: np.ndarray  # (P,) values of the learned parameters
+
+
+@generic
+def seen(likelihood: Any, c: Any) -> None:
+    """The likelihood at the present values of its parameters; default: it has none."""
+
+
+@generic
+def start(likelihood: Any) -> None:
+    """Where its parameters start, as Python; default: it has none."""
+
+
+@seen.register(object)
+def _seen(likelihood: Any, c: Any) -> Any:
+    return likelihood
+
+
+@start.register(object)
+def _start(likelihood: Any) -> Any:
+    return np.zeros(0)
 
 
 @generic
@@ -57,6 +78,7 @@ def empty_cache(likelihood: Any) -> Sums:
     n = likelihood.n
     side = n if sees_pairs(likelihood) else 0
     arrays: Any = [*np.zeros((3, n)), *np.zeros((3, side, side)), np.zeros(n, np.int64), np.zeros(1, np.int64)]
+    arrays.append(np.array(start(likelihood)))
     return Sums(*arrays)
 
 
@@ -101,6 +123,7 @@ def whole_of_state(likelihood: Any, b: Any, columns: Any) -> Any:
 
 @scalar
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    likelihood = seen(likelihood, c)
     g = 1.0 if d > 0.0 else -1.0
     own = sum_of(c.own[i] + d, c.own_columns[i] + g)
     change = of_option(likelihood, i, own) - c.option[i]
@@ -115,6 +138,7 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 
 @scalar
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+    likelihood = seen(likelihood, c)
     g = 1.0 if d > 0.0 else -1.0
     note_own(likelihood, c, i, d, g)
     if sees_pairs(likelihood):
@@ -137,6 +161,7 @@ def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
 
 
 def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
+    likelihood = seen(likelihood, c)
     if sees_own(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
     g = 1.0 if d > 0.0 else -1.0
@@ -164,6 +189,7 @@ def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> No
 
 
 def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    likelihood = seen(likelihood, c)
     g = columns_born(b, k, d)
     change = 0.0
     for i in range(likelihood.n):
@@ -182,6 +208,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+    likelihood = seen(likelihood, c)
     g = columns_born(b, k, d)
     for i in range(likelihood.n):
         if b.Z[k, i] != 0.0:
@@ -201,6 +228,7 @@ def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
 
 
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
+    likelihood = seen(likelihood, c)
     change = 0.0
     if sees_pairs(likelihood):
         rest = k if d > 0.0 else scratch(b)
@@ -215,6 +243,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any)
 
 
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
+    likelihood = seen(likelihood, c)
     g = 1.0 if d > 0.0 else -1.0
     _apply_copies(likelihood, c, b, other, g)
     if sees_pairs(likelihood):
@@ -237,6 +266,7 @@ def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 
 def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
+    likelihood = seen(likelihood, c)
     n = likelihood.n
     for i in range(n):
         total = 0.0
@@ -268,10 +298,12 @@ def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
         caches.pair[t],
         caches.owner[t],
         caches.owners[t],
+        caches.parameters[t],
     )
 
 
 def _log_likelihood_of_state(likelihood: Any, c: Any, b: Any) -> Any:
+    likelihood = seen(likelihood, c)
     return whole_of_state(likelihood, b, b.whole[COLUMNS])
 
 

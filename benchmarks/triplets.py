@@ -1,0 +1,140 @@
+"""Additive clustering of triplets: recovery, cost, and held-out predictions beside those of embeddings.
+
+    python benchmarks/triplets.py [--small] [--spose PYTHON] [--cblearn PYTHON]
+
+1. Recovery: 30 objects with eight features, 30,000 triplets drawn from the model; the probability of each true feature
+   and the log score of 10,000 further triplets, beside that of the truth.
+2. Predictions: the same data, and with 3,000 triplets, beside SPoSE (`triplets_spose.py`, with the Python of an
+   environment that has jax) and STE of cblearn (`triplets_ste.py`, an environment with cblearn, which needs numpy < 2);
+   each rival tries several settings and is given the CPU time of thali's fit for each.
+3. Cost: CPU seconds of 1,000 sweeps of 100,000 triplets of 100 objects; with --large of a sweep of 1,000,000 triplets
+   of 1,000 objects with 50 features, and the memory that it takes. Both begin at the truth.
+
+Measured (a busy machine):
+
+    30 objects, 8 features      log score of a triplet left out          CPU s
+    triplets   features found   thali    truth    SPoSE    guessing
+    30,000     8 of 8, at 1.00  -.7775   -.7773   -.7795   -1.0986       73
+     3,000     8 of 8, at .99   -.7792   -.7773   -.8208   -1.0986       7 (one temperature)
+
+    Of 100,000 triplets of 100 objects with 10 features 1,000 sweeps take 26 CPU s; of 1,000,000 triplets of 1,000
+    objects with 54 features one sweep takes 7.4 CPU s, and all .89 GB. Aimed at: 300 and 60 CPU s, 4 GB.
+
+    Without tempering one or two of 30,000 triplets' features differ from chain to chain; `fit` then starts again with
+    `tempering=8` unless `draws` are given. cblearn could not be installed where this was measured.
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import thali as th
+from thali.model.latent_features.operations import rebuild
+from thali.model.latent_features.samplers.chains import Chain
+from thali.model.latent_features.samplers.start import prepare
+from thali.model.latent_features.state import COLUMNS, ROOM, replica, resized, stack
+from thali.testing import naive
+
+HERE = Path(__file__).parent
+
+
+def score(model, data: th.Triplets) -> float:
+    """The mean log-probability of an answer."""
+    p = np.concatenate(model.predict_proba(data))
+    return float(data.counts @ np.log(p) / data.n_answers)
+
+
+def rows_of(data: th.Triplets) -> np.ndarray:
+    """A row (i, j, k) for each answer, k the odd one out."""
+    sets = np.stack([data.first, data.second], axis=1).reshape(-1, 3, 2)
+    total = sets.sum(axis=(1, 2)) // 2
+    rows = np.concatenate([sets, total[:, None, None] - sets.sum(axis=2, keepdims=True)], axis=2)
+    return np.repeat(rows.reshape(-1, 3), data.counts.astype(int), axis=0)
+
+
+def recovery(n: int, n_features: int, count: int, draws: int, seed: int, rivals: dict[str, str]) -> None:
+    """One set of triplets: what the model finds of the truth, and what it and others predict."""
+    made = th.datasets.triplets(n, count, random_seed=seed, n_features=n_features)
+    test = th.datasets.triplets(n, 100_000, random_seed=seed, n_features=n_features).held_out
+    warnings.simplefilter("ignore", th.errors.ThaliWarning)  # the verdict is printed
+    began = time.process_time()
+    run = {"draws": draws, "tune": draws, "thin": 5, "chains": 2, "random_seed": 1, "cores": 1, "progressbar": False}
+    model = th.AdditiveClustering(tempering=8).fit(made.data, **run)
+    seconds = time.process_time() - began
+    members = [tuple(str(i) for i in np.flatnonzero(column)) for column in made.features.T]
+    found = model.features(0.0).set_index("members")["probability"].reindex(members).fillna(0.0)
+    best = naive.triplet_log_likelihood(test, made.features, made.weights) / test.n_answers
+    print(f"{n} objects, {n_features} features, {count:,} triplets, {seconds:.0f} CPU s: {model.verdict()}")
+    print("  probability of each true feature:", *(f"{p:.2f}" for p in found))
+    print(
+        f"  log score of a triplet left out: thali {score(model, test):.4f}, truth {best:.4f}, guessing"
+        f" {-np.log(3):.4f}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(file := Path(folder) / "data.npz", train=rows_of(made.data), test=rows_of(test), n=n)
+        for script, python in rivals.items():
+            subprocess.run([python, str(HERE / script), str(file), f"{seconds:.1f}"], check=True)
+
+
+def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
+    """CPU seconds of a sweep after a few, and the memory."""
+    made = th.datasets.triplets(n, count, random_seed=seed, n_features=n_features, share_of_owners=0.1)
+    began = time.process_time()
+    data = th.Triplets(rows_of(made.data), made.data.labels)
+    read = time.process_time() - began
+    task = th.AdditiveClustering()._task(data, 1, sweeps, 1)
+    chain = Chain(task, np.random.default_rng(0))
+    chain.run_to(1)  # compiles
+    _put(chain, made.features, made.weights)
+    first = max(1, sweeps // 5)
+    chain.run_to(first)
+    began = time.process_time()
+    chain.run_to(sweeps)
+    each = (time.process_time() - began) / (sweeps - first)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    print(
+        f"{count:,} triplets of {n:,} objects: read in {read:.1f} CPU s, {1000 * each:.1f} CPU s for 1,000 sweeps with "
+        f"{int(chain.state.whole[0])} features, {memory:.2f} GB"
+    )
+
+
+def _put(chain: Chain, features: np.ndarray, weights: np.ndarray) -> None:
+    """The chain goes on from these features, so that a sweep costs what it costs where it will stay."""
+    n, count = features.shape
+    state = resized(replica(chain.states, 0), 4 * count + 2 * ROOM)
+    state.Z[:count, :n], state.w[:count], state.m[:count] = features.T, weights, features.sum(axis=0)
+    state.whole[COLUMNS] = count
+    prepare(chain.task.model, state)
+    chain.states = stack([state])
+    rebuild(chain.task.model.likelihood, chain.cache, state)
+
+
+def main(small: bool = False, spose: str = "", cblearn: str = "", large: bool = False) -> None:
+    """All of it."""
+    rivals = {"triplets_spose.py": spose, "triplets_ste.py": cblearn}
+    rivals = {script: python for script, python in rivals.items() if python}
+    if small:
+        recovery(6, 2, 300, 60, 1, {})
+        cost(20, 3, 2_000, 10, 1)
+        return
+    for count in (30_000, 3_000):
+        recovery(30, 8, count, 200, 1, rivals)
+    cost(100, 10, 100_000, 200, 1)
+    if large:
+        cost(1_000, 50, 1_000_000, 5, 1)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Additive clustering of triplets.")
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--large", action="store_true", help="also a million triplets of 1,000 objects")
+    parser.add_argument("--spose", default="", help="the Python of an environment with jax")
+    parser.add_argument("--cblearn", default="", help="the Python of an environment with cblearn")
+    sys.exit(main(**vars(parser.parse_args())))

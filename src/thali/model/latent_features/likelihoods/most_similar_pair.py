@@ -1,0 +1,109 @@
+"""The most similar pair out of a set of pairs: triplets, and forced choices out of larger sets."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from thali._arguments import one_of, share
+from thali.data.triplets import Triplets
+from thali.errors import DataError
+
+from .pair_set_operations import compiled_answers
+
+EXP, RATIO = "exp", "ratio"
+LINKS = (EXP, RATIO)
+
+
+@dataclass(frozen=True)
+class MostSimilarPair:
+    r"""Of a set S of pairs people name the most similar one, the likelier the more weight its objects share.
+
+    .. math::
+        P(ij \mid S) = (1 - \varepsilon) \frac{v_{ij}}{\sum_{ab \in S} v_{ab}} + \frac{\varepsilon}{|S|}, \qquad
+        s_{ij} = \sum_k w_k f_{ik} f_{jk}
+
+    With the link "exp", v = exp(s): a feature that all objects own cancels, as a constant would, and the data tell the
+    scale of the weights. With the link "ratio", v = s + c, where the constant c has the prior of the weights, and only
+    ratios of weights and constant matter. Features of a single object touch no answer.
+
+    Parameters
+    ----------
+    link : {"exp", "ratio"}
+    lapse : float in [0, 1)
+        The probability epsilon of naming a pair at random.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such link, or lapse lies outside [0, 1).
+
+    References
+    ----------
+    Zheng, Pereira, Baker & Hebart (2019), Revealing interpretable object representations from human behavior (the link
+    "exp"); Navarro & Griffiths (2007), section 6.
+
+    Examples
+    --------
+    >>> from thali.likelihoods import MostSimilarPair
+    >>> MostSimilarPair(lapse=0.02)
+    MostSimilarPair(link='exp', lapse=0.02)
+    """
+
+    link: str = EXP
+    lapse: float = 0.01
+
+    unique = False  # no object has a fixed unique feature
+    least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
+    tempers = False
+    has_published_sampler = False
+
+    def __post_init__(self) -> None:
+        one_of("link", self.link, LINKS)
+        share("lapse", self.lapse, "the probability of naming a pair at random")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of what is drawn besides features and weights."""
+        return ("constant",) if self.link == RATIO else ()
+
+    def check(self, prior: Any, data: Any) -> None:
+        """Raise DataError for data of another kind."""
+        if not isinstance(data, Triplets):
+            raise DataError(
+                f"MostSimilarPair needs Triplets; got {type(data).__name__}. Similarities are for "
+                "thali.likelihoods.Additive."
+            )
+
+    def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
+        """The likelihood of the answers, as the samplers read it, and a function that makes a chain's cache.
+
+        `shape` and `rate` are those of the Gamma prior of weights and constant.
+        """
+        return compiled_answers(data, self.link == RATIO, float(self.lapse), float(shape), float(rate))
+
+    def held_to(self, data: Any) -> "MostSimilarPair":
+        """The likelihood itself: no prior of it depends on the data."""
+        return self
+
+    def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
+        """Parameters other than features and weights, from their prior: the constant, if there is one."""
+        return {"constant": rng.gamma(shape, 1.0 / rate)} if self.link == RATIO else {}
+
+    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+        """Log prior density of the constant, if there is one, draw by draw."""
+        from ..answers.log_prior import log_gamma
+
+        return {"constant": log_gamma(own["constant"], shape, rate)} if self.link == RATIO else {}
+
+    def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
+        """Every set is answered as often as in the data: Multinomial(n, P)."""
+        from .new_data import new_triplets
+
+        return new_triplets(columns, data, self.link, parameters.get("constant", 0.0), self.lapse, rng)
+
+    def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
+        """What draws say about the data, for the posterior tree."""
+        from ..answers.triplets import triplets_part
+
+        return triplets_part(columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse)

@@ -1,0 +1,101 @@
+"""Results of models of triplets: which pair is called the most similar, how similar pairs are, and a check."""
+
+from typing import TYPE_CHECKING, Any
+
+from .base import LatentFeatures
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class TripletAnswers(LatentFeatures):
+    """Base of the latent-feature models that are fitted to triplets."""
+
+    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
+        """Posterior mean probability that each pair of a set is called the most similar, lapse included.
+
+        Parameters
+        ----------
+        sets : list, or Triplets
+            Each is a list of three objects or more, or a list of pairs (a, b), two or more.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+
+        Returns
+        -------
+        list of ndarray
+            For each set the probabilities of its pairs: of objects a, b, c those of (a, b), (a, c) and (b, c); of
+            `Triplets` in the order of their places. If a is the odd one out, (b, c) is the most similar pair. With
+            `return_se` a pair of these lists: the second holds the standard errors.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data, a label is unknown, or an entry is no set.
+        """
+        from .answers.predict_triplets import predicted_pairs
+
+        return predicted_pairs(self._fitted(), sets, return_se)
+
+    def pair_ranks(self) -> "pandas.DataFrame":
+        """How similar each two objects are, by triplets: what they share, and the rank of the pair among all pairs.
+
+        .. math:: s_{ij} = \\sum_k w_k f_{ik} f_{jk}
+
+        without the features that all objects have where these cancel (the link "exp"); with the link "ratio"
+        s_ij + c, divided by its mean over all pairs.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair, the most similar first: a, b, similarity (posterior mean), similarity_low and
+            similarity_high (its 89 % interval), rank (posterior mean; 1 is the most similar), rank_low and rank_high.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data, or there are more than 2,000 pairs.
+        """
+        from .answers.predict_triplets import pair_ranks_table
+
+        return pair_ranks_table(self._fitted())
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Posterior predictive check of triplets: which pairs are named more or less often than the model says?
+
+        All sets are answered again in every draw, as often as in the data, and the proportion in which each pair was
+        named of the times that it could have been is held against the replicates.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair that occurs, the worst first: a, b, sets (that hold it), n (their answers), observed
+            (proportion in which it was called the most similar), predicted (posterior mean), low and high (the 89 %
+            interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
+            interval). ``attrs["p_value"]`` is that of all pairs together.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model was fitted to other data.
+        DataError
+            If the counts are fractional.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        from .answers.check_triplets import triplet_check_table
+
+        return triplet_check_table(self._fitted(), random_seed)

@@ -1,0 +1,67 @@
+"""`thali fit` and `thali compare` of triplets, from words on the command line to files."""
+
+import pandas as pd
+import pytest
+
+ODD = (
+    "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\ntea,coffee,wall,3\ncoffee,wall,brick,1\n"
+)
+SIMILAR = ",tea,coffee,milk\ntea,1,.8,.3\ncoffee,.8,1,.4\nmilk,.3,.4,1\n"
+RUN = ("--draws", 12, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
+EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png", "n_features.png"]
+EVERYTHING += ["pairs.csv", "posterior.nc", "summary.csv", "trace.png"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Each test has a folder of its own, with some tables in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "odd.csv").write_text(ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"))
+    (tmp_path / "alike.csv").write_text(SIMILAR)
+    return tmp_path
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("link", ["exp", "ratio"])
+def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled, link):
+    result = run("fit", "odd.csv", "--link", link, "--lapse", 0.05, *RUN, "--out", "found", "--report", "report.html")
+    assert result.code == 0, result.err
+    for said in (
+        "Number of features that answers depend on",
+        f"(--link {link}); lapse: 0.05, fixed",
+        "Pairs, the most",
+    ):
+        assert said in result.out
+    assert "of which 'odd' is the odd one out: 4 objects, 4 sets of 3 pairs, 4 answers; e.g." in result.err
+    assert sorted(path.name for path in (folder / "found").iterdir() if path.is_file()) == EVERYTHING
+    pairs = pd.read_csv(folder / "found" / "pairs.csv")
+    assert list(pairs)[:3] == ["a", "b", "similarity"] and len(pairs) == 6
+    assert (pd.read_csv(folder / "found" / "check.csv")["sets"] == 2).all()
+    text = (folder / "report.html").read_text()
+    assert "each pair in proportion" in text and "was called the most similar was modelled by additive cl" in text
+    assert ("Zheng, C. Y." in text) == (link == "exp")
+
+
+@pytest.mark.fit
+def test_a_comparison_leaves_sets_out(run, uncompiled):
+    result = run("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN)
+    assert result.code == 0, result.err
+    assert "What each model predicts for answers that it has not seen (4 answers)" in result.out
+    assert "an answer (guessing has -1.099)" in result.out
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (["odd.csv", "--sigma", 0.1], "--sigma is for similarities, and these data are triplets; leave it out."),
+        (["odd.csv", "--no-constant"], "--constant is for similarities, and these data are triplets; leave it out."),
+        (["alike.csv", "--link", "ratio"], "--link is for triplets, and these data are similarities; leave it out."),
+        (["alike.csv", "--lapse", 0.2], "--lapse is for triplets, and these data are similarities; leave it out."),
+        (["odd.csv", "--link", "log"], "--link must be"),
+        (["odd.csv", "--aspects", 2], "--aspects belongs to elimination-by-aspects"),
+        (["odd.csv", "--model", "BTL"], "The table holds triplets"),
+    ],
+)
+def test_what_is_refused(run, words, sentence):
+    result = run("fit", *words, *RUN)
+    assert result.code == 2 and sentence in result.err and not result.out

@@ -1,0 +1,71 @@
+"""Tables of triplets."""
+
+import pytest
+
+from thali.data.kinds import SIMILARITIES, TRIPLETS
+from thali.errors import DataError
+from thali.reading.recognise import RecognitionError, read
+
+ODD = "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\n"
+TABLES = {
+    "odd": ODD,
+    "odd by place": "item1;item2;item3;odd_one_out\ntea;coffee;brick;3\nbrick;wall;tea;3\n",
+    "things": "image1\timage2\timage3\tchoice\tRT\ntea\tcoffee\tbrick\t3\t812\nbrick\twall\ttea\t3\t907\n",
+    "letters": "a,b,c,odd,count\ntea,coffee,brick,brick,1\nbrick,wall,tea,tea,1\n",
+    "chosen": "stim1,stim2,stim3,chosen1,chosen2\ntea,coffee,brick,tea,coffee\nbrick,wall,tea,wall,brick\n",
+}
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "table.csv"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("text", list(TABLES.values()), ids=list(TABLES))
+def test_tables_with_the_usual_names(text, file):
+    data, sentence = read(file(text))
+    assert str(data) == "4 objects, 2 sets of 3 pairs, 2 answers"
+    assert data.labels == ("tea", "coffee", "brick", "wall")
+    assert data.counts.reshape(2, 3).sum(axis=0).tolist() == [1, 0, 1]
+    assert "triplet a row" in sentence or "a set a row" in sentence
+
+
+def test_unused_columns_are_named(file):
+    assert "columns not used: 'RT'" in read(file(TABLES["things"]))[1]
+
+
+def test_anchored_questions(file):
+    data, sentence = read(file("anchor,near,far,weight\nx,y,z,.5\ny,x,z,2\n"))
+    assert data.sizes.tolist() == [2, 2] and data.n_answers == 2.5
+    assert sentence.startswith("a question a row, 'near' rather than 'far' is like 'anchor', counted by 'weight'")
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        (ODD.replace("tea,tea", "tea,milk"), "In row 3 'milk', column 'odd', is not of the objects asked about"),
+        (ODD.replace("brick,wall,tea,tea", "brick,wall,wall,wall"), "'wall' is named twice in row 3"),
+        (ODD.replace("brick,wall", "brick,"), "An object is missing in row 3, column 'object2'"),
+    ],
+)
+def test_cells_that_are_refused(text, sentence, file):
+    with pytest.raises(DataError) as error:
+        read(file(text))
+    assert sentence in str(error.value) and str(error.value).startswith("table.csv: ")
+
+
+def test_another_kind_was_wanted(file):
+    with pytest.raises(RecognitionError, match="holds triplets .*, not similarities") as error:
+        read(file(ODD), SIMILARITIES)
+    assert error.value.found == (TRIPLETS,)
+
+
+def test_a_table_that_nearly_matches(file):
+    with pytest.raises(RecognitionError) as error:
+        read(file("object1,object2,object3\ntea,coffee,brick\n"), TRIPLETS)
+    assert "the one that does not belong to the others in 'odd'" in str(error.value)
