@@ -111,4 +111,4 @@ def _log_score(chain: Chain, left_out: Any, sigma: float) -> float:
         mu[number] = chain.cache.real[CONSTANT] + w @ (Z[:, left_out.first] * Z[:, left_out.second])
     deviation = sigma / np.sqrt(left_out.judgements)
     logs = -0.5 * ((left_out.values - mu) / deviation) ** 2 - np.log(deviation) - 0.5 * math.log(2.0 * math.pi)
-    return float(np.sum(logsumexp(logs, axis=0))) - left_out.n_pairs * math.log(STATES)
+    return float(np.asarray(logsumexp(logs, axis=0)).sum()) - left_out.n_pairs * math.log(STATES)
