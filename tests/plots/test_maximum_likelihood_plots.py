@@ -60,7 +60,7 @@ def test_utility_scale(tree):
     np.testing.assert_allclose(bars[0].get_xdata(), order)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(order.index)
     relative = tree.utility_covariance_.loc[order.index, order.index] / np.outer(order, order)
-    reach = np.exp(1.96 * np.sqrt(quasi_variances(relative.to_numpy())))
+    reach = np.exp(1.959963984540054 * np.sqrt(quasi_variances(relative.to_numpy())))
     spans = [segment[:, 0] for segment in bars[2][0].get_segments()]
     np.testing.assert_allclose(spans, np.column_stack([order / reach, order * reach]))
     assert ax.get_xscale() == "log" and "quasi-variances" in ax.get_xlabel()
