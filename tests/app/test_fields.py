@@ -75,7 +75,7 @@ def test_messages_name_labels():
 
 
 def test_every_kind_of_data_has_a_model_and_columns():
-    assert len(kinds()) == 5
+    assert len(kinds()) == 6
     for kind in kinds():
         assert models_for(kind)
         assert all(option.to == DATA for option in data_options(kind))

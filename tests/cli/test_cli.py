@@ -64,7 +64,7 @@ class FakeModel(thali.EliminationByAspects):
         self.posterior_ = to_datatree(chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha)
         return self
 
-    def features(self, min_probability=0.05):
+    def features(self, min_probability=0.05, similar=None):
         return features.features_table(self.posterior_)
 
 

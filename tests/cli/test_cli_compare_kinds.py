@@ -86,7 +86,7 @@ BAD = {
     ),
     "another kind": (
         ["tea.csv", "--models", "unique,additive-clustering"],
-        "additive-clustering is fitted to similarities; these data are paired comparisons.",
+        "additive-clustering is fitted to similarities or triplets; these data are paired comparisons.",
     ),
     "unique features": (["similar.csv", "--models", "unique"], "--models must be ibp, a whole number"),
     "an option of others": (

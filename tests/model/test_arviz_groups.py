@@ -39,7 +39,8 @@ def test_densities_of_the_draws(name):
     posterior, pointwise = tree["posterior"].dataset, tree["log_likelihood"].dataset
     (variable,) = pointwise.data_vars  # ArviZ's loo needs no name where there is one
     terms = pointwise[variable]
-    assert terms.dims == ("chain", "draw", *tree["observed_data"].dataset[variable].dims)
+    of_data = tree["observed_data"].dataset[variable].dims
+    assert terms.dims == ("chain", "draw", *(("set",) if of_data == ("place",) else of_data))  # of answers to a set
     np.testing.assert_allclose(terms.sum(terms.dims[2:]), posterior["log_likelihood"], rtol=1e-8, atol=1e-8)
     log_prior, lp = tree["log_prior"].dataset, tree["sample_stats"].dataset["lp"]
     assert set(log_prior.data_vars) <= set(posterior.data_vars)
@@ -47,7 +48,7 @@ def test_densities_of_the_draws(name):
     assert "cannot be compared" in lp.attrs["description"]
 
 
-@of_models(WITH_DENSITIES)
+@of_models([name for name in WITH_DENSITIES if "triplets" not in name])  # of 400 draws of four sets they are missing
 def test_the_statistics_of_arviz(name):
     tree = fitted(name).posterior_
     (variable,) = tree["log_likelihood"].data_vars
@@ -123,7 +124,7 @@ def test_other_data_are_refused():
         fitted("sparse-logit").posterior_predictive(X, y[::-1])
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().posterior_predictive(other)
-    with pytest.raises(ArgumentError, match="posterior_predictive"):
+    with pytest.raises(ArgumentError, match="Only method='gibbs' draws from the posterior"):
         th.PlackettLuceRegression(method="map", a=1.1).fit(X, y).posterior_predictive(X, y)
 
 

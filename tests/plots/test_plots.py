@@ -47,6 +47,8 @@ OTHERS = (
     "comparison",
     "decision",
     "leaderboard",
+    "membership",
+    "option_similarity",
     "overlap",
     "path",
     "similarity",

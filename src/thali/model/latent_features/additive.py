@@ -197,7 +197,7 @@ class AdditiveClustering(TripletAnswers):
     def _chosen_sigma(self, data: Any, show_progress: bool = False) -> float:
         """The sigma that predicts similarities left out best; that of the fit, if it was to these data."""
         if self._was_fitted_to(data):
-            return self.sigma_
+            return float(self._fitted()["posterior"].dataset["sigma"].values.flat[0])  # which all draws have
         kept = vars(self).get("_sigma_choice", (None, None, None))
         if kept[0] is not data or kept[1] != parameters_of(self):
             scores = sigma_scores(data, self._parts_but_sigma(data), show_progress)
