@@ -11,8 +11,20 @@ to bayesm, or to the hierarchical logit where bayesm is left out.
 
 Then the smallest number of effective draws, of means and standard deviations in the population, for each CPU second.
 
-Measured so far: electricity, one draw of 100 people, bayesm with 2,000 sweeps: log score of known people -.837 by the
-hierarchical logit and -.845 by bayesm, of new people -1.174 and -1.178; 167 and 5 effective draws a CPU second.
+Measured (bayesm 3.1, two seeds each; electricity: one draw of people, bayesm with 2,000 sweeps):
+
+                                      CPU s  yield   log, known    hit     difference     log, new     difference
+    camera, three draws of people
+      multinomial                       0.0         -1.220 (.023) .462  -.466 (.028)  -1.221 (.015)  -.005 (.003)
+      classes                         430.3         -0.738 (.029) .728  +.016 (.014)  -1.209 (.015)  +.007 (.003)
+      hierarchical                     15.3   50.9  -0.753 (.027) .724  +.001 (.001)  -1.215 (.015)  +.001 (.001)
+      hierarchical, sign of price      29.1   16.5  -0.738 (.027) .719  +.016 (.006)  -1.213 (.015)  +.004 (.001)
+      bayesm                           17.9    0.9  -0.754 (.027) .722       0        -1.216 (.015)       0
+    electricity
+      hierarchical                             167  -0.837                            -1.174
+      bayesm                                     5  -0.845                            -1.178
+
+Product classes were those of eight chains, on a busy machine; sixteen take less (`class_chains.py`).
 """
 
 import argparse

@@ -61,7 +61,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
-        sum |beta| / C, that is eta = 1/C².
+        sum abs(beta) / C, that is eta = 1/C².
     shape, rate : float above 0
         Of the Gamma prior of eta, if it is learned.
     reference : label, optional
@@ -111,7 +111,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     scaled_coef_, scaled_intercept_ : arrays, shapes (K - 1, v) and (K - 1,)
         After `method="map"`: of the v standardised covariates that vary, and where all of them have their mean.
     objective_ : float
-        After `method="map"`: log-likelihood - sqrt(eta) sum |beta| - sum b²/200.
+        After `method="map"`: log-likelihood - sqrt(eta) sum abs(beta) - sum b²/200.
     n_iter_ : int
         After `method="map"`.
     converged_ : bool
