@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import as_label, shorten, suggest
 from thali.errors import DataError
 
-from .answers import who_answered
+from .answers import Answers, who_answered
 from .columns import column, count_column, encode
 from .frames import as_frame
 from .pair_columns import PairColumns, subject_column, the_columns, uncounted
@@ -179,6 +179,12 @@ class PairRows(PairShapes):
         """What is known of those who answered: a row a person; None if nothing is."""
         return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
 
+    def _known_answers(self) -> Answers:
+        """Who gave which answers; a DataError if the data do not say."""
+        if self.answers is None:
+            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
+        return self.answers
+
     def by_subject(self) -> dict[str, Self]:
         """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
 
@@ -187,14 +193,13 @@ class PairRows(PairShapes):
         DataError
             If the data do not say who answered.
         """
-        if self.answers is None:
-            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
+        answers = self._known_answers()
         found = {}
-        rows = np.searchsorted(self.answers.subject, np.arange(len(self.subjects) + 1))
+        rows = np.searchsorted(answers.subject, np.arange(len(self.subjects) + 1))
         for name, begin, end in zip(self.subjects, rows[:-1], rows[1:], strict=True):
             if begin < end:
-                pair = self.answers.pair[begin:end]
-                each = self.answers.wins, self.answers.losses, self.answers.tied
+                pair = answers.pair[begin:end]
+                each = answers.wins, answers.losses, answers.tied
                 sums = [array[begin:end].copy() for array in each]
                 found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None, None)
         return found
@@ -246,8 +251,7 @@ class PairRows(PairShapes):
         DataError
             If the data do not say who answered, or nothing of that name is known of them.
         """
-        if self.answers is None:
-            raise DataError("These comparisons do not say who answered; read them with their column of subjects.")
+        answers = self._known_answers()
         known = [] if self.people is None else [str(name) for name in self.people.columns]
         if self.people is None or column not in known:
             has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"
@@ -256,7 +260,7 @@ class PairRows(PairShapes):
                 f"{suggest(column, known)}"
             )
         group_of = self.people[column].map(as_label, na_action="ignore").to_numpy(object)
-        answered = np.unique(self.answers.subject)
+        answered = np.unique(answers.subject)
         found = {}
         for group in dict.fromkeys(group_of[~self.people[column].isna()]):
             if len(members := np.intersect1d(np.flatnonzero(group_of == group), answered)):
@@ -265,8 +269,7 @@ class PairRows(PairShapes):
 
     def _of_subjects(self, members: np.ndarray) -> Self:
         """The comparisons of some people, by their places, with all options."""
-        assert self.answers is not None
-        answers, pairs = self.answers.of_subjects(members)
+        answers, pairs = self._known_answers().of_subjects(members)
         sums = [np.bincount(answers.pair, each, len(pairs)) for each in (answers.wins, answers.losses, answers.tied)]
         return self._made_of(self.labels, self.first[pairs], self.second[pairs], *sums, None, answers)
 
