@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
+MANY = 40  # objects from which on tempered chains draw the memberships of an object in overlapping columns together
 THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
 
@@ -83,11 +84,11 @@ def build_task(
     model = Model(compiled_prior, compiled_likelihood, shape, rate, least, most, unique, learned)
     if sampler == "paper" and not getattr(likelihood, "has_published_sampler", True):
         raise ArgumentError("sampler='paper' is not for a likelihood of your own; leave sampler at None.")
-    kernel = _kernel(sampler, prior, model)
     start = alpha if alpha is not None else None if learned else float("nan")
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
+    kernel = _kernel(sampler, prior, model, len(temperatures) > 1 and n >= MANY)
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
     thin = whole("thin", thin, 1)
@@ -104,6 +105,7 @@ def build_task(
         thin,
         temperatures,
         lengthens,
+        lengthens and type(compiled_likelihood) in draw_weights.answers,
         tuple(likelihood.parameters),
         may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
     )
@@ -149,7 +151,7 @@ def as_prior(prior: Any) -> Any:
     return prior
 
 
-def _kernel(sampler: str, prior: Any, model: Model) -> Any:
+def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
     exact_weights = type(model.likelihood) in draw_weights.answers
     if sampler == "paper":
         if exact_weights:
@@ -175,7 +177,7 @@ def _kernel(sampler: str, prior: Any, model: Model) -> Any:
     from .samplers import recommended
 
     if exact_weights:
-        return recommended.conjugate
+        return recommended.conjugate_together if together else recommended.conjugate
     if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
         return recommended.unique_alone
     if not prior.is_infinite:

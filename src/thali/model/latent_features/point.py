@@ -20,7 +20,7 @@ from .likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from .operations import is_exchangeable, keeps_empty
 from .samplers.annealed import AnnealedChain
 from .samplers.draws import ChainDraws
-from .samplers.recommended import annealed
+from .samplers.recommended import conjugate_together
 from .state import ALPHA, COLUMNS
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     for name in ("sampler", "tempering"):
         if parts[name] is not None:
             raise ArgumentError(Argument(name), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-    task = replace(task, kernel=annealed, draws=1, tune=SWEEPS, thin=1, temperatures=(1.0,), lengthens=False, pilot=0)
+    task = replace(task, kernel=conjugate_together, draws=1, tune=SWEEPS, thin=1, pilot=0)
+    task = replace(task, temperatures=(1.0,), lengthens=False, evens=False)
 
     def tree(chains: Sequence[AnnealedChain]) -> "xarray.DataTree":
         from .answers.tree import to_datatree
