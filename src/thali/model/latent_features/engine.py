@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
-MANY = 40  # objects from which on tempered chains draw the memberships of an object in overlapping columns together
+# Objects of similarities from which on tempered chains are annealed, their temperatures placed by measured swaps, and
+# the memberships of an object in overlapping columns drawn together.
+MANY = 40
 THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
 
@@ -88,7 +90,8 @@ def build_task(
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
-    kernel = _kernel(sampler, prior, model, len(temperatures) > 1 and n >= MANY)
+    many = n >= MANY and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
+    kernel = _kernel(sampler, prior, model, many)
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
     thin = whole("thin", thin, 1)
@@ -105,7 +108,7 @@ def build_task(
         thin,
         temperatures,
         lengthens,
-        lengthens and type(compiled_likelihood) in draw_weights.answers,
+        many and lengthens,
         tuple(likelihood.parameters),
         may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
     )
