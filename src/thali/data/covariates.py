@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import DataError
 
 from .answers import Answers, Who
@@ -121,6 +121,24 @@ class Covariates(Frozen):
         number[there] = np.arange(len(there))
         answers = None if self.answers is None else self.answers.of_pairs(rows, number, other)
         return self._made_of(self.names, *arrays, answers)
+
+    def of_names(self, names: Sequence[str]) -> "Covariates | None":
+        """The cells that some of the covariates make; None for none of them."""
+        if unknown := [name for name in names if name not in self.names]:
+            raise DataError(
+                f"There is no covariate {unknown[0]!r}; known are {shorten(self.names, 12)}."
+                f"{suggest(unknown[0], self.names)}"
+            )
+        if not names:
+            return None
+        kept = [k for k, name in enumerate(self.names) if name in names]
+        rows = np.column_stack([self.pair, self.values[:, kept]])
+        found, place = np.unique(rows, axis=0, return_inverse=True)
+        place = place.ravel()
+        sums = [np.bincount(place, each, len(found)) for each in (self.wins, self.losses, self.tied)]
+        answers = None if self.answers is None else self.answers.merged(place)
+        arrays = found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options[:, kept]
+        return self._made_of(tuple(self.names[k] for k in kept), *arrays, *sums, answers)
 
     def of_subjects(self, members: np.ndarray, pairs: np.ndarray) -> "Covariates":
         """The cells of the answers of some people, by their places; `pairs` are those that they compared."""

@@ -234,17 +234,40 @@ class PairParts(PairRows):
         arrays = own.pair, of_cells, np.hstack([own.options, values]), own.wins, own.losses, own.tied, own.answers
         return self._with(self.forward, self.answers, Covariates._made_of((*own.names, *names), *arrays))
 
-    def without_covariates(self) -> Self:
-        """The same comparisons without covariates, as the smaller of two models takes them.
+    def with_covariates(self, names: Iterable[str]) -> Self:
+        """The same comparisons with some of their covariates.
+
+        Parameters
+        ----------
+        names : list of str
+            None of them: comparisons without covariates.
+
+        Returns
+        -------
+        PairedComparisons
+
+        Raises
+        ------
+        DataError
+            If a covariate is not known.
 
         Examples
         --------
-        >>> import thali as th
-        >>> data = th.PairedComparisons([[0, 3], [1, 0]])
-        >>> data.without_covariates() == data
-        True
+        >>> import pandas as pd, thali as th
+        >>> rows = {"left": ["tea", "milk"], "right": ["milk", "tea"], "chosen": ["tea", "tea"], "longer": [20, -3]}
+        >>> data = th.PairedComparisons.from_trials(pd.DataFrame(rows), covariates=["order", "longer"])
+        >>> data.with_covariates(["longer"])
+        PairedComparisons(2 options, 1 pair, 2 comparisons, 1 covariate, 1 component)
         """
-        return self._with(self.forward, self.answers, None)
+        names = list(names)
+        if self.covariates is None:
+            if names:
+                raise DataError(
+                    f"There is no covariate {names[0]!r}, because the comparisons have none; name them where they are"
+                    " read, from_trials(frame, covariates=[...])."
+                )
+            return self
+        return self._with(self.forward, self.answers, self.covariates.of_names(names))
 
     def refuse_ties(self) -> None:
         """Raise the `DataError` of whatever knows choices alone, if there are ties."""

@@ -92,7 +92,7 @@ class PairShapes(Frozen):
         Raises
         ------
         DataError
-            If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has gaps, or a column of
+            If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has gaps, a column of
             people differs within a person, or as `from_frame`.
 
         Examples

@@ -12,8 +12,8 @@ from thali.inference.warn import warn
 
 from .answers import Answers, Who
 from .columns import added_up, square_cells
-from .covariates import Columns, Covariates
 from .connectivity import disconnected, group_numbers
+from .covariates import Columns, Covariates
 from .pair_parts import PairParts
 from .people import column_facts
 from .suspicious import alike_labels, percentages, warn_of

@@ -1,0 +1,117 @@
+"""What covariates of comparisons and of options do to choice probabilities, draw by draw."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._labels import shorten, suggest
+from thali.errors import ArgumentError
+
+from .columns import Columns
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.data.covariates import Covariates
+
+DIMENSION = "covariate_name"
+FARTHEST = 300.0  # x'beta beyond it counts as much, as in the samplers
+
+
+class Lift(NamedTuple):
+    """What covariates add to the log odds of the first of each pair, or cell, in every draw: beta'x."""
+
+    beta: np.ndarray  # (draws, covariates)
+    x: np.ndarray  # (cells, covariates)
+
+    def of(self, draws: slice, cells: slice = slice(None)) -> np.ndarray:
+        """Of some draws and cells."""
+        return self.beta[draws] @ self.x[cells].T
+
+
+def parameter(name: str) -> str:
+    """The name of a coefficient among the parameters of the likelihood, and in a summary."""
+    return f"covariate[{name}]"
+
+
+def coefficients(own: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
+    """beta (draws, covariates), of parameters by their names."""
+    return np.stack([np.atleast_1d(own[parameter(name)]) for name in names], axis=-1)
+
+
+def with_worths(columns: Columns, covariates: "Covariates", beta: np.ndarray) -> Columns:
+    """The columns with unique weights times exp(x'beta) of the options; a common factor does not matter."""
+    if not covariates.is_of_options.any():
+        return columns
+    centred = covariates.options - covariates.options.mean(axis=0)
+    factor = np.exp(np.clip(beta @ centred.T, -FARTHEST, FARTHEST))
+    return columns._replace(unique_weights=columns.unique_weights * factor)
+
+
+def lifted(ij: np.ndarray, ji: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two advantages, the first times exp(eta); where neither option has one, both have the same."""
+    empty = ij + ji == 0.0
+    ij, ji = np.where(empty, 1.0, ij), np.where(empty, 1.0, ji)
+    return ij * np.exp(np.clip(eta, -FARTHEST, FARTHEST)), ji
+
+
+def parts_of(covariates: "Covariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Variables and coordinates of the group constant_data: the cells with their counts, and who they are of."""
+    names = np.asarray(covariates.names, dtype=str)
+    variables = {
+        "cell_pair": ("cell", covariates.pair),
+        "covariate_values": (("cell", DIMENSION), covariates.values),
+        "option_values": (("option", DIMENSION), covariates.options),
+        "cell_wins": ("cell", covariates.wins),
+        "cell_losses": ("cell", covariates.losses),
+        "cell_ties": ("cell", covariates.tied),
+    }
+    return variables, {DIMENSION: names}
+
+
+def names_in(tree: "xarray.DataTree") -> list[str]:
+    """The covariates of a posterior."""
+    constant = tree["constant_data"].dataset
+    return list(map(str, constant[DIMENSION].values)) if DIMENSION in constant else []
+
+
+def beta_of(tree: "xarray.DataTree") -> np.ndarray:
+    """Their coefficients (draws, covariates)."""
+    draws = tree["posterior"].dataset["covariate"].values
+    return draws.reshape(-1, draws.shape[-1])
+
+
+def cells_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """Of each cell the place of its pair, counts by outcome and covariates; a pair is one cell if there are none."""
+    constant, observed = tree["constant_data"].dataset, tree["observed_data"].dataset
+    if names_in(tree):
+        names = {"pair": "cell_pair", "wins": "cell_wins", "losses": "cell_losses", "ties": "cell_ties"}
+        return {key: constant[name].values for key, name in names.items()} | {"x": constant["covariate_values"].values}
+    wins, losses = observed["wins"].values, constant["losses"].values
+    ties = observed["ties"].values if constant["has_ties"] else 0.0 * wins
+    return {"pair": np.arange(len(wins)), "wins": wins, "losses": losses, "ties": ties, "x": np.zeros((len(wins), 0))}
+
+
+def values_for(given: Any, names: list[str], count: int) -> np.ndarray:
+    """x (pairs, covariates) of predictions: the numbers given by name, one for each pair or one for all, else 0."""
+    x = np.zeros((count, len(names)))
+    if given is None:
+        return x
+    if not isinstance(given, Mapping) and not hasattr(given, "columns"):
+        raise ArgumentError(
+            f"covariates must be a mapping from names to numbers, such as {{'order': 1}}; got {given!r}."
+        )
+    for name in given.keys():
+        if name not in names:
+            known = f"known are {shorten(names, 12)}" if names else "the model was fitted without any"
+            raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
+        try:
+            x[:, names.index(name)] = np.asarray(given[name], float)
+        except (TypeError, ValueError):
+            raise ArgumentError(
+                f"The covariate {name!r} must be a number, or one for each of the {count} pairs; got {given[name]!r}."
+            ) from None
+    if not np.isfinite(x).all():
+        raise ArgumentError("The covariates of a prediction must be finite numbers.")
+    return x
