@@ -11,10 +11,12 @@ from thali._labels import plural
 from thali.errors import ArgumentError, ThaliWarning
 
 from ..base import Job, Model
-from ..counted_ties import CONVERSIONS, counted, has_ties
+from ..counted_ties import CONVERSIONS, counted, has_ties, with_covariates
+from ..latent_features.answers.covariates import values_for
 from ..latent_features.base import data_of_thali
 from ..latent_features.likelihoods.best_worst import RANKING
 from ..prepared import Prepared
+from .covariates import own_names
 from .fit import checked_aspects, estimate, vanishing
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ class MaximumLikelihoodElimination(Model):
         nothing. None: "davidson" if there are ties.
     best_worst : {"ranking", "reversed"}
         By which rule best and worst of a set are chosen, as in `EliminationByAspects`.
+    covariates : list of str, optional
+        Which covariates of the comparisons count, as in `EliminationByAspects`. Those of options take the place of own
+        worths: the worth of an option is exp(x'b).
 
     Attributes
     ----------
@@ -85,12 +90,14 @@ class MaximumLikelihoodElimination(Model):
         lapse: float | None = None,
         ties: str | None = None,
         best_worst: str = RANKING,
+        covariates: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
         self.lapse = lapse
         self.ties = ties
         self.best_worst = best_worst
+        self.covariates = covariates
 
     def __repr__(self) -> str:
         """The call that makes it, that of `EliminationByAspects`, whose default aspects are others."""
@@ -140,8 +147,8 @@ class MaximumLikelihoodElimination(Model):
         return Prepared(self._lapse())
 
     def _counted(self, data: Any) -> Any:
-        """The data as the argument `ties` takes them."""
-        return counted(data, self.ties, ("davidson", *CONVERSIONS))
+        """The data as the arguments `ties` and `covariates` take them."""
+        return with_covariates(counted(data, self.ties, ("davidson", *CONVERSIONS)), self.covariates)
 
     def _lapse(self) -> float:
         """The lapse that `fit` uses."""
@@ -201,6 +208,35 @@ class MaximumLikelihoodElimination(Model):
     def tie_std_error_(self) -> float | None:
         """Standard error of `tie_`."""
         return self._maximum().tie_std_error
+
+    def covariate_effects(self) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate: estimate, std_error (over people as those of weights), z and p_value (Wald test that it
+            has no effect; see also `thali.likelihood_ratio`), lower and upper (95 % interval), odds (the factor
+            exp(estimate) of the odds).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
+        >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
+        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+        >>> model.covariate_effects()["odds"].round(3).to_dict()
+        {'order': 1.155}
+        """
+        from .covariates import covariate_table
+
+        return covariate_table(self._maximum())
 
     @property
     def log_likelihood_(self) -> float:
@@ -371,13 +407,16 @@ class MaximumLikelihoodElimination(Model):
             table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
         return table
 
-    def predict_proba(self, sets: Any) -> "np.ndarray | list[np.ndarray]":
+    def predict_proba(self, sets: Any, covariates: Any = None) -> "np.ndarray | list[np.ndarray]":
         """Choice probabilities at the estimates, lapse included.
 
         Parameters
         ----------
         sets : list of (a, b), list of lists, or Choices
             Labels of the options that are offered together.
+        covariates : mapping or DataFrame, optional
+            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
+            1}`` where a is shown first. Those not named are 0.
 
         Returns
         -------
@@ -390,25 +429,33 @@ class MaximumLikelihoodElimination(Model):
         Raises
         ------
         ArgumentError
-            If a label is unknown, or an entry is not two different options or more.
+            If a label or a covariate is unknown, or an entry is not two different options or more.
         """
         from ..latent_features.answers.predict import has_answers, places_of
 
         found = self._maximum()
         places, paired = places_of(sets, list(found.data.labels))
         if paired:
-            return found.probabilities(*np.array(places).T)
+            return found.probabilities(*np.array(places).T, self._values(covariates, len(places)))
+        if covariates is not None:
+            raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
         if has_answers(sets):
             return [found.answer_probabilities(each) for each in places]
         return [found.set_probabilities(each) for each in places]
 
-    def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":
+    def _values(self, covariates: Any, count: int) -> np.ndarray:
+        """The covariates of so many predicted comparisons."""
+        return values_for(covariates, list(own_names(self._maximum().data)), count)
+
+    def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates.
 
         Parameters
         ----------
         pairs : list of (a, b)
             Labels of two different options each.
+        covariates : mapping or DataFrame, optional
+            As of `predict_proba`.
 
         Returns
         -------
@@ -428,7 +475,7 @@ class MaximumLikelihoodElimination(Model):
         found = self._maximum()
         labels = list(found.data.labels)
         first, second = tied_places(pairs, labels, found.tie is not None or self.ties == "davidson")
-        p = found.probabilities(first, second)
+        p = found.probabilities(first, second, self._values(covariates, len(first)))
         return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
 
 
