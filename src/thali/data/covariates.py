@@ -234,8 +234,13 @@ def _numbers(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray
 
 
 def _indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
-    """A column of categories: for each but the first, in which rows it stands."""
+    """A column of categories: for each but the first in the alphabet, or in their order, in which rows it stands."""
+    import pandas as pd
+
     codes, levels = coded(frame, name)
+    if not isinstance(frame[name].dtype, pd.CategoricalDtype):
+        order = np.argsort(np.argsort(levels))
+        codes, levels = order[codes], sorted(levels)
     there = np.unique(codes)
     if len(there) == 1:
         raise _constant(name, repr(levels[there[0]]))

@@ -80,9 +80,10 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     still = vectors[owners.shape[1] :, values <= FEWEST * values[-1]]
     loose = [name for name, row in zip(names, still, strict=True) if np.abs(row).max(initial=0.0) > _ROUNDING]
     if loose:
+        what = f"effect of {loose[0]!r}" if len(loose) == 1 else f"effects of {shorten(loose)} from each other or"
         raise DataError(
-            f"The comparisons cannot tell the effects of {shorten(loose)} from each other, or from the weights: they"
-            " can change together without any choice probability changing; leave some of them out, or use ",
+            f"The comparisons cannot tell the {what} from the weights, because they can change together without any"
+            " choice probability changing; leave a covariate out, or use ",
             Setting("method", "mcmc"),
             ".",
         )

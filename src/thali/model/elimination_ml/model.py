@@ -167,6 +167,11 @@ class MaximumLikelihoodElimination(Model):
         return self._maximum().lapse
 
     @property
+    def covariates_(self) -> tuple[str, ...]:
+        """The covariates that the fit used."""
+        return own_names(self._maximum().data)
+
+    @property
     def weights_(self) -> "pandas.Series":
         """The weight of each aspect; they sum to 1. The unique aspects come first, with the labels of the options."""
         import pandas as pd
@@ -445,7 +450,9 @@ class MaximumLikelihoodElimination(Model):
 
     def _values(self, covariates: Any, count: int) -> np.ndarray:
         """The covariates of so many predicted comparisons."""
-        return values_for(covariates, list(own_names(self._maximum().data)), count)
+        data = self._maximum().data
+        options = data.covariates.options if own_names(data) else np.zeros((1, 0))
+        return values_for(covariates, own_names(data), options, count)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates.

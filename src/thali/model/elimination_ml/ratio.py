@@ -96,6 +96,9 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
     rows = [(len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)]
     columns = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
+    if own_names(large.data):
+        rows = [(row[0], len(own_names(f.data)), *row[1:]) for row, f in zip(rows, (small, large), strict=True)]
+        columns.insert(1, "covariates")
     return LikelihoodRatio(
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),

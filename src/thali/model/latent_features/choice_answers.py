@@ -30,6 +30,31 @@ class ChoiceAnswers(LatentFeatures):
 
         return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
 
+    @property
+    def covariates_(self) -> tuple[str, ...]:
+        """After `fit`: the covariates of comparisons and of options that it used."""
+        from .answers.covariates import names_in
+
+        return names_in(self._fitted())
+
+    def covariate_effects(self) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the probability
+            that it is positive) and odds (the factor exp(mean) of the odds).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .answers.covariates import effects_table
+
+        return effects_table(self._fitted())
+
     def ranks(self) -> "pandas.DataFrame":
         """The posterior of each option's rank by utility, the weight of all its aspects.
 

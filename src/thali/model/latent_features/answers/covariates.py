@@ -1,6 +1,6 @@
 """What covariates of comparisons and of options do to choice probabilities, draw by draw."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from thali.errors import ArgumentError
 from .columns import Columns
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
     from thali.data.covariates import Covariates
@@ -70,10 +71,10 @@ def parts_of(covariates: "Covariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
     return variables, {DIMENSION: names}
 
 
-def names_in(tree: "xarray.DataTree") -> list[str]:
+def names_in(tree: "xarray.DataTree") -> tuple[str, ...]:
     """The covariates of a posterior."""
     constant = tree["constant_data"].dataset
-    return list(map(str, constant[DIMENSION].values)) if DIMENSION in constant else []
+    return tuple(map(str, constant[DIMENSION].values)) if DIMENSION in constant.coords else ()
 
 
 def beta_of(tree: "xarray.DataTree") -> np.ndarray:
@@ -93,8 +94,9 @@ def cells_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
     return {"pair": np.arange(len(wins)), "wins": wins, "losses": losses, "ties": ties, "x": np.zeros((len(wins), 0))}
 
 
-def values_for(given: Any, names: list[str], count: int) -> np.ndarray:
-    """x (pairs, covariates) of predictions: the numbers given by name, one for each pair or one for all, else 0."""
+def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int) -> np.ndarray:
+    """x (pairs, covariates) of predictions: the numbers given by name, one for each pair or one for all, else 0;
+    `options`: the covariates of options, which are known already."""
     x = np.zeros((count, len(names)))
     if given is None:
         return x
@@ -106,6 +108,8 @@ def values_for(given: Any, names: list[str], count: int) -> np.ndarray:
         if name not in names:
             known = f"known are {shorten(names, 12)}" if names else "the model was fitted without any"
             raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
+        if options[:, names.index(name)].any():
+            raise ArgumentError(f"The covariate {name!r} is one of options, and known already; leave it out.")
         try:
             x[:, names.index(name)] = np.asarray(given[name], float)
         except (TypeError, ValueError):
@@ -115,3 +119,18 @@ def values_for(given: Any, names: list[str], count: int) -> np.ndarray:
     if not np.isfinite(x).all():
         raise ArgumentError("The covariates of a prediction must be finite numbers.")
     return x
+
+
+def effects_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """A row a covariate: mean, sd, low, high, above_0, odds."""
+    import pandas as pd
+
+    from thali._tables import Table
+    from thali.posterior.interval import TAILS
+
+    names = names_in(tree)
+    beta = beta_of(tree) if names else np.zeros((1, 0))
+    low, high = np.quantile(beta, TAILS, axis=0)
+    mean = beta.mean(axis=0)
+    columns = {"mean": mean, "sd": beta.std(axis=0), "low": low, "high": high, "above_0": (beta > 0.0).mean(axis=0)}
+    return Table(columns | {"odds": np.exp(mean)}, index=pd.Index(names, name="covariate", dtype=object))

@@ -79,14 +79,16 @@ def errors_of_predictions(
     return found if paired else np.split(found, np.cumsum(sizes)[:-1])
 
 
-def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:
-    """The probability that the first option of a pair is chosen over the second, in every draw (chain, draw)."""
+def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str], covariates: Any = None, count: int = 1) -> np.ndarray:
+    """The probability that the first option of a pair is chosen over the second, in every draw, for so many different
+    covariates (chain, draw, count)."""
     tree = of_choices(tree, "a probability")
     posterior = tree["posterior"].dataset
     labels = [str(label) for label in posterior["option"].values]
-    first, second = (np.array([labels.index(label)]) for label in pair)
-    draws = probability_draws(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
-    return draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"])
+    first, second = (np.full(count, labels.index(label)) for label in pair)
+    lift, lapse = lift_for(tree, [pair] * count, covariates), float(tree["constant_data"].dataset["lapse"])
+    draws = probability_draws(columns_of(tree), first, second, lapse, lift)
+    return draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"], count)
 
 
 def lift_for(tree: "xarray.DataTree", sets: Any, covariates: Any) -> Lift | None:
@@ -97,7 +99,9 @@ def lift_for(tree: "xarray.DataTree", sets: Any, covariates: Any) -> Lift | None
     places, paired = places_of(sets, [str(label) for label in posterior["option"].values])
     if not paired:
         raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
-    x = values_for(covariates, names_in(tree), len(places))
+    names, constant = names_in(tree), tree["constant_data"].dataset
+    options = constant["option_values"].values if names else np.zeros((1, 0))
+    x = values_for(covariates, names, options, len(places))
     return Lift(beta_of(tree), x) if x.shape[1] else None
 
 
