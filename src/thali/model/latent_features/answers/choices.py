@@ -36,7 +36,7 @@ def choices_part(
     constants, names = {}, {}
     if beta is not None:
         assert data.covariates is not None
-        columns = with_worths(columns, data.covariates, beta)
+        columns = with_worths(columns, data.covariates.options, beta)
         constants, names = parts_of(data.covariates)
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     if beta is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import shorten, suggest
 from thali.errors import ArgumentError
 
-from .columns import Columns
+from .columns import Columns, columns_of
 
 if TYPE_CHECKING:
     import pandas
@@ -41,13 +41,29 @@ def coefficients(own: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
     return np.stack([np.atleast_1d(own[parameter(name)]) for name in names], axis=-1)
 
 
-def with_worths(columns: Columns, covariates: "Covariates", beta: np.ndarray) -> Columns:
+def with_worths(columns: Columns, options: np.ndarray, beta: np.ndarray) -> Columns:
     """The columns with unique weights times exp(x'beta) of the options; a common factor does not matter."""
-    if not covariates.is_of_options.any():
+    if not options.any():
         return columns
-    centred = covariates.options - covariates.options.mean(axis=0)
+    centred = options - options.mean(axis=0)
     factor = np.exp(np.clip(beta @ centred.T, -FARTHEST, FARTHEST))
     return columns._replace(unique_weights=columns.unique_weights * factor)
+
+
+def as_drawn(tree: "xarray.DataTree") -> Columns:
+    """The columns of a posterior with the own weights that were drawn, without what covariates of options do."""
+    columns = columns_of(tree)
+    if not names_in(tree):
+        return columns
+    return with_worths(columns, tree["constant_data"].dataset["option_values"].values, -beta_of(tree))
+
+
+def own_draws(tree: "xarray.DataTree", names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The draws of a likelihood's own parameters by their names, chain after chain."""
+    known = names_in(tree)
+    of_covariates = dict(zip(map(parameter, known), beta_of(tree).T if known else (), strict=True))
+    posterior = tree["posterior"].dataset
+    return {name: of_covariates[name] if name in of_covariates else posterior[name].values.ravel() for name in names}
 
 
 def lifted(ij: np.ndarray, ji: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
