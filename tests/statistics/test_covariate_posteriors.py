@@ -173,3 +173,14 @@ def test_joint_distribution(unique, ties, rounds):
     likelihood = Elimination(0.05, unique=unique, ties=ties, covariates=data.covariates.names)
     found = joint_distribution_test(IndianBuffet(), likelihood, data, expected, rounds)
     assert max(abs(z) for z in found.values()) < LIMIT, found
+
+
+@pytest.mark.parametrize("rounds", [10_000, pytest.param(300_000, marks=pytest.mark.long)])
+def test_joint_distribution_of_covariates_of_options(rounds):
+    expected = {"coefficient": 0.0, "coefficient^2": 1.0, "positive coefficient": 0.5, "unique weight": 4.0}
+    expected |= {"share of 0": 0.25, "share of 0^2": 0.1, "light unique": 1 - math.exp(-0.5)}
+    described = pd.DataFrame({"price": [3.0, 1.0, -1.0, 0.5], "kind": list("aabb")}, index=list("0123"))
+    data = random_comparisons(4, seed=4, most=2).with_option_covariates(described)
+    likelihood = Elimination(0.05, shared=False, covariates=data.covariates.names)
+    found = joint_distribution_test(th.priors.Given(np.zeros((4, 0))), likelihood, data, expected, rounds)
+    assert max(abs(z) for z in found.values()) < LIMIT, found

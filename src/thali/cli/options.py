@@ -18,6 +18,7 @@ from thali.model.options import (
     HOME,
     LOSSES,
     OF_TABLES,
+    OPTION_COVARIATES,
     REJECTED,
     RESULT,
     SECOND,
@@ -59,7 +60,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in OF_TABLES),
+    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES)),
 )
 
 LEADERBOARD = (

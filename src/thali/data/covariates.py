@@ -79,7 +79,7 @@ class Covariates(Frozen):
     @property
     def is_of_options(self) -> np.ndarray:
         """Which covariates describe options."""
-        return self.options.any(axis=0)
+        return np.asarray(self.options.any(axis=0))
 
     @classmethod
     def of_rows(

@@ -15,6 +15,7 @@ from .table import Table, in_file, load
 # Options that name a column: only layouts that know all of those given are tried.
 COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
 COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative")
+COVARIATES = "covariates"  # which names several
 
 
 class RecognitionError(DataError):
@@ -103,7 +104,7 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
         If a label of a square is missing or occurs twice, or rows end early in a table that is no triangle.
     """
     tried = [layout for layout in layouts if not kinds or layout.kind in kinds]
-    columns = {name for name, value in options.items() if name in COLUMNS and value is not None}
+    columns = {name for name, value in options.items() if name in (*COLUMNS, COVARIATES) and value is not None}
     tried = [layout for layout in tried if columns <= set(layout.options)] or tried
     named = [layout for layout in tried if any(options.get(name) is not None for name in layout.named_by)]
     triangles = {layout.name for layout in tried if layout.triangle}

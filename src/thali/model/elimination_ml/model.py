@@ -441,7 +441,8 @@ class MaximumLikelihoodElimination(Model):
         found = self._maximum()
         places, paired = places_of(sets, list(found.data.labels))
         if paired:
-            return found.probabilities(*np.array(places).T, self._values(covariates, len(places)))
+            first, second = np.array(places).T
+            return found.probabilities(first, second, self._values(covariates, len(places)))
         if covariates is not None:
             raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
         if has_answers(sets):

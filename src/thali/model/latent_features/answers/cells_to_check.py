@@ -1,13 +1,13 @@
-"""The cells of comparisons, whose replicates are added up to those of pairs."""
+"""The cells of comparisons, whose replicates and probabilities are put together for pairs."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .columns import Columns
+from .columns import Columns, columns_of
 from .covariates import Lift, beta_of, cells_of, names_in
-from .probabilities import BLOCK, probability_blocks
+from .probabilities import BLOCK, probability_blocks, probability_draws
 
 if TYPE_CHECKING:
     import xarray
@@ -72,3 +72,19 @@ def cells_to_check(tree: "xarray.DataTree", outcomes: int, columns: Columns, dra
         lift=Lift(beta_of(tree)[draws], cells["x"]) if names_in(tree) else None,
         lapse=float(constant["lapse"]),
     )
+
+
+def compared_draws(tree: "xarray.DataTree", pairs: np.ndarray) -> np.ndarray:
+    """p̃ of some compared pairs in every draw (draws, pairs): the mean over the covariates of their comparisons."""
+    constant, columns = tree["constant_data"].to_dataset(), columns_of(tree)
+    first, second, lapse = constant["first"].values[pairs], constant["second"].values[pairs], float(constant["lapse"])
+    if not names_in(tree):
+        return probability_draws(columns, first, second, lapse)
+    cells, beta, found = cells_of(tree), beta_of(tree), np.empty((columns.n_draws, len(pairs)))
+    n = cells["wins"] + cells["ties"] + cells["losses"]
+    for k, pair in enumerate(pairs):
+        rows = np.flatnonzero(cells["pair"] == pair)
+        a, b = np.full(len(rows), first[k]), np.full(len(rows), second[k])
+        p = probability_draws(columns, a, b, lapse, Lift(beta, cells["x"][rows]))
+        found[:, k] = p @ n[rows] / n[rows].sum()
+    return found

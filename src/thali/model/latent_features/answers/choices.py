@@ -122,4 +122,5 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
     if tie is None:
         return xlogy(counts.wins, p) + xlogy(counts.losses, q)
     of_outcome = np.moveaxis(outcomes(p, q, tie[:, None]), -1, 0)
-    return sum(xlogy(n, each) for n, each in zip((counts.wins, counts.tied, counts.losses), of_outcome, strict=True))
+    terms = [xlogy(n, p) for n, p in zip((counts.wins, counts.tied, counts.losses), of_outcome, strict=True)]
+    return np.sum(terms, axis=0)

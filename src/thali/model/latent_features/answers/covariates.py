@@ -1,6 +1,7 @@
 """What covariates of comparisons and of options do to choice probabilities, draw by draw."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ def with_worths(columns: Columns, options: np.ndarray, beta: np.ndarray) -> Colu
         return columns
     centred = options - options.mean(axis=0)
     factor = np.exp(np.clip(beta @ centred.T, -FARTHEST, FARTHEST))
-    return columns._replace(unique_weights=columns.unique_weights * factor)
+    return replace(columns, unique_weights=columns.unique_weights * factor)
 
 
 def as_drawn(tree: "xarray.DataTree") -> Columns:

@@ -240,7 +240,7 @@ class Elimination:
             return compiled_best_worst(data, self.lapse, self.best_worst)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse) if self.shared else compiled_luce_sets(data, self.lapse)
-        return compiled_pairs(data, float(self.lapse), self.unique, self.ties, bool(self.covariates))
+        return compiled_pairs(data, float(self.lapse), self.unique, self.ties, shape, rate)
 
     def held_to(self, data: Any) -> "Elimination":
         """The likelihood itself: no prior of it depends on the data."""

@@ -315,10 +315,10 @@ def total(pairs: Any, c: Any) -> Any:
 
 
 def lay_out(
-    cls: type[Any], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, x: Any = None
+    cls: type[Any], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, x: Any = None, **further: Any
 ) -> Any:
     """Arrange pairs (first[p], second[p]), with their covariates x[p], into blocks; vectorised, memory proportional to
-    the pairs."""
+    the pairs. `further` fields of the class are as they stand."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
     own_wins = np.concatenate([wins, losses]).astype(float)
@@ -351,6 +351,7 @@ def lay_out(
         scale=1.0 - lapse,
         base=lapse / 2.0,
         **covariates,
+        **further,
     )
 
 

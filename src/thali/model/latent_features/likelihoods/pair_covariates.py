@@ -4,8 +4,12 @@
 
 then the lapse, and the ties. A pair has a lane for each different x, in which the weight of its own side is lifted by
 exp(x'beta), and by the inverse in the copy among its neighbour's blocks.
+
+Covariates of options are those of all their comparisons, x_i - x_j. Then beta + d with own weights u_i exp(-x_i d)
+makes the same choices: a slice sampler moves along that line, too, on which only the priors count.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +51,10 @@ class PairsWithCovariates(NamedTuple):
     scale: float
     base: float
     x: np.ndarray  # (covariates, blocks, WIDTH)
+    options: np.ndarray  # (covariates, options) their parts that are of options, with mean 0; 0: of comparisons
+    of_options: np.ndarray  # (covariates,) bool: whether they are of options, which share no aspect
+    shape: float  # of the prior of own weights
+    rate: float
 
 
 class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
@@ -125,6 +133,45 @@ def log_density_of_coefficient(pairs: Any, c: Any, b: Any, m: Any, value: Any) -
     return b.real[BETA] * sum_of_terms(pairs, c, m, step) - 0.5 * value * value
 
 
+@part
+def log_density_of_step(pairs: Any, c: Any, b: Any, m: Any, step: Any) -> Any:
+    """Log density of a step of coefficient m that own weights make up for, by the priors of both."""
+    value = c.real[COEFFICIENTS + m] + step
+    total = -0.5 * value * value
+    for i in range(pairs.options.shape[1]):
+        total -= pairs.shape * step * pairs.options[m, i]
+        total -= pairs.rate * b.s[i] * math.exp(min(-step * pairs.options[m, i], 700.0))
+    return total
+
+
+@scalar
+def draw_along_own_weights(pairs: Any, rng: np.random.Generator, c: Any, b: Any, m: Any) -> None:
+    """A step of coefficient m by a slice sampler with stepping out, with the own weights that keep all worths."""
+    level = log_density_of_step(pairs, c, b, m, 0.0) - rng.standard_exponential()
+    low = -rng.random()
+    high = low + 1.0
+    while log_density_of_step(pairs, c, b, m, low) > level:
+        low -= 1.0
+    while log_density_of_step(pairs, c, b, m, high) > level:
+        high += 1.0
+    while True:
+        step = low + (high - low) * rng.random()
+        if log_density_of_step(pairs, c, b, m, step) >= level or step == 0.0:
+            break
+        if step < 0.0:
+            low = step
+        else:
+            high = step
+    c.real[COEFFICIENTS + m] += step
+    for i in range(pairs.options.shape[1]):
+        b.s[i] *= math.exp(-step * pairs.options[m, i])
+    for i in range(pairs.options.shape[1]):
+        for v in range(pairs.start[i], pairs.start[i + 1]):
+            for t in range(WIDTH):
+                c.block[v, OWN + t] = b.s[i]
+                c.block[v, OTHER + t] = b.s[pairs.neighbour[v, t]]
+
+
 @scalar
 def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Each coefficient in turn, by a slice sampler with stepping out from the prior's deviation (Neal 2003)."""
@@ -147,6 +194,10 @@ def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> N
                 high = drawn
         c.real[COEFFICIENTS + m] = drawn
         fill_lifts(pairs, c)
+    for m in range(pairs.x.shape[0]):
+        if pairs.of_options[m]:
+            draw_along_own_weights(pairs, rng, c, b, m)
+    fill_lifts(pairs, c)
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):
             store(pairs, c, v, t, c.block[v, OWN + t], c.block[v, OTHER + t])

@@ -53,12 +53,18 @@ CLASSES: dict[tuple[bool, bool], type[Pairs]] = {  # by whether there are unique
 }
 
 
-def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool, covariates: bool) -> Any:
-    """The pairs as the samplers read them, and a function that makes a chain's cache."""
-    cls, cells = (WITH_COVARIATES if covariates else CLASSES)[unique, ties], data.cells
+def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool, shape: float, rate: float) -> Any:
+    """The pairs as the samplers read them, and a function that makes a chain's cache; shape and rate are those of the
+    prior of own weights."""
+    known, cells, further = data.covariates, data.cells, {}
+    cls = (CLASSES if known is None else WITH_COVARIATES)[unique, ties]
+    if known is not None:
+        of_options = known.is_of_options
+        centred = np.ascontiguousarray((known.options - known.options.mean(axis=0)).T)
+        further = {"options": centred, "of_options": of_options, "shape": float(shape), "rate": float(rate)}
     counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
-    x = cells.x if covariates else None
-    pairs = lay_out(cls, data.n_options, cells.first, cells.second, *counts, lapse, x)
+    x = None if known is None else cells.x
+    pairs = lay_out(cls, data.n_options, cells.first, cells.second, *counts, lapse, x, **further)
     return pairs, partial(empty_cache, ties=float(data.tied.sum()), covariates=cells.x.shape[1])
 
 
