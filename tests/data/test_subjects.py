@@ -82,7 +82,7 @@ def test_people_of_trials_are_the_columns_that_describe_them():
     for people, subject, wrong in (
         (["left"], "who", "'left' differs within a person"),
         (["minute"], "who", "There is no column 'minute'"),
-        (["age"], None, "no column says who answered; name it by `subject`"),
+        (["age"], None, "no column says who did; name it by `subject`"),
     ):
         with pytest.raises(DataError, match=wrong):
             read(frame, subject=subject, people=people)

@@ -120,6 +120,8 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
             raise _ambiguous(sure, kinds)
         if table.short_rows and not (sure and sure[0].layout in triangles):
             raise DataError(table.short_rows)
+        if not sure and options.get(COVARIATES) is not None:
+            raise RecognitionError(_no_order(table), (), kinds)
         if not sure:
             others = [layout for layout in layouts if layout not in tried]
             raise _unknown(table, tried, [each for each in _matches(others, table, {}) if each.sure], kinds)
@@ -168,6 +170,21 @@ def _unknown(table: Table, tried: list[Layout], others: list[Reading], wanted: t
     name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
     message = Message(f"{found}. Nearest is a {layout.name}, but for {lack.what}", name, f"; it has {layout.expected}.")
     return RecognitionError(message, (), wanted, layout.name)
+
+
+def _no_order(table: Table) -> Message:
+    """The error about a table with covariates that does not say which option was first."""
+    return Message(
+        "Covariates describe comparisons for the first option over the second, and the columns "
+        f"{shorten(table.names, 12)} do not say which was first; have a trial a row, with the columns 'left', 'right' and "
+        "'chosen', or name them by ",
+        Argument("first"),
+        ", ",
+        Argument("second"),
+        " and ",
+        Argument("chosen"),
+        ".",
+    )
 
 
 def _either(kinds: tuple[str, ...]) -> str:
