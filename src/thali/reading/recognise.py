@@ -176,8 +176,8 @@ def _no_order(table: Table) -> Message:
     """The error about a table with covariates that does not say which option was first."""
     return Message(
         "Covariates describe comparisons for the first option over the second, and the columns "
-        f"{shorten(table.names, 12)} do not say which was first; have a trial a row, with the columns 'left', 'right' and "
-        "'chosen', or name them by ",
+        f"{shorten(table.names, 12)} do not say which was first; have a trial a row, with the columns 'left', 'right' "
+        "and 'chosen', or name them by ",
         Argument("first"),
         ", ",
         Argument("second"),
