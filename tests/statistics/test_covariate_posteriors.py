@@ -18,6 +18,7 @@ from thali.model.latent_features.likelihoods.pair_blocks import TIE
 from thali.model.latent_features.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
 from thali.model.latent_features.priors.ibp import IndianBuffet
 from thali.model.latent_features.state import BETA, Model
+from thali.model.latent_features.weight_priors import EXPONENTIAL
 from thali.testing import naive
 from thali.testing.joint import joint_distribution_test
 
@@ -95,7 +96,7 @@ def built(data, lapse, unique, covariates):
     rng, n = np.random.default_rng(3), data.n_options
     likelihood = Elimination(lapse, unique != NO_UNIQUE, data.n_ties > 0, covariates=data.covariates.names)
     compiled, make = likelihood.compiled(data)
-    model = Model(IndianBuffet().compiled(n), compiled, 1.0, 1.0, 2, n - 1, unique, False)
+    model = Model(IndianBuffet().compiled(n), compiled, EXPONENTIAL, 2, n - 1, unique, False)
     own = np.zeros(n) if unique == NO_UNIQUE else 3.0 + rng.random(n)
     state, cache = make_state(model, make, rng.random((n, 4)) < 0.5, rng.gamma(2.0, size=4), own)
     cache.real[COEFFICIENTS:] = covariates
