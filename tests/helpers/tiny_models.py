@@ -24,7 +24,7 @@ def _pairs():
 def _described_pairs():
     """As many comparisons, of which it is known which option was first."""
     frame = _pairs()[0].to_frame()
-    turned = np.arange(len(frame)) % 2 == 1
+    turned = np.arange(len(frame)) % 3 == 1
     left, right = (frame[side].astype(str).to_numpy() for side in ("chosen", "rejected"))
     trials = {"left": np.where(turned, right, left), "right": np.where(turned, left, right)}
     trials |= {"winner": np.where(turned, "right", "left"), "count": frame["count"].to_numpy()}

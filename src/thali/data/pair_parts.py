@@ -46,7 +46,8 @@ class PairParts(PairRows):
 
         Examples
         --------
-        >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+        >>> import thali as th
+        >>> data = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
         >>> data.subset(["milk", "tea"]).counts
         array([[0, 1],
                [9, 0]])
@@ -113,7 +114,8 @@ class PairParts(PairRows):
 
         Examples
         --------
-        >>> data = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"], ties=[[0, 1], [1, 0]])
+        >>> import thali as th
+        >>> data = th.PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"], ties=[[0, 1], [1, 0]])
         >>> data
         PairedComparisons(2 options, 1 pair, 5 comparisons (1 tie), 1 component)
         >>> data.without_ties("half").wins, data.without_ties("drop").wins
@@ -293,7 +295,8 @@ class PairParts(PairRows):
 
         Examples
         --------
-        >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
+        >>> import thali as th
+        >>> data = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
         >>> data.without_pair("milk", "tea")
         PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)
         """

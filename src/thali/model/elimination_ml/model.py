@@ -4,20 +4,17 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._described import Facts
 from thali._labels import plural
 from thali.errors import ArgumentError, ThaliWarning
 
-from ..base import Job, Model
+from ..base import Job
 from ..counted_ties import CONVERSIONS, counted, has_ties, with_covariates
-from ..latent_features.answers.covariates import values_for
 from ..latent_features.base import data_of_thali
 from ..latent_features.likelihoods.best_worst import RANKING
 from ..prepared import Prepared
-from .covariates import own_names
 from .fit import checked_aspects, estimate, vanishing
+from .predictions import EstimatedChoices
 
 if TYPE_CHECKING:
     import pandas
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     from .goodness import FitTest
 
 
-class MaximumLikelihoodElimination(Model):
+class MaximumLikelihoodElimination(EstimatedChoices):
     r"""Weights of known aspects by maximum likelihood: `EliminationByAspects(..., method="maximum-likelihood")`.
 
     .. math::
@@ -167,11 +164,6 @@ class MaximumLikelihoodElimination(Model):
         return self._maximum().lapse
 
     @property
-    def covariates_(self) -> tuple[str, ...]:
-        """The covariates that the fit used."""
-        return own_names(self._maximum().data)
-
-    @property
     def weights_(self) -> "pandas.Series":
         """The weight of each aspect; they sum to 1. The unique aspects come first, with the labels of the options."""
         import pandas as pd
@@ -213,35 +205,6 @@ class MaximumLikelihoodElimination(Model):
     def tie_std_error_(self) -> float | None:
         """Standard error of `tie_`."""
         return self._maximum().tie_std_error
-
-    def covariate_effects(self) -> "pandas.DataFrame":
-        """By how much a unit of each covariate changes the log odds of the first of two options.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a covariate: estimate, std_error (over people as those of weights), z and p_value (Wald test that it
-            has no effect; see also `thali.likelihood_ratio`), lower and upper (95 % interval), odds (the factor
-            exp(estimate) of the odds).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-
-        Examples
-        --------
-        >>> import pandas as pd, thali as th
-        >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
-        >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
-        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
-        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-        >>> model.covariate_effects()["odds"].round(3).to_dict()
-        {'order': 1.155}
-        """
-        from .covariates import covariate_table
-
-        return covariate_table(self._maximum())
 
     @property
     def log_likelihood_(self) -> float:
@@ -411,80 +374,6 @@ class MaximumLikelihoodElimination(Model):
         if found.tie is not None:
             table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
         return table
-
-    def predict_proba(self, sets: Any, covariates: Any = None) -> "np.ndarray | list[np.ndarray]":
-        """Choice probabilities at the estimates, lapse included.
-
-        Parameters
-        ----------
-        sets : list of (a, b), list of lists, or Choices
-            Labels of the options that are offered together.
-        covariates : mapping or DataFrame, optional
-            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
-            1}`` where a is shown first. Those not named are 0.
-
-        Returns
-        -------
-        ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
-            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the
-            probabilities of its members, in their order; of best-worst `Choices` those of the ordered pairs (best,
-            worst), the first member as the best with each of the others as the worst, then the second.
-
-        Raises
-        ------
-        ArgumentError
-            If a label or a covariate is unknown, or an entry is not two different options or more.
-        """
-        from ..latent_features.answers.predict import has_answers, places_of
-
-        found = self._maximum()
-        places, paired = places_of(sets, list(found.data.labels))
-        if paired:
-            first, second = np.array(places).T
-            return found.probabilities(first, second, self._values(covariates, len(places)))
-        if covariates is not None:
-            raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
-        if has_answers(sets):
-            return [found.answer_probabilities(each) for each in places]
-        return [found.set_probabilities(each) for each in places]
-
-    def _values(self, covariates: Any, count: int) -> np.ndarray:
-        """The covariates of so many predicted comparisons."""
-        data = self._maximum().data
-        options = data.covariates.options if own_names(data) else np.zeros((1, 0))
-        return values_for(covariates, own_names(data), options, count)
-
-    def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
-        """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates.
-
-        Parameters
-        ----------
-        pairs : list of (a, b)
-            Labels of two different options each.
-        covariates : mapping or DataFrame, optional
-            As of `predict_proba`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If a label is unknown, an entry is not two different options, or the model knows no ties.
-        """
-        from ..latent_features.answers.predict import table_of_outcomes, tied_places
-        from ..latent_features.answers.ties import outcomes
-
-        found = self._maximum()
-        labels = list(found.data.labels)
-        first, second = tied_places(pairs, labels, found.tie is not None or self.ties == "davidson")
-        p = found.probabilities(first, second, self._values(covariates, len(first)))
-        return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
 
 
 def estimates_of_choices(model: Any, what: str) -> "Estimates":
