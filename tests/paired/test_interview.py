@@ -118,6 +118,12 @@ def test_an_interview_goes_on_from_its_log(tmp_path):
     assert again.standing().sentence == "Nothing has been asked yet."
 
 
+def test_few_answers_may_look_like_a_table_of_sums(tmp_path):
+    """Whoever wins against all others has the sums of their rows and columns in a square of counts."""
+    (log := tmp_path / "log.csv").write_text("first,second,chosen\ntea,milk,tea\ntea,beer,tea\ntea,wine,tea\n")
+    assert th.paired.Interview(OPTIONS, log=log, random_seed=1).standing().best == "tea"
+
+
 def test_sides_change(tmp_path):
     found = th.paired.adaptive(best_of, OPTIONS, goal="everything", questions=12, random_seed=2)
     assert 0 < sum(answer.first == answer.chosen for answer in found.answers) < 12

@@ -232,16 +232,14 @@ def has_ended(interview: Interview, questions: int | None, sure: float) -> bool:
 
 
 def _comparisons(answers: list[Answer], options: tuple[str, ...]) -> PairedComparisons:
-    place = {label: k for k, label in enumerate(options)}
-    counts, ties = np.zeros((2, len(options), len(options)))
-    for first, second, chosen in answers:
-        a, b = place[first], place[second]
-        if chosen == TIE:
-            ties[a, b] += 1
-            ties[b, a] += 1
-        else:
-            counts[(a, b) if chosen == first else (b, a)] += 1
-    return PairedComparisons(counts, options, ties if ties.any() else None)
+    import pandas as pd
+
+    rows = [(a, b, 0, 1) if c == TIE else (c, b if c == a else a, 1, 0) for a, b, c in answers]
+    frame = pd.DataFrame(rows, columns=["chosen", "rejected", "count", "ties"])
+    ties = "ties" if frame["ties"].any() else None
+    return PairedComparisons.from_frame(
+        frame.drop(columns=[] if ties else ["ties"]), "chosen", "rejected", "count", ties=ties, labels=options
+    )
 
 
 def _read_log(path: Path, options: tuple[str, ...]) -> list[Answer]:
