@@ -22,6 +22,15 @@ SQUARE = ",tea,milk,beer,wine\ntea,1,.7,.1,.2\nmilk,.7,1,.2,.1\nbeer,.1,.2,1,.8\
 RANKING = "person,1st,2nd,3rd\n" + "".join(
     f"p{k},{','.join(('tea', 'milk', 'beer') if k % 3 else ('beer', 'tea', 'milk'))}\n" for k in range(12)
 )
+TRIPLETS = "left,middle,right,odd\n" + "".join(
+    f"{a},{b},{c},{odd}\n" * 6
+    for a, b, c, odd in (
+        ("tea", "milk", "beer", "beer"),
+        ("wine", "tea", "milk", "wine"),
+        ("beer", "tea", "wine", "tea"),
+        ("milk", "wine", "beer", "milk"),
+    )
+)
 EXPERIMENT = "respondent,task,alternative,chosen,price,size\n" + "".join(
     f"r{r},{t},{a},{int(a == (t + r) % 2)},{1 + (t + a * r) % 3},{'SL'[(t + r + a) % 2]}\n"
     for r in range(6)
@@ -167,6 +176,7 @@ def test_from_a_file_to_its_report(user):
         ("pairs", PAIRS, {}),
         ("square", SQUARE, {"Standard deviation of a similarity": "0.1"}),
         ("ranking", RANKING, {}),
+        ("triplets", TRIPLETS, {}),
         ("experiment", EXPERIMENT, {}),
     ],
 )
@@ -205,6 +215,39 @@ def test_the_whole_path(user, name, content, options):
             with user.page.expect_download() as sent:
                 user.click(button)
             assert Path(sent.value.path()).stat().st_size > 500
+
+
+def test_an_interview(user, folder, start):
+    user.page.get_by_text("Begin an interview").click()
+    user.page.get_by_label("The options, one a line").fill("tea\ntea")
+    user.click("Begin")
+    user.sees("both 'tea'")
+    user.said.clear()  # the browser's console names the answer 400
+    user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\n\nbeer")
+    everywhere(user, "interview-begin")
+    user.click("Begin")
+    user.heading("Which do you choose?")
+    user.sees("Question 1.")
+    everywhere(user, "interview-first")
+    asked = user.page.locator(".choice").all_inner_texts()
+    user.page.keyboard.press("1")
+    user.sees("Question 2.")
+    everywhere(user, "interview")
+    user.page.locator(".choice").nth(1).click()
+    user.sees("Question 3.")
+    user.page.keyboard.press("Backspace")
+    user.sees("Question 2.")
+    user.page.keyboard.press("3")
+    user.sees("Question 3.")
+    (log,) = folder.glob("*/answers.csv")
+    rows = log.read_text().splitlines()
+    assert rows[1] == ",".join([*asked, asked[0]]) and rows[2].endswith(",tie") and len(rows) == 3
+    user.page.reload()
+    user.sees("Question 3.")
+    user.click("End, and look at the answers")
+    user.heading("What was read")
+    user.sees("2 comparisons (1 tie)")
+    user.look()
 
 
 def begin_long_fit(user, draws):
