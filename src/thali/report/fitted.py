@@ -91,8 +91,9 @@ def _certainty(model: Any) -> Section:
 
 
 def _draws_of(model: Any) -> Any:
-    """The posterior; None where the fit made no draws, as some methods do."""
-    return getattr(model, "posterior_", None)
+    """The posterior; None where the fit made no draws, or a single point, as some methods do."""
+    tree = getattr(model, "posterior_", None)
+    return None if tree is None or tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] == 1 else tree
 
 
 def _settings(model: "Model", command: str) -> Section:

@@ -4,8 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._labels import plural
+from thali.report.answers.additive import POINTLESS
+
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
+from ..text import align
 from . import Fitted
 from .shared import (
     and_others,
@@ -46,6 +50,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     from thali.plots.overlap import MAX_OBJECTS
 
     model = fitted.model
+    if model.method == "map":
+        return _answer_of_point(fitted)
     if kind_of(model.posterior_) == TRIPLETS:
         return _answer_of_triplets(fitted)
     check = model.check(fitted.run.get("random_seed") or 0)
@@ -103,6 +109,39 @@ def _answer_of_triplets(fitted: Fitted) -> Answer:
             **ranks,
         },
         without_empty(pictures, model.posterior_),
+    )
+
+
+def _answer_of_point(fitted: Fitted) -> Answer:
+    """The same of the most probable set of features alone, which has no intervals and nothing to check."""
+    from thali.data.kinds import TRIPLETS
+    from thali.model.latent_features.answers.kind import kind_of
+
+    model = fitted.model
+    table = model.features().drop(columns=POINTLESS, errors="ignore")
+    labels = list(map(str, model.posterior_["posterior"]["option"].values))
+    rows = [
+        ("weight", "members"),
+        *((f"{w:.3f}", ", ".join(m)) for w, m in zip(table.weight, table.members, strict=True)),
+    ]
+    posterior = model.posterior_["posterior"].dataset
+    said = [f"Log-likelihood of the data, natural logarithm: {float(posterior['log_likelihood'].item()):.3f}"]
+    if kind_of(model.posterior_) != TRIPLETS:
+        constant = [f"Additive constant: {float(posterior['constant'].item()):.3f}"] if model.constant else []
+        share = 100 * model.estimate().variance_accounted_for()
+        said = [*constant, f"Variance accounted for: {share:.1f} %", _deviation(model, model.summary()), *said]
+    pictures = drawn(model, fitted.spec)
+    return Answer(
+        "\n\n".join(
+            [
+                f"The most probable set of features that was found has {plural(len(table), 'feature')} of two objects"
+                f" or more\n{align(rows, left={1})}",
+                "\n".join(said),
+                judgement(model, fitted.words),
+            ]
+        ),
+        {"features": by_member(table, labels)},
+        without_empty({"features": pictures["features"]}, model.posterior_),
     )
 
 

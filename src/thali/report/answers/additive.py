@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from thali._labels import plural
 from thali.data.kinds import TRIPLETS
 from thali.model.latent_features.answers.kind import kind_of
 from thali.trees.tree import Tree
@@ -11,6 +12,8 @@ from ..document import Section, Table
 from .shared import estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
 
 WORST = 200  # similarities of the check that are shown
+# Columns of a table of features that say nothing of a single set of them.
+POINTLESS = ["weight_low", "weight_high", "copies", "ess", "r_hat", "converged", "probability"]
 MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
 
 
@@ -23,12 +26,14 @@ def content(model: Any) -> Content:
             " those that share it?",
         ),
         answer=_answer(model),
-        misses=missed_proportions(model) if of_triplets else _misses(model),
+        misses=None if model.method == "map" else missed_proportions(model) if of_triplets else _misses(model),
         methods=tuple(_methods(model)),
     )
 
 
 def _answer(model: Any) -> Section:
+    if model.method == "map":
+        return _point(model)
     many = model.posterior_["posterior"].sizes["option"] > MANY
     shared = model.features(similar=0.8 if many else None)
     draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
@@ -48,6 +53,18 @@ def _answer(model: Any) -> Section:
     pictures.append(picture(sentences[0], "n_features", model))
     tables = (Table("Features that several objects share", members_as_text(shared)),) if len(shared) else ()
     return Section("The answer", sentences, tuple(pictures), tables)
+
+
+def _point(model: Any) -> Section:
+    """The most probable set of features alone."""
+    found = model.features().drop(columns=POINTLESS, errors="ignore")
+    sentence = (
+        f"The most probable set of features that was found has {plural(len(found), 'feature')} of two objects or more."
+    )
+    if not len(found):
+        return Section("The answer", (sentence,))
+    drawn = picture(f"Features and the objects that have them. {sentence}", "features", model)
+    return Section("The answer", (sentence,), (drawn,), (Table("Features", members_as_text(found)),))
 
 
 def _misses(model: Any) -> Section:
