@@ -71,6 +71,18 @@ def pairs():
     return th.PairedComparisons(counts, labels="abcd")
 
 
+def described_pairs():
+    """Trials of four options in either order, with a second covariate."""
+    rows = [(a, b, "left", k - 1) for k in range(3) for a in "abcd" for b in "abcd" if a != b]
+    frame = pd.DataFrame(rows, columns=["left", "right", "chosen", "longer"])
+    return th.PairedComparisons.from_trials(frame, covariates=["order", "longer"], labels="abcd")
+
+
+def priced_pairs():
+    """Comparisons of four options with prices."""
+    return pairs().with_option_covariates(pd.DataFrame({"price": [2.0, 1.0, 0.5, 0.0]}, index=list("abcd")))
+
+
 def sets():
     """The same options, offered two, three and four at a time."""
     rows = []
@@ -123,6 +135,8 @@ def cases():
         ("pairs: ibp", eba(), pairs(), CHAIN),
         ("pairs: ibp, alpha = 2, lapse 0", eba(alpha=2.0, lapse=0.0), pairs(), CHAIN),
         ("pairs: unique aspects (BTL)", eba("unique"), pairs(), CHAIN),
+        ("pairs: ibp, covariates", eba(), described_pairs(), CHAIN),
+        ("pairs: unique aspects, covariates of options", eba("unique"), priced_pairs(), CHAIN),
         ("pairs: 2 aspects", eba(2), pairs(), CHAIN),
         ("pairs: given aspects", eba(OWNERS), pairs(), CHAIN),
         ("pairs: tree", eba(tree), pairs(), CHAIN),

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali.data.joined import with_more
 from thali.errors import DataError
 from thali.model.saved import packed, unpacked
 
@@ -95,6 +96,13 @@ def test_files_and_copies_have_them(frame):
     assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in data._repr_html_()
     assert str(data).endswith("5 subjects, 5 covariates")
     assert unpacked(packed(data)) == data
+
+
+def test_further_comparisons_do_not_join_them(frame):
+    plain = read(frame).with_covariates([])
+    for old, new in ((read(frame), plain), (plain, read(frame))):
+        with pytest.raises(DataError, match="with covariates cannot be updated by further ones; fit to all the data"):
+            with_more(old, new)
 
 
 def test_the_order_is_a_covariate(frame):
