@@ -11,6 +11,7 @@ from .saved import digest_of
 if TYPE_CHECKING:
     from thali.posterior.evidence import LogEvidence
 
+USUAL = {"draws": 1000, "tune": 200, "chains": 12, "thin": 5}  # the defaults of `log_evidence`
 LEAST_DRAWS = 10
 
 
@@ -48,6 +49,10 @@ class HasLogEvidence(RunByChains):
 
     A subclass has `log_evidence`, and `_evidence_of(data, how)` for a model that need not be fitted.
     """
+
+    def _as_data(self, data: Any) -> Any:
+        """What `fit` was given, as it is kept."""
+        return data
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> "LogEvidence":
         """The log evidence of the model with its arguments, for data as `fit` takes them."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import share
+from thali._arguments import between
 from thali._described import Described, Description, as_text
 from thali.errors import Message, Remedy
 from thali.inference.mbar import combined
@@ -48,7 +48,7 @@ class LogEvidence(Described):
         of prior x likelihood to that power) and swap_rate with the next row. Empty where the value was not found along
         temperatures.
     sensitivity : pandas.DataFrame or None
-        With ``sensitivity=True`` a row a change of the prior: log_evidence, standard_error, difference.
+        With ``sensitivity=True`` a row a change of the prior: log_evidence, standard_error and difference.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class LogEvidence(Described):
         """
         from scipy.special import stdtrit
 
-        wanted = share("probability", probability, "that of an interval")
+        wanted = between("probability", probability, "that of the interval")
         half = self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * wanted)) if self.standard_error else 0.0
         return self.value - half, self.value + half
 

@@ -29,6 +29,9 @@ PILOTS, SHARE = 4, 5  # chains by which those of the run are placed; a fifth of 
 class LatentFeatureEvidence(HasLogEvidence):
     """The method `log_evidence` of every latent-feature model."""
 
+    def _parts(self, data: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
     def log_evidence(
         self,
         draws: int = 1000,
@@ -44,9 +47,9 @@ class LatentFeatureEvidence(HasLogEvidence):
 
         .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid Z, w, \theta)\, dP(Z, w, \alpha, \theta)
 
-        Chains of their own run at temperatures from the posterior down to the prior, neighbours of which swap states; at
+        Chains of their own run at temperatures from the posterior down to the prior, and neighbours swap states; at
         infinite temperature every state is an independent draw from the prior. The draws at all temperatures are
-        combined by the multistate acceptance ratio. It needs no draw of the fit.
+        combined by the multistate acceptance ratio. The draws of the fit play no part.
 
         Parameters
         ----------
@@ -65,9 +68,9 @@ class LatentFeatureEvidence(HasLogEvidence):
         progressbar : bool
         sensitivity : bool
             Whether to find the evidence under other priors, too, which takes two to six times as long: the rate of the
-            Gamma prior of alpha (if it is learned), the shape of that of the weights, where more than proportions of
-            weights is seen their mean, and of similarities the mean of the prior of sigma squared (if sigma is learned),
-            each halved and doubled.
+            Gamma prior of alpha (if it is learned), the shape of that of the weights, their mean where more than
+            proportions of weights counts, and of similarities the mean of the prior of sigma squared (if sigma is
+            learned), each halved and doubled.
 
         Returns
         -------
@@ -169,8 +172,8 @@ def _levels(task: "Task", how: EvidenceRun, seeds: Sequence[Any], progress: Prog
     of_prior = energies(LOOKED_AT, 0, np.array([1.0, 0.0]), 1, seeds[0])[0, :, -1]
     if not np.isfinite(of_prior).any():
         raise DataError(
-            f"None of {LOOKED_AT} draws from the prior gives the data a likelihood above 0, so their evidence cannot be "
-            "found; check the likelihood, or take priors that suit the data."
+            f"None of {LOOKED_AT} draws from the prior gives the data a likelihood above 0, so their evidence cannot "
+            "be found; check the likelihood, or take priors that suit the data."
         )
     beta, draws = first_ladder(of_prior), max(LOOKED_AT, how.draws // SHARE)
     return placed(beta, energies(draws, draws, beta, PILOTS, seeds[1]))

@@ -31,13 +31,13 @@ def sensitivity_of(
     rows = {}
     if ladders[0].task.model.learn_alpha:
         for factor in FACTORS:
-            rows[f"rate of alpha x {factor:g}"] = _reweighted([each.draws.alpha for each in ladders], factor)
+            change, error = _reweighted([each.draws.alpha for each in ladders], factor)
+            rows[f"rate of alpha x {factor:g}"] = found.value + change, math.hypot(found.standard_error, error)
     for name, changed in _changes(parts, ladders[0].task.model, data):
         other = run_ladders(task_of(changed, data, how), changed, data, how)[0]
-        rows[name] = other.value - found.value, math.hypot(other.standard_error, found.standard_error)
-    table = pd.DataFrame(rows, ["difference", "difference_se"]).T.rename_axis("prior")
-    table.insert(0, "log_evidence", found.value + table["difference"])
-    return table
+        rows[name] = other.value, other.standard_error
+    table = pd.DataFrame(rows, ["log_evidence", "standard_error"]).T.rename_axis("prior")
+    return table.assign(difference=table["log_evidence"] - found.value)
 
 
 def _reweighted(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]:
