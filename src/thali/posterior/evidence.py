@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
 
 BLOCKS = 10  # of successive draws of a chain, by which its own error is known
-CHAINS = 12  # from which on the error is that between chains; of fewer, that between blocks
+CHAINS = 12  # from which on errors are those between chains; of fewer, those between blocks
 APART = 4.0  # own errors by which the estimate of a chain may differ from that of all
 LEAST_SWAPS = 0.05  # share of accepted swaps between neighbouring temperatures
 
@@ -154,9 +154,8 @@ def along_temperatures(
     found = combined(beta, energies, blocks)
     influence = found.influence[..., 0]
     value, of_chain = float(found.log_z[0]) + log_constant, influence.sum(axis=1)
-    units = of_chain if chains >= CHAINS else influence.ravel()
-    error = math.sqrt(float(units @ units) * units.size / (units.size - 1)) if units.size > 1 else math.nan
-    own = chains * math.sqrt(blocks * float(influence.var(axis=1, ddof=1).mean())) if blocks > 1 else math.nan
+    within = float(influence.var(axis=1, ddof=1).mean())  # of a block
+    error, df = _error(influence, of_chain, within)
     with np.errstate(invalid="ignore"):
         mean, sd = energies.mean(axis=(0, 1)) + log_constant, energies.std(axis=(0, 1))
     path = pd.DataFrame(
@@ -173,10 +172,22 @@ def along_temperatures(
         "draws": draws,
         "temperatures": beta.size,
         "swap_rate": float(swap_rates.min()),
-        "own_error": own,
-        "apart": float(np.abs(chains * of_chain).max() / own),
+        "apart": float(np.abs(of_chain).max() / math.sqrt(blocks * within)),
     }
-    return LogEvidence(value, error, units.size - 1.0, _judged(facts), value + chains * of_chain, path)
+    return LogEvidence(value, error, df, _judged(facts), value + chains * of_chain, path)
+
+
+def _error(influence: np.ndarray, of_chain: np.ndarray, within: float) -> tuple[float, float]:
+    """The standard error and its degrees of freedom.
+
+    Chains are independent, and blocks nearly so. Of a dozen chains or more the error is the larger one of that between
+    chains and that within them, since a dozen may happen to lie close together.
+    """
+    chains, blocks = influence.shape
+    if chains < CHAINS:
+        return math.sqrt(float((influence**2).sum()) / (1.0 - 1.0 / influence.size)), influence.size - 1.0
+    between = math.sqrt(float(of_chain @ of_chain) / (1.0 - 1.0 / chains))
+    return max((between, chains - 1.0), (math.sqrt(influence.size * within), chains * (blocks - 1.0)))
 
 
 def _judged(facts: dict) -> Verdict:

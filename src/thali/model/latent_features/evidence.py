@@ -58,8 +58,8 @@ class LatentFeatureEvidence(HasLogEvidence):
         tune : int
             Draws before them that are dropped.
         chains : int
-            Independent chains, each with all temperatures, whose estimates give the standard error. Of fewer than 12
-            it comes from blocks of successive draws.
+            Independent chains, each with all temperatures, whose estimates give the standard error; it is at least that
+            between blocks of successive draws, from which alone it comes of fewer than 12.
         thin : int
             Sweeps for each draw.
         cores : int, optional
