@@ -192,8 +192,8 @@ def spread(repeats: int, run: dict[str, int]) -> None:
     unusable = sum(not each.usable for each in found)
     print(
         f"4. {repeats} repeats on celebrities: {pooled:.3f} ({values.std(ddof=1) / np.sqrt(repeats):.3f}); their "
-        f"standard deviation {values.std(ddof=1):.3f}, mean standard error {errors.mean():.3f}; 90 % intervals hold the pooled "
-        f"value in {share:.0%} of cases; {unusable} not usable"
+        f"standard deviation {values.std(ddof=1):.3f}, mean standard error {errors.mean():.3f}; 90 % intervals hold "
+        f"the pooled value in {share:.0%} of cases; {unusable} not usable"
     )
 
 

@@ -200,10 +200,14 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     for name in (name for name in found if name != best):
         other = table.loc[name]
         factor, error = other["log_bayes_factor"], other["log_bayes_factor_se"]
-        unsure = ", which its error does not tell from 0" if factor < 2.0 * error else ""
+        unsure = ", not told from 0" if factor < 2.0 * error else ""
         said.append(
-            f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}){unsure}: "
-            f"{other['evidence_against']} evidence against {name} (Kass & Raftery 1995)."
+            f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by "
+            f"Kass & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
+        )
+    if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
+        said.append(
+            f"No model has greater evidence than {BASE}, which guesses (log {table.loc[BASE, 'log_evidence']:.2f})."
         )
     said += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:

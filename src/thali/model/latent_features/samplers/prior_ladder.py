@@ -17,6 +17,7 @@ from thali.inference.seeds import streams
 from ..operations import cache_at, log_likelihood, rebuild
 from ..state import ALPHA, COLUMNS, FULL, Model, State, capacity, grown, replica
 from .chains import Chain, Task
+from .draws import ChainDraws
 from .start import prepare, with_weights
 
 STEP = 1.0  # standard deviations of the log-likelihood times the gap between neighbouring levels
@@ -68,6 +69,10 @@ class PriorLadder(Chain):
                 if number >= self.task.tune:
                     self.energies[number - self.task.tune] = self._seen
         super().run_to(until)
+
+    def draws_before(self, last: int) -> ChainDraws:
+        with np.errstate(divide="ignore"):  # the temperature of the prior is infinite
+            return super().draws_before(last)
 
     def _draw_anew(self) -> None:
         """An independent draw from the prior on the last level; the log-likelihoods of all levels into `_seen`."""
