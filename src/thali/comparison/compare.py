@@ -206,13 +206,11 @@ def compare(
 
     By evidence:
 
-    >>> groups = {name: [group] for group, names in enumerate((("LBJ", "HW", "CDG"), ("JU", "CY", "AJF"),
-    ...           ("BB", "ET", "SL"))) for name in names}
-    >>> models = {"BTL": th.EliminationByAspects("unique"), "groups": th.EliminationByAspects(groups)}
-    >>> table = compare(models, th.datasets.celebrities(), by="evidence", draws=100, cores=1, random_seed=1,
+    >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
+    >>> table = compare(models, th.datasets.celebrities(), by="evidence", draws=50, cores=1, random_seed=1,
     ...                 progressbar=False)
     >>> table["evidence_against"].to_dict()
-    {'BASE': 'very strong', 'BTL': 'very strong', 'groups': ''}
+    {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}
     """
     if one_of("by", by, (PREDICTION, EVIDENCE)) == EVIDENCE:
         for name, value in (

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._arguments import between
 from thali._described import Described, Description, as_text
-from thali.errors import Message, Remedy
+from thali.errors import Argument, Message, Remedy
 from thali.inference.mbar import combined
 
 from .interval import INTERVAL
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BLOCKS = 10  # of successive draws of a chain, by which its own error is known
 CHAINS = 12  # from which on errors are those between chains; of fewer, those between blocks
 APART = 4.0  # own errors by which the estimate of a chain may differ from that of all
+DRIFT = 4.0  # errors by which the first fifth of the draws may differ from the second half
 LEAST_SWAPS = 0.05  # share of accepted swaps between neighbouring temperatures
 
 
@@ -154,7 +155,7 @@ def along_temperatures(
     found = combined(beta, energies, blocks)
     influence = found.influence[..., 0]
     value, of_chain = float(found.log_z[0]) + log_constant, influence.sum(axis=1)
-    within = float(influence.var(axis=1, ddof=1).mean())  # of a block
+    within = influence.var(axis=1, ddof=1).mean()  # of a block
     error, df = _error(influence, of_chain, within)
     with np.errstate(invalid="ignore"):
         mean, sd = energies.mean(axis=(0, 1)) + log_constant, energies.std(axis=(0, 1))
@@ -167,17 +168,20 @@ def along_temperatures(
             "swap_rate": np.append(swap_rates, np.nan),
         }
     )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = float(np.abs(of_chain).max() / np.sqrt(blocks * within))
     facts = {
         "chains": chains,
         "draws": draws,
         "temperatures": beta.size,
         "swap_rate": float(swap_rates.min()),
-        "apart": float(np.abs(of_chain).max() / math.sqrt(blocks * within)),
+        "apart": apart,
+        "drift": _drift(influence, within),
     }
     return LogEvidence(value, error, df, _judged(facts), value + chains * of_chain, path)
 
 
-def _error(influence: np.ndarray, of_chain: np.ndarray, within: float) -> tuple[float, float]:
+def _error(influence: np.ndarray, of_chain: np.ndarray, within: Any) -> tuple[float, float]:
     """The standard error and its degrees of freedom.
 
     Chains are independent, and blocks nearly so. Of a dozen chains or more the error is the larger one of that between
@@ -190,8 +194,19 @@ def _error(influence: np.ndarray, of_chain: np.ndarray, within: float) -> tuple[
     return max((between, chains - 1.0), (math.sqrt(influence.size * within), chains * (blocks - 1.0)))
 
 
-def _judged(facts: dict) -> Verdict:
-    """Whether the chains agree, within their own errors, and hand states from temperature to temperature."""
+def _drift(influence: np.ndarray, within: Any) -> float:
+    """By how many errors the first fifth of the draws differs from the second half: chains that begin elsewhere, all
+    alike, agree with each other."""
+    chains, blocks = influence.shape
+    early, late = blocks // 5, blocks // 2
+    apart = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
+    variance = apart.var(ddof=1) if chains >= CHAINS else within * (1.0 / early + 1.0 / late)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.abs(apart.sum()) / np.sqrt(chains * variance))
+
+
+def _judged(facts: dict[str, Any]) -> Verdict:
+    """Whether the chains agree, within their own errors, do not drift, and swap between temperatures."""
     of_chains = f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']} temperatures"
     more = Remedy("draws", 4 * facts["draws"])
     if not facts["swap_rate"] >= LEAST_SWAPS:
@@ -208,10 +223,20 @@ def _judged(facts: dict) -> Verdict:
             more,
             ".",
         )
+    elif not facts["drift"] <= DRIFT:
+        sentence = (
+            f"The log evidence is not usable: the {of_chains} have not forgotten where they began, as the first fifth "
+            f"of their draws differs from the second half by {facts['drift']:.1f} errors (wanted: at most {DRIFT:g}); "
+            "repeat it with ",
+            more,
+            ", and raise ",
+            Argument("tune"),
+            " likewise.",
+        )
     else:
         sentence = (
             f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
-            f"{APART:g}), and neighbouring temperatures swap in {facts['swap_rate']:.0%} of cases or more (wanted: at"
+            f"{APART:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of cases or more (wanted: at"
             f" least {LEAST_SWAPS:.0%}).",
         )
         return Verdict(True, facts, Message(*sentence))
