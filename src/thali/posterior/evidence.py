@@ -236,8 +236,8 @@ def _judged(facts: dict[str, Any]) -> Verdict:
     else:
         sentence = (
             f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
-            f"{APART:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of cases or more (wanted: at"
-            f" least {LEAST_SWAPS:.0%}).",
+            f"{APART:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of cases or "
+            f"more (wanted: at least {LEAST_SWAPS:.0%}).",
         )
         return Verdict(True, facts, Message(*sentence))
     return Verdict(False, facts, Message(*sentence))
