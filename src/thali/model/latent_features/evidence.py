@@ -139,7 +139,7 @@ def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "Task":
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
     task = build_task(data=data, **of_run, **parts | {"sampler": None, "tempering": False})
     # refuses a prior that is a density alone, which may be improper
-    parts["likelihood"].prior_parameters(data, task.model.shape, task.model.rate, np.random.default_rng(0))
+    parts["likelihood"].prior_parameters(data, task.model.weights, np.random.default_rng(0))
     return task
 
 

@@ -13,8 +13,10 @@ from thali.posterior.evidence import LogEvidence
 from ..evidence import EvidenceRun
 from .evidence import run_ladders, task_of
 from .likelihoods.additive import Additive
+from .likelihoods.parameters import Normal
 from .operations import is_scale_free
 from .samplers.prior_ladder import PriorLadder
+from .weight_priors import GammaWeights, NormalWeights
 
 if TYPE_CHECKING:
     import pandas
@@ -54,14 +56,22 @@ def _reweighted(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]
 def _changes(parts: dict[str, Any], model: Any, data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Names of changes of the priors of weights and sigma, and the parts with each."""
     likelihood = parts["likelihood"]
-    for factor in FACTORS:
-        if model.shape * factor >= likelihood.least_shape:  # at the same mean
-            prior = model.shape * factor, model.rate * factor
-            yield f"shape of weights x {factor:g}", parts | {"weight_prior": prior}
-    if not is_scale_free(model.likelihood):
-        for factor in FACTORS:
-            yield f"mean of weights x {factor:g}", parts | {"weight_prior": (model.shape, model.rate / factor)}
+    for name, prior in _weight_priors(model, likelihood.least_shape):
+        yield name, parts | {"weight_prior": prior}
     if isinstance(likelihood, Additive) and likelihood.fixed_sigma(data) is None:
         for factor in FACTORS:
             scaled = replace(likelihood, variance=factor * likelihood.first_variance(data))
             yield f"mean of sigma squared x {factor:g}", parts | {"likelihood": scaled}
+
+
+def _weight_priors(model: Any, least_shape: float) -> Iterator[tuple[str, Any]]:
+    """Other priors of the weights, by name."""
+    weights = model.weights
+    for factor in FACTORS:
+        if isinstance(weights, NormalWeights):
+            yield f"sd of weights x {factor:g}", Normal(weights.mean, weights.sd * factor)
+        elif weights.shape * factor >= least_shape:  # at the same mean
+            yield f"shape of weights x {factor:g}", (weights.shape * factor, weights.rate * factor)
+    if isinstance(weights, GammaWeights) and not is_scale_free(model.likelihood):
+        for factor in FACTORS:
+            yield f"mean of weights x {factor:g}", (weights.shape, weights.rate / factor)

@@ -26,7 +26,7 @@ def prior_draw(rng: np.random.Generator, model: Model, prior: Any, n: int, alpha
 def with_weights(rng: np.random.Generator, model: Model, matrix: np.ndarray, alpha: float) -> State:
     """A state with these columns, options by columns, and weights drawn from the prior."""
     n = len(matrix)
-    weights = rng.gamma(model.shape, 1.0 / model.rate, matrix.shape[1])
+    weights = model.weights.random(rng, matrix.shape[1])
     owners = matrix.sum(0)
     kept = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))
     state = empty_state(n, 4 * kept.size + 2 * ROOM)
@@ -36,7 +36,7 @@ def with_weights(rng: np.random.Generator, model: Model, matrix: np.ndarray, alp
     state.whole[COLUMNS] = kept.size
     state.real[ALPHA] = alpha
     if model.unique != NO_UNIQUE:
-        state.s[:n] = rng.gamma(model.shape, 1.0 / model.rate, n)
+        state.s[:n] = model.weights.random(rng, n)
     if model.unique == TOTAL_UNIQUE:
         alone = owners == 1
         state.s[:n] += matrix[:, alone] @ weights[alone]
