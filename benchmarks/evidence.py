@@ -25,7 +25,7 @@ import thali as th
 from thali.inference.threads import run_in_threads
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.model.latent_features.answers.ties import log_outcome_coefficient
-from thali.model.latent_features.evidence import task_of
+from thali.model.latent_features.evidence_run import task_of
 from thali.model.latent_features.samplers.prior_ladder import on_ladder
 from thali.posterior.evidence import along_temperatures
 

@@ -11,7 +11,7 @@ import thali as th
 from thali.errors import ThaliWarning
 from thali.model.evidence import USUAL, checked_evidence_run
 from thali.model.latent_features.answers.ties import log_outcome_coefficient
-from thali.model.latent_features.evidence import task_of
+from thali.model.latent_features.evidence_run import task_of
 from thali.model.latent_features.samplers.prior_ladder import first_ladder, on_ladder, placed
 
 E, A = th.EliminationByAspects, th.AdditiveClustering

@@ -11,7 +11,7 @@ from thali.inference.mbar import log_mean
 from thali.posterior.evidence import LogEvidence
 
 from ..evidence import EvidenceRun
-from .evidence import run_ladders, task_of
+from .evidence_run import run_ladders, task_of
 from .likelihoods.additive import Additive
 from .likelihoods.parameters import Normal
 from .operations import is_scale_free
