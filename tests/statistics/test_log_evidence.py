@@ -4,6 +4,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -34,6 +35,19 @@ def triplets(first, second, third):
     return th.Triplets([[0, 1, 2]] * first + [[0, 2, 1]] * second + [[1, 2, 0]] * third)
 
 
+def in_order(forward, backward):
+    """Choices of either of two options, the first one shown first and second."""
+    sides = (("1", "2"), ("2", "1"))
+    rows = [
+        (*side, chosen)
+        for side, counts in zip(sides, (forward, backward), strict=True)
+        for chosen, times in zip(("1", "2"), counts, strict=True)
+        for _ in range(times)
+    ]
+    frame = pd.DataFrame(rows, columns=["left", "right", "chosen"]).replace({"1": "tea", "2": "milk"})
+    return th.PairedComparisons.from_trials(frame, covariates=["order"])
+
+
 THREE = pairs([[0, 6, 2], [1, 0, 3], [4, 1, 0]])
 EASY, EVEN, SHARP = (pairs(counts) for counts in ([[0, 3], [1, 0]], [[0, 30], [30, 0]], [[0, 20], [0, 0]]))
 # By quadrature, of choices without the binomial coefficients.
@@ -58,6 +72,7 @@ CASES = {
         similarities(4, [0.9, 0.55, 0.15, 0.7, 0.1, 0.4]),
         -2.403529,
     ),
+    "covariates": (E(alpha=1.0), in_order((6, 2), (3, 5)), -11.88975184),
     "triplets, exp": (A(link="exp", alpha=1.0), triplets(6, 2, 1), -9.6914),
 }
 
@@ -72,7 +87,7 @@ def evidence(model, data, **run):
 def hold_against(case, most, **run):
     model, data, exact = CASES[case]
     if isinstance(data, th.PairedComparisons):
-        exact += log_outcome_coefficient(data.wins, data.tied, data.losses).sum()
+        exact += log_outcome_coefficient(data.cells.wins, data.cells.tied, data.cells.losses).sum()
     found = evidence(model, data, **run)
     low, high = found.interval(1.0 - LEAST)
     assert found.usable

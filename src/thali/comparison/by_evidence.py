@@ -84,10 +84,11 @@ def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, 
 def _base(data: Any) -> float | None:
     """The log-likelihood of guessing: every outcome is equally probable. None where there is no such thing."""
     if isinstance(data, PairedComparisons):
+        cells = data.cells
         if data.n_ties:
-            third = np.full((len(data.wins), 3), 1 / 3)
-            return float(log_multinomial(data.wins, data.tied, data.losses, third).sum())
-        return float(log_binomial(data.wins, data.losses, 0.5).sum())
+            third = np.full((len(cells.wins), 3), 1 / 3)
+            return float(log_multinomial(cells.wins, cells.tied, cells.losses, third).sum())
+        return float(log_binomial(cells.wins, cells.losses, 0.5).sum())
     if isinstance(data, Triplets):
         return -float(np.sum(np.add.reduceat(data.counts, data.start[:-1]) * np.log(data.sizes)))
     if isinstance(data, Choices) and data.worst is None:
