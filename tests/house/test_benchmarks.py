@@ -30,6 +30,7 @@ def benchmark(monkeypatch):
         pytest.param("check_calibration", "ibp, row by row", marks=pytest.mark.long),  # compiles four samplers
         ("battles", "thali davidson laplace"),
         ("chi_square_size", "Cochran"),
+        pytest.param("evidence", "called not usable", marks=pytest.mark.long),  # compiles four samplers
         ("class_chains", "chains for .03"),
         ("hierarchical_peers", "hierarchical logit, correlated"),
         ("hierarchical_scale", "all of the population"),

@@ -18,6 +18,7 @@ from thali.data.kinds import CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
 from thali.inference import threads
 from thali.inference.threads import Sliced
+from thali.model.latent_features.evidence import LatentFeatureEvidence
 from thali.model.registry import SPECS
 from thali.posterior.interval import INTERVAL_COLUMNS
 
@@ -133,6 +134,28 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
     assert type(again) is type(model) and repr(again) == repr(model) and str(again) == str(model)
     assert again.summary().equals(model.summary())
     np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(model))
+
+
+@pytest.mark.first(1)
+@of_models([name for name in NAMES if isinstance(TINY[name].model(), LatentFeatureEvidence)])
+def test_log_evidence(name, tmp_path):
+    how = {"draws": 10, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+    with pytest.raises(NotFittedError):
+        TINY[name].model().log_evidence(**how)
+    if name == "additive-clustering":  # whose sigma is known
+        model = th.AdditiveClustering(sigma=0.1).fit(*TINY[name].data(), **TINY[name].run)
+    else:
+        model = fitted(name)
+    found = model.log_evidence(**how)
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc").log_evidence(cores=1, **how)
+    assert np.isfinite(found.value)
+    assert again.value == found.value
+
+
+def test_product_classes_have_evidence_only_where_the_fit_estimates_it():
+    with pytest.raises(ArgumentError, match="did not estimate the evidence"):
+        fitted("product-classes").log_evidence()
 
 
 @of_models(NAMES)

@@ -204,6 +204,21 @@ def compare(
             show_default="classes 5; similarities each pair; else a fifth or a quarter is left out, once",
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="prediction|evidence",
+            help="evidence: leave nothing out, and find the probability of the data under each model, with posterior"
+            " probabilities and Bayes factors; of models with latent features by MCMC.",
+            show_default="prediction",
+        ),
+    ] = None,
+    sensitivity: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity", help="With --by evidence: under other priors, too, which takes two to six times as long."
+        ),
+    ] = False,
     shard: Annotated[
         str | None,
         typer.Option(
@@ -218,19 +233,20 @@ def compare(
         typer.Option(
             metavar="DIR",
             help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there. Finished fits lie in"
-            " DIR/job: after a crash the same command, or thali resume DIR, goes on from them.",
+            " DIR/job: after a crash the same command, or thali resume DIR, goes on from them. By evidence,"
+            " comparison.csv, temperatures.csv, pictures and report.html.",
         ),
     ] = None,
     overwrite: _Overwrite = False,
     tables: _Tables = None,
     **typed: Any,
 ) -> None:
-    """Leave out pairs, choices, tasks or rows, and print which model predicts them best."""
+    """Leave out pairs, choices, tasks or rows, and print which model predicts them best; or compare by evidence."""
     from .commands.compare import run_compare
     from .files import table_formats
 
     with plain_messages() as terminal:
-        own = {"leave_out": leave_out, "folds": folds, "shard": shard}
+        own = {"leave_out": leave_out, "folds": folds, "shard": shard, "by": by, "sensitivity": sensitivity}
         run_compare(
             terminal,
             data,

@@ -4,7 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import one_of, whole
+from thali.errors import Argument, ArgumentError, Setting
+from thali.model.evidence import USUAL, checked_evidence_run
 
+from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
 from .naming import named_models, prepared_models, with_ties
 from .shards import checked_shard
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from thali.data.pairs import PairedComparisons
     from thali.data.similarities import Similarities
 
+PREDICTION = "prediction"
 _MIN = {"draws": 1, "tune": 0, "chains": 1, "thin": 1}
 
 
@@ -36,8 +40,11 @@ def compare(
     hold_out: int | None = None,
     folds: int | None = None,
     shard: tuple[int, int] | None = None,
+    by: str = PREDICTION,
+    prior_odds: Mapping[str, float] | None = None,
+    sensitivity: bool = False,
 ) -> "pandas.DataFrame":
-    r"""Compare models by what they predict for what they have not seen.
+    r"""Compare models by what they predict for what they have not seen, or by their evidence.
 
     Every model is fitted once without each part of the data, and predicts it. Of paired comparisons a part is a pair:
 
@@ -93,6 +100,13 @@ def compare(
         Carry out the k-th of n shares of the fits (k is 1 to n) into `job`, so that n processes, on one machine or
         several, do them all; every share needs a folder of its own and the same `random_seed`. `thali.merge` joins
         them. None: all fits.
+    by : {"prediction", "evidence"}
+        "evidence": nothing is left out; the log evidence of every model is found as by its method `log_evidence`, whose
+        defaults draws, tune, chains and thin have then. Of latent-feature models and ``ProductClasses(method="smc")``.
+    prior_odds : mapping from the name of every model to a number above 0, optional
+        With "evidence", how probable each model is before the data. None: all alike.
+    sensitivity : bool
+        With "evidence", whether it is found under other priors, too, as by `log_evidence`; two to six times as long.
 
     Returns
     -------
@@ -133,7 +147,14 @@ def compare(
         and ``respondents``, or ``rows``: those that count, because every model has finished them; of choices and
         classes ``seconds``, CPU seconds of all fits of a model.
 
-        ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the score of each, by
+        By evidence the columns are ``log_evidence`` (no constant left out), ``standard_error`` and its ``df``;
+    ``probability`` and ``probability_se``, of the model given the data; ``log_bayes_factor`` and
+    ``log_bayes_factor_se``, of the best model against this one, with the words of Kass & Raftery (1995) in
+    ``evidence_against``; ``usable``. BASE, where every outcome is equally probable, has no probability.
+    ``attrs["evidence"]`` holds the `LogEvidence` of each model, ``attrs["sensitivity"]`` a table by prior and model;
+    `thali.plots.evidence` draws the table.
+
+    ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the score of each, by
         models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known of it.
         ``attrs["missing"]``: fits that failed, were not run, or are in another shard; a row counts only what a shard
         finished for every model. (pandas cannot join tables with such attrs:
@@ -163,7 +184,8 @@ def compare(
     References
     ----------
     Görür, Jäkel & Rasmussen (2006), section 4.2 and Table 2. Geisser & Eddy (1979), A predictive approach to model
-    selection. Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estimation.
+    selection. Gneiting & Raftery (2007), Strictly proper scoring rules, prediction, and estimation. Kass & Raftery
+    (1995), Bayes factors.
 
     Examples
     --------
@@ -181,7 +203,38 @@ def compare(
     ...                 progressbar=False)
     >>> table["accuracy"].to_dict()
     {'BASE': 0.5, 'PL': 1.0}
+
+    By evidence:
+
+    >>> models = {"even": th.EliminationByAspects("unique", lapse=0.9), "BTL": th.EliminationByAspects("unique")}
+    >>> table = compare(models, th.datasets.celebrities(), by="evidence", draws=50, cores=1, random_seed=1,
+    ...                 progressbar=False)
+    >>> table["evidence_against"].to_dict()
+    {'BASE': 'very strong', 'even': 'very strong', 'BTL': ''}
     """
+    if one_of("by", by, (PREDICTION, EVIDENCE)) == EVIDENCE:
+        for name, value in (
+            ("leave_out", leave_out),
+            ("hold_out", hold_out),
+            ("folds", folds),
+            ("shard", shard),
+            ("job", job),
+        ):
+            if value is not None:
+                raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
+        kind = kind_of(data)
+        named = with_ties(named_models(models, kind, WAYS[kind][1]), data)
+        given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
+        budget = USUAL | {name: value for name, value in given.items() if value is not None}
+        how = checked_evidence_run(
+            **budget, cores=cores, random_seed=random_seed, progressbar=progressbar, sensitivity=sensitivity
+        )
+        return compare_by_evidence(named, data, how, prior_odds)
+    for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
+        if is_given:
+            raise ArgumentError(
+                Argument(name), " is for a comparison with ", Setting("by", EVIDENCE), "; leave it out."
+            )
     data, leave_out = as_left_out(data, leave_out)
     kind = kind_of(data)
     splitters, scorer = WAYS[kind]

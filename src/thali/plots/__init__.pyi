@@ -4,6 +4,7 @@ from .classes import classes as classes
 from .comparison import comparison as comparison
 from .decision import decision as decision
 from .demand import demand as demand
+from .evidence import evidence as evidence
 from .evidence_path import evidence_path as evidence_path
 from .feature_matrix import features as features
 from .feature_number import n_features as n_features
@@ -22,6 +23,7 @@ from .ranks import ranks as ranks
 from .residuals import residuals as residuals
 from .segments import segments as segments
 from .similarity import similarity as similarity
+from .temperatures import temperatures as temperatures
 from .traces import trace as trace
 from .tree import tree as tree
 from .utility_scale import utility_scale as utility_scale

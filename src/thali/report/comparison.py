@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from thali.comparison.by_evidence import evidence_sentences
 from thali.comparison.sentences import sentences
 from thali.comparison.ways import SCORERS
 
@@ -35,6 +36,40 @@ def document_of(table: "pandas.DataFrame", command: str) -> Document:
             ),
             Section("The answer", tuple(found), pictures, (Table("Scores of the models", table.rename_axis("model")),)),
             Section("How sure", (sure,), tables=(Table(f"Score of each {attrs['unit']}", each.reset_index()),)),
+            Section("Settings and versions", facts=versions(), code=command),
+        ),
+        made=made_by(),
+    )
+
+
+def document_of_evidence(table: "pandas.DataFrame", command: str) -> Document:
+    """The report of the table that `thali.compare` returned by evidence."""
+    said = evidence_sentences(table)
+    found, prior = table.attrs["evidence"], table.attrs["prior"]
+    asked = (
+        "The evidence of a model is the probability of the data that its prior gives, all parameters integrated out. It"
+        " depends on the priors, also on those that hardly change the posterior.",
+        "Before the data the models were given the probabilities "
+        + ", ".join(f"{name} {p:.3g}" for name, p in prior.items())
+        + ".",
+    )
+    pictures = (picture(f"Log evidence with its interval, and posterior probability. {said[0]}", "evidence", table),)
+    tables = (Table("Evidence of the models", table.rename_axis("model")),)
+    if "sensitivity" in table.attrs:
+        tables += (Table("Evidence under other priors", table.attrs["sensitivity"].reset_index()),)
+    sure = tuple(f"{name}: {each.verdict}" for name, each in found.items())
+    if any(len(each.path) for each in found.values()):
+        along = "Mean log-likelihood from the prior to the posterior, from which the evidence was found."
+        drawn = (picture(along, "temperatures", table),)
+    else:
+        drawn = ()
+    return Document(
+        title="Which model do the data support?",
+        subtitle=said[0],
+        sections=(
+            Section("What was asked", asked),
+            Section("The answer", tuple(said), pictures, tables),
+            Section("How sure", sure, drawn, good=all(each.usable for each in found.values())),
             Section("Settings and versions", facts=versions(), code=command),
         ),
         made=made_by(),

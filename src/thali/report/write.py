@@ -6,6 +6,7 @@ from typing import Any
 import pandas
 
 from thali._printed import Printed
+from thali.comparison.by_evidence import EVIDENCE
 from thali.errors import PYTHON, ArgumentError, Words
 from thali.inference.files import atomic_write
 from thali.model.base import Model
@@ -64,6 +65,8 @@ def _document(what: Any, command: str, words: Words) -> Document:
         return tests_of_pairs.document_of(what, command)
     if isinstance(what, pandas.DataFrame) and "scorer" in what.attrs:
         return comparison.document_of(what, command)
+    if isinstance(what, pandas.DataFrame) and what.attrs.get("by") == EVIDENCE:
+        return comparison.document_of_evidence(what, command)
     raise ArgumentError(
         "report writes about fitted models, tables of thali.compare and results of thali.paired; got"
         f" {type(what).__name__}."

@@ -158,6 +158,8 @@ def test_a_joint_log_prior_of_ones_own(uncompiled):
     assert (model.posterior_["posterior"]["slope"].values > 0.0).all()
     with pytest.raises(ArgumentError, match="log_prior is a density alone"):
         model.sample_prior(DATA, draws=2)
+    with pytest.raises(ArgumentError, match="log_prior is a density alone"):
+        model.log_evidence()
 
 
 @pytest.mark.long

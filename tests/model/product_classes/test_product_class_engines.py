@@ -41,6 +41,10 @@ def test_from_data_to_predictions(data, method, tmp_path):
     shared = th.MultinomialLogit().fit(train).predict_proba(test)
     assert np.log(p[chosen]).mean() > np.log(shared[chosen]).mean() > -math.log(3)
     assert math.isnan(model.log_evidence_) == (method == "annealed") and model.messages_ and not model.interrupted_
+    if method == "smc":
+        found = model.log_evidence()
+        assert (found.value, found.standard_error, found.df) == (model.log_evidence_, model.log_evidence_se_, 3.0)
+        assert len(found.estimates) == 4 and found.usable == (model.evidence_sd_ <= 1.0) and str(found)
     assert set(model.posterior_["posterior"].data_vars) >= {"n_classes", "value_shape", "stability", "log_likelihood"}
     model.save(tmp_path / "fit.nc")
     np.testing.assert_array_equal(th.load(tmp_path / "fit.nc").predict_proba(test), p)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from thali._arguments import one_of
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError
 from thali.inference.jobs import read_index
@@ -21,6 +22,7 @@ from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, said_of_table
 from ..values import value_of
+from .compare_evidence import refuse_prediction, refuse_sensitivity, run_by_evidence
 from .jobs import JOB, OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ DEFAULTS = {
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
 _OWN = (
-    *(Option(name, "") for name in ("models", "folds", "leave_out", "shard")),
+    *(Option(name, "") for name in ("models", "folds", "leave_out", "shard", "by", "sensitivity")),
     Option("job", "", typed="out"),
 )
 
@@ -62,7 +64,7 @@ def run_compare(
     models : str or None
         What `--models` says; None: those of `DEFAULTS`.
     own : dict
-        leave_out, folds and shard, which no model has.
+        leave_out, folds, shard, by and sensitivity, which no model has.
     typed : dict
         The options of the models that were typed, by their words.
     out : Path or None
@@ -80,12 +82,16 @@ def run_compare(
         With 130, after everything was printed and written, if Ctrl-C stopped the run.
     """
     import thali
+    from thali.comparison.by_evidence import EVIDENCE
+    from thali.comparison.compare import PREDICTION
     from thali.comparison.shards import ELSEWHERE, checked_shard
     from thali.comparison.ways import SUBJECT, WAYS, as_left_out, kind_of
 
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
+    by_evidence = one_of("by", own["by"] or PREDICTION, (PREDICTION, EVIDENCE)) == EVIDENCE
+    (refuse_prediction if by_evidence else refuse_sensitivity)(own)
     shard = checked_shard(_shard(own["shard"]), out, values.get("seed"))
     if out is not None:
         check_folder(out)
@@ -103,13 +109,18 @@ def run_compare(
         wanted = " or ".join([*WAYS[kind][0], *[SUBJECT] * (kind == PAIRS)])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
+    if by_evidence:
+        wanted = {name: values[name] for name in (*_RUN, "cores") if name in values}
+        wanted["random_seed"] = values.get("seed")
+        run_by_evidence(named, data, wanted, bool(own["sensitivity"]), out, formats)
+        return
     if kind == PAIRS:
         notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
     latent = kind in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
     run: dict[str, Any] = (_BUDGET if latent else {}) | {
         name: values[name] for name in (*_RUN, "cores") if name in values
     }
-    run |= own | {"leave_out": leave_out, "shard": shard, "random_seed": values.get("seed")}
+    run |= {"leave_out": leave_out, "folds": own["folds"], "shard": shard, "random_seed": values.get("seed")}
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}

@@ -23,7 +23,7 @@ from .answers.triplets import answered
 from .engine import PreparedChains, build_task
 from .feature_argument import names_of, prior_of
 from .held_out_sigma import can_choose, sigma_scores
-from .likelihoods.additive import USUAL_PRIOR, Additive, suited_prior
+from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
 from .triplet_answers import TripletAnswers
@@ -187,6 +187,15 @@ class AdditiveClustering(TripletAnswers):
         if isinstance(data, Triplets):
             return 1.0, 1.0
         return suited_prior(data) if isinstance(data, Similarities) else USUAL_PRIOR
+
+    def _evidence_parts(self, data: Any) -> dict[Any, Any]:
+        if self._chooses_sigma(data):
+            sigma = (
+                Argument("sigma"),
+                " is chosen by cross-validation of these very data; give a number, or ",
+            )
+            raise ArgumentError(*sigma, Setting("sigma", LEARNED), ", and then ask for the evidence.")
+        return self._parts(data)
 
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""

@@ -12,12 +12,13 @@ from thali.inference.chains import Run, checked_run, kept_of
 from thali.inference.quiet import is_quiet
 from thali.inference.warn import warn
 
-from ..base import Job, RunByChains
+from ..base import Job
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling
 from .answers.stored_layout import STARTED_ANEW
 from .engine import LEVELS, PreparedChains, build_task
+from .evidence import LatentFeatureEvidence
 from .likelihoods.elimination import Elimination
 from .option_answers import OptionAnswers
 from .samplers.chains import chains_of, end_pilot
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from .samplers.chains import Chain, Task
 
 
-class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
+class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
     """Base of the latent-feature models.
 
     A subclass has `_parts(data)`: prior, likelihood, weight_prior, alpha, sampler and tempering for these data; and

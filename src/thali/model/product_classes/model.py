@@ -10,12 +10,13 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataError, Interrupt
 from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
 
-from ..base import Job, RunByChains
+from ..base import Job
 from ..choice_logits.directions import directions_of
 from ..prepared import Prepared
 from ..prior_sample import HasPriorOfData, PriorSample
 from ..sampling import Sampling, opened_job
 from .arguments import FIRST_SWEEPS, MAX_SWEEPS, STEPS, Run, settings_of
+from .evidence import ClassEvidence
 from .reports.methods import Reports
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .particles import Particles
 
 
-class ProductClasses(Reports, RunByChains, HasPriorOfData):
+class ProductClasses(Reports, ClassEvidence, HasPriorOfData):
     r"""Infer which classes of products people care about, and predict what they choose.
 
     A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility

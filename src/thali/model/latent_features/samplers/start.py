@@ -20,6 +20,12 @@ def prior_draw(rng: np.random.Generator, model: Model, prior: Any, n: int, alpha
         # A prior draw leaves most pairs undecided, and chains find structure very slowly from there. With a
         # single column for each option one chain in four still got stuck on real data, with three none of 48.
         matrix = np.hstack([matrix, np.tile(np.eye(n, dtype=bool), 3)])
+    return with_weights(rng, model, matrix, alpha)
+
+
+def with_weights(rng: np.random.Generator, model: Model, matrix: np.ndarray, alpha: float) -> State:
+    """A state with these columns, options by columns, and weights drawn from the prior."""
+    n = len(matrix)
     weights = model.weights.random(rng, matrix.shape[1])
     owners = matrix.sum(0)
     kept = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))

@@ -1,0 +1,230 @@
+"""Comparison of models by their evidence: posterior probabilities and Bayes factors."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import positive
+from thali.data.choices import Choices
+from thali.data.pairs import PairedComparisons
+from thali.data.triplets import Triplets
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, Message, ThaliError
+from thali.inference.seeds import root
+from thali.inference.warn import warn
+from thali.model.evidence import EvidenceRun, HasLogEvidence
+from thali.model.latent_features.answers.binomial import log_binomial
+from thali.model.latent_features.answers.choice_sets import log_coefficients
+from thali.model.latent_features.answers.ties import log_multinomial
+from thali.posterior.evidence import LogEvidence
+
+from .scorer import BASE
+
+if TYPE_CHECKING:
+    import pandas
+
+EVIDENCE = "evidence"
+# Kass & Raftery (1995), section 3.2: twice the logarithm of the Bayes factor, and what it is worth.
+_WORDS = (2.0, "not worth a mention"), (6.0, "positive"), (10.0, "strong"), (math.inf, "very strong")
+
+
+def compare_by_evidence(
+    named: dict[str, Any], data: Any, how: EvidenceRun, prior_odds: Mapping[str, float] | None
+) -> "pandas.DataFrame":
+    """The table of `thali.compare` with ``by="evidence"``."""
+    odds = _checked_odds(prior_odds, named)
+    for name, model in named.items():
+        _check(name, model, data)
+    found = {}
+    for (name, model), seed in zip(named.items(), root(how.random_seed).spawn(len(named)), strict=True):
+        try:
+            found[name] = model._evidence_of(data, how._replace(random_seed=seed))
+        except ThaliError as error:
+            raise type(error)(f"Model {name!r}: ", error) from None
+    if unusable := [name for name, each in found.items() if not each.usable]:
+        warn(ConvergenceWarning(*Message(*_unusable(unusable, found)).parts))
+    return _table(found, odds, _base(data))
+
+
+def _check(name: str, model: Any, data: Any) -> None:
+    """Refuse a model without evidence, and one that was fitted to other data."""
+    if not isinstance(model, HasLogEvidence):
+        raise ArgumentError(
+            f"{name!r} is a {type(model).__name__}, whose evidence is not known; evidence is for the latent-feature "
+            "models by MCMC and for ProductClasses(method='smc'). Compare by prediction, or leave it out."
+        )
+    try:
+        model._refuse_other_fit(data)
+    except ThaliError as error:
+        raise type(error)(f"Model {name!r}: ", error) from None
+
+
+def _checked_odds(prior_odds: Any, named: dict[str, Any]) -> np.ndarray:
+    """Prior probabilities of the models, in their order."""
+    if prior_odds is None:
+        return np.full(len(named), 1.0 / len(named))
+    if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(named):
+        raise ArgumentError(
+            Argument("prior_odds"),
+            f" must be a mapping from the name of every model to a number above 0, such as "
+            f"{dict.fromkeys(named, 1)}; got {prior_odds!r}.",
+        )
+    odds = np.array([positive("prior_odds", prior_odds[name], f"that of {name!r}") for name in named])
+    return odds / odds.sum()
+
+
+def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
+    parts: list[object] = []
+    for name in names:
+        parts += [f"{name}: ", found[name].verdict.message, " "]
+    return tuple(parts[:-1])
+
+
+def _base(data: Any) -> float | None:
+    """The log-likelihood of guessing: every outcome is equally probable. None where there is no such thing."""
+    if isinstance(data, PairedComparisons):
+        cells = data.cells
+        if data.n_ties:
+            third = np.full((len(cells.wins), 3), 1 / 3)
+            return float(log_multinomial(cells.wins, cells.tied, cells.losses, third).sum())
+        return float(log_binomial(cells.wins, cells.losses, 0.5).sum())
+    if isinstance(data, Triplets):
+        return -float(np.sum(np.add.reduceat(data.counts, data.start[:-1]) * np.log(data.sizes)))
+    if isinstance(data, Choices) and data.worst is None:
+        chosen = np.add.reduceat(data.counts, data.start[:-1])
+        return float(np.sum(log_coefficients(data) - chosen * np.log(data.sizes)))
+    return None
+
+
+def _table(found: dict[str, LogEvidence], prior: np.ndarray, base: float | None) -> "pandas.DataFrame":
+    import pandas as pd
+
+    from thali._tables import Table
+
+    names = list(found)
+    value = np.array([each.value for each in found.values()])
+    error = np.array([each.standard_error for each in found.values()])
+    probability, probability_se = posterior_probabilities(value, error, prior)
+    best = int(np.argmax(value))
+    rows = [] if base is None else [BASE]
+    padding = [math.nan] * len(rows)
+    values = np.append([] if base is None else [base], value)
+    apart = values[len(rows) + best] - values
+    errors = np.append([0.0] * len(rows), error)
+    table = Table(
+        {
+            "log_evidence": values,
+            "standard_error": errors,
+            "df": [*[math.inf] * len(rows), *(each.df for each in found.values())],
+            "probability": [*padding, *probability],
+            "probability_se": [*padding, *probability_se],
+            "log_bayes_factor": apart,
+            "log_bayes_factor_se": np.where(apart == 0.0, 0.0, np.hypot(errors, error[best])),
+            "evidence_against": ["" if at == len(rows) + best else words(each) for at, each in enumerate(apart)],
+            "usable": [*[True] * len(rows), *(each.usable for each in found.values())],
+        },
+        index=pd.Index([*rows, *names], name="model"),
+    )
+    table.attrs.update(
+        by=EVIDENCE, best=names[best], evidence=found, prior=dict(zip(names, prior.tolist(), strict=True))
+    )
+    if any(each.sensitivity is not None for each in found.values()):
+        table.attrs["sensitivity"] = _sensitivity(found, prior)
+    return table
+
+
+def posterior_probabilities(
+    log_evidence: np.ndarray, standard_error: np.ndarray, prior: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior probabilities of models, and their standard errors by the delta method.
+
+    Examples
+    --------
+    >>> probability, error = posterior_probabilities(np.log([1.0, 3.0]), np.zeros(2), np.array([0.5, 0.5]))
+    >>> probability.round(2).tolist()
+    [0.25, 0.75]
+    """
+    logs = log_evidence + np.log(prior)
+    probability = np.exp(logs - logs.max())
+    probability /= probability.sum()
+    # d p[m] / d log Z[k] = p[m] (1[m = k] - p[k])
+    slopes = probability[:, None] * (np.eye(len(prior)) - probability)
+    return probability, np.sqrt((slopes**2) @ standard_error**2)
+
+
+def words(log_bayes_factor: float) -> str:
+    """What Kass & Raftery call such evidence against a model.
+
+    Examples
+    --------
+    >>> words(4.0)
+    'strong'
+    """
+    return next(word for most, word in _WORDS if 2.0 * log_bayes_factor <= most)
+
+
+def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.DataFrame":
+    """Evidence and probabilities with each change of the priors in all models that have such a prior."""
+    import pandas as pd
+
+    tried = {name: each.sensitivity for name, each in found.items() if each.sensitivity is not None}
+    rows = []
+    for change in dict.fromkeys(row for each in tried.values() for row in each.index):
+        of_models = [
+            (name, *map(float, tried[name].loc[change, ["log_evidence", "standard_error"]]))
+            if name in tried and change in tried[name].index
+            else (name, each.value, each.standard_error)
+            for name, each in found.items()
+        ]
+        values, errors = (np.array([row[at] for row in of_models]) for at in (1, 2))
+        probability = posterior_probabilities(values, errors, prior)[0]
+        apart = values.max() - values
+        rows += [
+            (change, name, value, error, p, log_factor)
+            for (name, value, error), p, log_factor in zip(of_models, probability, apart, strict=True)
+        ]
+    columns = ["prior", "model", "log_evidence", "standard_error", "probability", "log_bayes_factor"]
+    return pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
+
+
+def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
+    """What the evidence says, and what it does not: the best model, the others against it, and what is not usable."""
+    best, found = table.attrs["best"], table.attrs["evidence"]
+    row = table.loc[best]
+    prior = table.attrs["prior"]
+    equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
+    said = [
+        f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
+        f" and, by {equal}, the posterior probability {_probability(row['probability'])}."
+    ]
+    for name in (name for name in found if name != best):
+        other = table.loc[name]
+        factor, error = other["log_bayes_factor"], other["log_bayes_factor_se"]
+        unsure = ", not told from 0" if factor < 2.0 * error else ""
+        said.append(
+            f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by "
+            f"Kass & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
+        )
+    if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
+        said.append(
+            f"No model has greater evidence than {BASE}, which guesses (log {table.loc[BASE, 'log_evidence']:.2f})."
+        )
+    said += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
+    if "sensitivity" in table.attrs:
+        said.append(_how_sensitive(table, best))
+    return said
+
+
+def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
+    """Whether another model has the greatest evidence under one of the other priors."""
+    other = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"].idxmax()
+    changed = {change: at[1] for change, at in other.items() if at[1] != best}
+    if not changed:
+        return f"{best} has the greatest evidence under each of the {len(other)} other priors that were tried, too."
+    named = "; ".join(f"{model} with {change}" for change, model in changed.items())
+    return f"Under other priors another model has the greatest evidence: {named}."
+
+
+def _probability(value: float) -> str:
+    return "above .999" if value > 0.999 else f"{value:.3f}".lstrip("0")

@@ -1,0 +1,243 @@
+"""The log evidence of a model: its value, its error, and whether it can be used."""
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import between
+from thali._described import Described, Description, as_text
+from thali.errors import Argument, Message, Remedy
+from thali.inference.mbar import combined
+
+from .interval import INTERVAL
+from .verdict import Verdict
+
+if TYPE_CHECKING:
+    import pandas
+
+BLOCKS = 10  # of successive draws of a chain, by which its own error is known
+CHAINS = 12  # from which on errors are those between chains; of fewer, those between blocks
+APART = 4.0  # own errors by which the estimate of a chain may differ from that of all
+DRIFT = 4.0  # errors by which the first fifth of the draws may differ from the second half
+LEAST_SWAPS = 0.05  # share of accepted swaps between neighbouring temperatures
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LogEvidence(Described):
+    r"""The log evidence of a model, as `log_evidence` of the model returns it; `print` shows it with its verdict.
+
+    .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid \theta)\, p(\theta)\, d\theta
+
+    Attributes
+    ----------
+    value : float
+        Natural logarithm, no constant of the data left out (binomial coefficients included).
+    standard_error : float
+    df : float
+        Degrees of freedom of the standard error; infinite where it is exact.
+    usable : bool
+        Whether the verdict allows to use the value.
+    verdict : Verdict
+        Facts, and a sentence that says what to do otherwise.
+    estimates : ndarray (chains,)
+        The estimate of each independent chain.
+    path : pandas.DataFrame
+        A row a temperature, from the posterior (inverse temperature 1) to the prior (0): inverse_temperature,
+        log_likelihood (mean under that power of the likelihood), log_likelihood_sd, log_evidence (log of the integral
+        of prior x likelihood to that power) and swap_rate with the next row. Empty where the value was not found along
+        temperatures.
+    sensitivity : pandas.DataFrame or None
+        With ``sensitivity=True`` a row a change of the prior: log_evidence, standard_error and difference.
+
+    Examples
+    --------
+    >>> import numpy as np, thali as th
+    >>> model = th.EliminationByAspects("unique").fit(
+    ...     th.PairedComparisons(np.array([[0, 3], [1, 0]])), draws=200, tune=100, random_seed=1, progressbar=False
+    ... )
+    >>> found = model.log_evidence(draws=100, random_seed=1, progressbar=False)
+    >>> bool(abs(found.value - np.log(4 / 20)) < 0.2)  # 4 x Beta(4, 2), and a lapse of .01
+    True
+    """
+
+    value: float
+    standard_error: float
+    df: float
+    verdict: Verdict
+    estimates: np.ndarray
+    path: "pandas.DataFrame"
+    sensitivity: "pandas.DataFrame | None" = None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the verdict allows to use the value."""
+        return self.verdict.agrees
+
+    @property
+    def thermodynamic_integral(self) -> float:
+        """The value by thermodynamic integration, for a check: the trapezoids of the path and their second-order term.
+
+        .. math:: \\sum_t \\Bigl( \\Delta_t \\frac{E_t + E_{t+1}}{2} - \\Delta_t^2 \\frac{V_t - V_{t+1}}{12} \\Bigr)
+
+        Missing where a draw from the prior has a likelihood of 0.
+        """
+        if not len(self.path):
+            return math.nan
+        beta, mean, sd = (
+            self.path[name].to_numpy() for name in ("inverse_temperature", "log_likelihood", "log_likelihood_sd")
+        )
+        gaps = -np.diff(beta)
+        with np.errstate(invalid="ignore"):
+            return float(np.sum(gaps * (mean[1:] + mean[:-1]) / 2.0 + gaps**2 * np.diff(sd**2) / 12.0))
+
+    def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
+        """The interval that holds the log evidence with this probability, by Student's t.
+
+        Parameters
+        ----------
+        probability : float between 0 and 1
+
+        Returns
+        -------
+        (low, high)
+
+        Raises
+        ------
+        ArgumentError
+            If the probability is not between 0 and 1.
+        """
+        from scipy.special import stdtrit
+
+        wanted = between("probability", probability, "that of the interval")
+        half = self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * wanted)) if self.standard_error else 0.0
+        return self.value - half, self.value + half
+
+    def _description(self) -> Description:
+        low, high = self.interval()
+        facts = [("standard error", f"{self.standard_error:.3f} ({self.df:g} degrees of freedom)")]
+        facts += [(f"{INTERVAL:.0%} interval", f"{low:.2f} to {high:.2f}")]
+        return Description(
+            f"Log evidence {self.value:.2f}",
+            tuple(facts),
+            table=self.sensitivity,
+            note=str(self.verdict),
+            good=self.usable,
+        )
+
+    def __str__(self) -> str:
+        return as_text(self._description())
+
+    __repr__ = __str__
+
+
+def along_temperatures(
+    beta: np.ndarray, energies: np.ndarray, swap_rates: np.ndarray, log_constant: float
+) -> LogEvidence:
+    """The log evidence from log-likelihoods (chains, draws, temperatures) of independent chains.
+
+    Parameters
+    ----------
+    beta : (temperatures,)
+        Inverse temperatures, falling from 1 to 0.
+    energies : (chains, draws, temperatures)
+        Log-likelihoods without a constant.
+    swap_rates : (temperatures - 1,)
+        Shares of accepted swaps of neighbours.
+    log_constant : float
+        What the log-likelihoods leave out.
+    """
+    import pandas as pd
+
+    chains, draws, _ = energies.shape
+    blocks = min(BLOCKS, draws)
+    found = combined(beta, energies, blocks)
+    influence = found.influence[..., 0]
+    value, of_chain = float(found.log_z[0]) + log_constant, influence.sum(axis=1)
+    within = influence.var(axis=1, ddof=1).mean()  # of a block
+    error, df = _error(influence, of_chain, within)
+    with np.errstate(invalid="ignore"):
+        mean, sd = energies.mean(axis=(0, 1)) + log_constant, energies.std(axis=(0, 1))
+    path = pd.DataFrame(
+        {
+            "inverse_temperature": beta,
+            "log_likelihood": mean,
+            "log_likelihood_sd": sd,
+            "log_evidence": found.log_z + beta * log_constant,
+            "swap_rate": np.append(swap_rates, np.nan),
+        }
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = float(np.abs(of_chain).max() / np.sqrt(blocks * within))
+    facts = {
+        "chains": chains,
+        "draws": draws,
+        "temperatures": beta.size,
+        "swap_rate": float(swap_rates.min()),
+        "apart": apart,
+        "drift": _drift(influence, within),
+    }
+    return LogEvidence(value, error, df, _judged(facts), value + chains * of_chain, path)
+
+
+def _error(influence: np.ndarray, of_chain: np.ndarray, within: Any) -> tuple[float, float]:
+    """The standard error and its degrees of freedom.
+
+    Chains are independent, and blocks nearly so. Of a dozen chains or more the error is the larger one of that between
+    chains and that within them, since a dozen may happen to lie close together.
+    """
+    chains, blocks = influence.shape
+    if chains < CHAINS:
+        return math.sqrt(float((influence**2).sum()) / (1.0 - 1.0 / influence.size)), influence.size - 1.0
+    between = math.sqrt(float(of_chain @ of_chain) / (1.0 - 1.0 / chains))
+    return max((between, chains - 1.0), (math.sqrt(influence.size * within), chains * (blocks - 1.0)))
+
+
+def _drift(influence: np.ndarray, within: Any) -> float:
+    """By how many errors the first fifth of the draws differs from the second half: chains that begin elsewhere, all
+    alike, agree with each other."""
+    chains, blocks = influence.shape
+    early, late = blocks // 5, blocks // 2
+    apart = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
+    variance = apart.var(ddof=1) if chains >= CHAINS else within * (1.0 / early + 1.0 / late)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.abs(apart.sum()) / np.sqrt(chains * variance))
+
+
+def _judged(facts: dict[str, Any]) -> Verdict:
+    """Whether the chains agree, within their own errors, do not drift, and swap between temperatures."""
+    of_chains = f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']} temperatures"
+    more = Remedy("draws", 4 * facts["draws"])
+    if not facts["swap_rate"] >= LEAST_SWAPS:
+        sentence = (
+            f"The log evidence is not usable: neighbouring temperatures of {of_chains} swap in {facts['swap_rate']:.0%}"
+            f" of cases (wanted: at least {LEAST_SWAPS:.0%}); repeat it with ",
+            more,
+            ", which also place the temperatures better.",
+        )
+    elif not facts["apart"] <= APART:
+        sentence = (
+            f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} of their own errors"
+            f" (wanted: at most {APART:g}), so some stay among other features than the rest; repeat it with ",
+            more,
+            ".",
+        )
+    elif not facts["drift"] <= DRIFT:
+        sentence = (
+            f"The log evidence is not usable: the {of_chains} have not forgotten where they began, as the first fifth "
+            f"of their draws differs from the second half by {facts['drift']:.1f} errors (wanted: at most {DRIFT:g}); "
+            "repeat it with ",
+            more,
+            ", and raise ",
+            Argument("tune"),
+            " likewise.",
+        )
+    else:
+        sentence = (
+            f"The {of_chains} agree: they differ by at most {facts['apart']:.1f} of their own errors (wanted: at most "
+            f"{APART:g}), do not drift, and neighbouring temperatures swap in {facts['swap_rate']:.0%} of cases or "
+            f"more (wanted: at least {LEAST_SWAPS:.0%}).",
+        )
+        return Verdict(True, facts, Message(*sentence))
+    return Verdict(False, facts, Message(*sentence))

@@ -1,0 +1,179 @@
+"""Comparison by evidence: probabilities, Bayes factors, what is refused."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import thali as th
+from thali.comparison.by_evidence import evidence_sentences, posterior_probabilities, words
+from thali.errors import ArgumentError, ConvergenceWarning, Message
+from thali.model.latent_features.evidence import LatentFeatureEvidence
+from thali.posterior.evidence import LogEvidence
+from thali.posterior.verdict import Verdict
+
+TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
+OTHERS = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 2, 0]], labels=["x", "y", "z"])
+
+
+def made_up(value, error, usable=True, sensitivity=None):
+    said = Verdict(usable, {}, Message("It agrees." if usable else "It is not usable."))
+    path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
+    path = path.assign(
+        log_likelihood_sd=[0.5, 1.0, 2.0], log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan]
+    )
+    return LogEvidence(value, error, 11.0, said, np.array([value]), path, sensitivity)
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Evidence by the lapse of the model, in place of any computation."""
+    by_lapse = {0.1: made_up(-8.0, 0.1), 0.2: made_up(-5.0, 0.2), 0.3: made_up(-4.0, 0.1)}
+    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", lambda model, data, how: by_lapse[model.lapse])
+    return by_lapse
+
+
+def models():
+    return {f"lapse {lapse}": th.EliminationByAspects("unique", lapse=lapse) for lapse in (0.1, 0.2, 0.3)}
+
+
+def compare(named=None, data=TRIO, **changed):
+    return th.compare(models() if named is None else named, data, by="evidence", progressbar=False, **changed)
+
+
+def test_table(found):
+    table = compare()
+    assert table["log_evidence"].tolist()[1:] == [-8.0, -5.0, -4.0]
+    guessing = stats.binom.logpmf([6, 2, 3], [7, 6, 4], 0.5).sum()
+    assert table.loc["BASE", "log_evidence"] == pytest.approx(guessing)
+    assert table["probability"].sum() == pytest.approx(1.0)
+    odds = table.loc["lapse 0.3", "probability"] / table.loc["lapse 0.2", "probability"]
+    assert odds == pytest.approx(math.e)
+    assert table.loc["lapse 0.1", "log_bayes_factor"] == 4.0
+    assert table.loc["lapse 0.2", "log_bayes_factor_se"] == pytest.approx(math.hypot(0.1, 0.2))
+    assert table["evidence_against"].tolist()[1:] == ["strong", "not worth a mention", ""]
+    said = evidence_sentences(table)
+    assert said[0] == (
+        "lapse 0.3 has the greatest evidence (log -4.00, standard error 0.10) and, by equal prior odds, the posterior "
+        f"probability {table.loc['lapse 0.3', 'probability']:.3f}.".replace(" 0.7", " .7")
+    )
+
+
+def test_prior_odds(found):
+    table = compare(prior_odds={"lapse 0.1": 1, "lapse 0.2": 4, "lapse 0.3": 1})
+    assert table.loc["lapse 0.2", "probability"] / table.loc["lapse 0.3", "probability"] == pytest.approx(4 / math.e)
+
+
+def test_errors_of_probabilities():
+    value, error, prior = np.array([-2.0, -2.5, -4.0]), np.array([0.02, 0.01, 0.03]), np.full(3, 1 / 3)
+    drawn = value + error * np.random.default_rng(0).standard_normal((4000, 3))
+    spread = np.array([posterior_probabilities(each, error, prior)[0] for each in drawn]).std(axis=0)
+    assert posterior_probabilities(value, error, prior)[1] == pytest.approx(spread, rel=0.06)
+
+
+def test_words_are_those_of_kass_and_raftery():
+    assert [words(x / 2) for x in (0, 1.9, 2.1, 5.9, 6.1, 9.9, 10.1, 1e9)] == [
+        *["not worth a mention"] * 2,
+        *["positive"] * 2,
+        *["strong"] * 2,
+        *["very strong"] * 2,
+    ]
+
+
+def test_what_is_not_usable_is_said(found):
+    found[0.2] = made_up(-5.0, 0.2, usable=False)
+    with pytest.warns(ConvergenceWarning, match=r"lapse 0\.2: It is not usable"):
+        table = compare()
+    assert table["usable"].tolist() == [True, True, False, True]
+    assert "lapse 0.2: It is not usable." in evidence_sentences(table)
+
+
+def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
+    frame = pd.DataFrame({"log_evidence": [-3.0], "standard_error": [0.1], "difference": [2.0]}, index=["alpha x 2"])
+    found[0.2] = made_up(-5.0, 0.2, sensitivity=frame)
+    table = compare(sensitivity=True)
+    assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.2"), "log_bayes_factor"] == 0.0
+    assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.3"), "log_evidence"] == -4.0
+    assert evidence_sentences(table)[-1] == (
+        "Under other priors another model has the greatest evidence: lapse 0.2 with alpha x 2."
+    )
+
+
+def fitted(data, **run):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = th.EliminationByAspects("unique", lapse=0.1)
+        return model.fit(data, draws=20, tune=10, chains=2, random_seed=1, progressbar=False, **run)
+
+
+def test_a_model_of_other_data_is_refused(found):
+    with pytest.raises(ArgumentError, match="Model 'it': The model was fitted to other data"):
+        compare({"it": fitted(OTHERS)})
+    compare({"it": fitted(TRIO)})
+
+
+def test_an_interrupted_fit_is_refused(found):
+    model = fitted(TRIO)
+    model.interrupted_ = True
+    with pytest.raises(ArgumentError, match="stopped early"):
+        compare({"it": model})
+    with pytest.raises(ArgumentError, match="stopped early"):
+        model.log_evidence()
+
+
+def test_changed_parameters_are_refused():
+    model = fitted(TRIO).set_params(lapse=0.2)
+    with pytest.raises(ArgumentError, match="lapse was changed after the fit"):
+        model.log_evidence()
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"leave_out": "pair"}, "leave_out is for a comparison by prediction"),
+        ({"folds": 3}, "folds is for a comparison by prediction"),
+        ({"job": "folder"}, "job is for a comparison by prediction"),
+        ({"draws": 5}, "draws must be a whole number of 10 or more; got 5"),
+        ({"prior_odds": {"lapse 0.1": 1}}, "prior_odds must be a mapping from the name of every model"),
+        ({"prior_odds": dict.fromkeys(models(), 0)}, "and must be a finite number above 0; got 0"),
+        ({"named": {"ML": th.EliminationByAspects("unique", method="ML")}}, "whose evidence is not known"),
+        ({"named": {"half": th.EliminationByAspects(ties="half")}, "data": "ties"}, "predicts no ties"),
+    ],
+)
+def test_bad_input(found, changed, said):
+    if changed.get("data") == "ties":
+        changed = changed | {"data": th.PairedComparisons([[0, 1], [2, 0]], ties=[[0, 1], [1, 0]])}
+    with pytest.raises(ArgumentError, match=said):
+        compare(**changed)
+
+
+@pytest.mark.parametrize("name", ["prior_odds", "sensitivity"])
+def test_arguments_of_evidence_are_not_for_prediction(name):
+    with pytest.raises(ArgumentError, match=f"{name} is for a comparison with by='evidence'"):
+        th.compare(models(), TRIO, **{name: {"a": 1}})
+
+
+def test_sigma_that_data_have_chosen_is_refused():
+    similar = th.Similarities(np.random.default_rng(0).random((6, 6)), symmetrize="mean")
+    with pytest.raises(ArgumentError, match="sigma is chosen by cross-validation of these very data"):
+        compare({"it": th.AdditiveClustering()}, similar)
+
+
+def test_pictures(found):
+    table = compare()
+    ax = th.plots.evidence(table)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["lapse 0.1", "lapse 0.2", "lapse 0.3"]
+    assert len(th.plots.temperatures(table).get_legend().get_texts()) == 3
+    assert th.plots.temperatures(found[0.1]).get_legend() is None
+    with pytest.raises(ArgumentError, match="no comparison by evidence"):
+        th.plots.evidence(pd.DataFrame())
+
+
+def test_report(found, tmp_path):
+    th.report.report(compare(), tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Which model do the data support?" in page
+    assert "lapse 0.3 has the greatest evidence" in page
