@@ -63,20 +63,16 @@ def infinite_of_groups(
                 redraw_silent(rng, model, level, base)
             flip_columns_of_groups(rng, model, its_caches, level)
             if first.real[ALPHA] > 0.0:
-                for _ in range(3):
-                    birth_or_death_in_groups(rng, model, its_caches, level, base, rate, 0.0)
-                if model.unique:
-                    for _ in range(3):
-                        birth_or_death_in_groups(rng, model, its_caches, level, base, rate, 1.0)
-                        birth_or_death_in_groups(rng, model, its_caches, level, base, rate, 0.5)
+                for step in range(9 if model.unique else 3):
+                    birth_or_death_in_groups(rng, model, its_caches, level, base, rate, 0.5 * (step // 3))
                 if not model.similar:
                     for _ in range(4):  # not as many as there are columns, whose number it changes
                         split_or_merge_copies(rng, model, its_caches, level, base)
             for _ in range(first.whole[COLUMNS]):
                 transfer_of_groups(rng, model, its_caches, level, base)
-                if model.unique:
-                    compensated_flip_of_groups(rng, model, its_caches, level, base, 1.0)
-                    compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5)
+            if model.unique:
+                for step in range(2 * first.whole[COLUMNS]):
+                    compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5 + 0.5 * (step % 2))
             weights_of_groups(rng, model, its_caches, level, base, its_tunings, tune)
             draw_alpha_of_groups(rng, model, level)
             after_round(level, base, its_tunings, tune)
@@ -110,9 +106,9 @@ def fixed_of_groups(
                 flip_columns_of_groups(rng, model, its_caches, level)
                 for _ in range(replica(level, 0).whole[COLUMNS]):
                     transfer_of_groups(rng, model, its_caches, level, base)
-                    if model.unique:
-                        compensated_flip_of_groups(rng, model, its_caches, level, base, 1.0)
-                        compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5)
+                if model.unique:
+                    for step in range(2 * replica(level, 0).whole[COLUMNS]):
+                        compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5 + 0.5 * (step % 2))
             weights_of_groups(rng, model, its_caches, level, base, its_tunings, tune)
             draw_alpha_of_groups(rng, model, level)
             after_round(level, base, its_tunings, tune)
