@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from thali.trees.tree import Tree
 
     from .answers.matching import Matched
-    from .samplers.chains import Chain, Task
+    from .samplers.chains import Chain
 
 
 class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
@@ -54,9 +54,13 @@ class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
         """What `fit` was given, as the engine takes it."""
         return data_of_thali(data, self._matrix)
 
-    def _task(self, data: Any, draws: int, tune: int, thin: Any) -> "Task":
+    def _task(self, data: Any, draws: int, tune: int, thin: Any) -> Any:
         """What the chains run, after every check."""
-        return build_task(data=data, draws=draws, tune=tune, thin=thin, **self._parts(data))
+        return self._task_of(data, draws, tune, thin, self._parts(data))
+
+    def _task_of(self, data: Any, draws: int, tune: int, thin: Any, parts: dict[str, Any]) -> Any:
+        """What the chains run with these parts: a `Task`, or a `GroupTask` of groups of people."""
+        return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
 
     def fit(
         self,
@@ -135,29 +139,37 @@ class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
         lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
         return PreparedChains(lapse, task=self._task(data, draws, tune, thin))
 
+    def _chains_of(self, task: Any, chains: int, seed: Any) -> "Sequence[Chain]":
+        """The chains of a task, each at its start."""
+        return chains_of(task, chains, seed)
+
+    def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
+        """The posterior of these draws."""
+        from .answers.tree import to_datatree
+
+        learned = task.model.learn_alpha
+        return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
+
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return self._sampling_of(source, run, self._parts(source))
 
     def _sampling_of(self, source: Any, run: Run, parts: dict[str, Any], anew: bool = False) -> Sampling[Any]:
         """The run of these parts; `anew`: chains without tempering stayed apart."""
-        task = build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **parts)
+        task = self._task_of(source, run.least_draws, run.tune, run.thin, parts)
         task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
 
         tempered = parts | {"tempering": LEVELS}
 
         def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
-            from .answers.tree import to_datatree
-
-            learned = task.model.learn_alpha
             attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}
             numbers, count = kept_of(chains)
             draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
-            return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
+            return self._tree_of(draws, source, parts, task, attrs)
 
         return Sampling(
             source=source,
             run=run,
-            chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
+            chains=lambda draws, seed: self._chains_of(replace(task, draws=draws), run.chains, seed),
             tree=tree,
             found=lambda tree, chains, seed: {},
             end_pilot=end_pilot,

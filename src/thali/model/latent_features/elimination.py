@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from thali._arguments import one_of
+from thali.data.groups import Groups
 from thali.errors import Argument, ArgumentError, Setting
 from thali.trees.tree import Tree
 
@@ -11,6 +12,7 @@ from ..names import method_meant
 from ..prepared import Prepared
 from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
+from .for_groups import ForGroups
 from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
 from .priors.given import Given
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from ..sampling import Sampling
 
 
-class EliminationByAspects(ChoiceAnswers):
+class EliminationByAspects(ForGroups, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -78,6 +80,12 @@ class EliminationByAspects(ChoiceAnswers):
         last are summed, and each of their choices may lapse. For ``aspects="unique"`` and sets of up to six, otherwise
         up to three. "reversed": they choose the pair that differs most (maximum difference), with a probability
         proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
+    weights : {"free", "similar", "common"}, optional
+        Of several groups of people who compared the same options (`fit` takes a mapping from each to its
+        `PairedComparisons`), who own the same aspects. "free" (None): each group has weights of its own, which say
+        nothing of those of another. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
+        kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many people with few
+        choices each. "common": one weight for all, as if nobody were told apart.
 
     Attributes
     ----------
@@ -121,6 +129,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: None = None,
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
+        weights: None = None,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -135,6 +144,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: Any = ...,
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
+        weights: Literal["free", "similar", "common"] | None = ...,
     ) -> "EliminationByAspects": ...
 
     def __new__(
@@ -148,12 +158,14 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: Any = None,
         ties: Any = None,
         best_worst: str = RANKING,
+        weights: Any = None,
     ) -> Any:
         if method_meant(method) != "maximum-likelihood":
             return super().__new__(cls)
         from ..elimination_ml.model import MaximumLikelihoodElimination
 
-        for name, value in (("alpha", alpha), ("sampler", sampler), ("tempering", tempering)):
+        of_chains = (("alpha", alpha), ("sampler", sampler), ("tempering", tempering), ("weights", weights))
+        for name, value in of_chains:
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
@@ -170,6 +182,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: Any = None,
         ties: Any = None,
         best_worst: str = RANKING,
+        weights: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -180,6 +193,7 @@ class EliminationByAspects(ChoiceAnswers):
         self.tempering = tempering
         self.ties = ties
         self.best_worst = best_worst
+        self.weights = weights
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. `method` stays: another one is another estimator.
@@ -194,14 +208,19 @@ class EliminationByAspects(ChoiceAnswers):
         return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:
-        return counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        found, allowed = super()._as_data(data), ("davidson", *CONVERSIONS)
+        if isinstance(found, Groups):
+            return found.mapped(lambda each: counted(each, self.ties, allowed))
+        return counted(found, self.ties, allowed)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "laplace", "maximum-likelihood"))
         one_of("unique", self.unique, (True, False))
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
-        ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
+        ties = self.ties == "davidson" or (
+            self.ties is None and any(map(has_ties, data.data if isinstance(data, Groups) else [data]))
+        )
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
         likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst)
         return {
@@ -216,6 +235,10 @@ class EliminationByAspects(ChoiceAnswers):
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         if self.method != "laplace":
             return super()._sampling(source, run)
+        if isinstance(source, Groups):
+            raise ArgumentError(
+                Setting("method", "laplace"), " is for one group of people; set ", Setting("method", "mcmc"), "."
+            )
         from ..bradley_terry.sampling import sampling_of_worths
 
         return sampling_of_worths(source, run, self._parts(source), self._task(source, run.least_draws, 0, None))
@@ -256,13 +279,17 @@ class EliminationByAspects(ChoiceAnswers):
         -------
         pandas.DataFrame
             As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect` (unless
-            `similar` is given).
+            `similar` is given). Of several groups for each of them the weight, as share of the group's total, and its
+            interval, given that the aspect is there (``weight[women]``, ``weight_low[women]``, ...), and of up to four
+            groups for every two of them the probability that it is larger in the first (``P(women > men)``).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         """
+        if (by_group := self._grouped_features(min_probability, similar)) is not None:
+            return by_group
         table = super().features(min_probability, similar)
         names = names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values)
         if names and similar is None:

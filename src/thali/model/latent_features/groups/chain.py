@@ -8,8 +8,8 @@ import numpy as np
 
 from thali.inference.seeds import streams
 
-from ..operations import cache_at
 from ..moves.group_densities import SMALLEST
+from ..operations import cache_at
 from ..samplers.chains import Chain, count_schedule
 from ..samplers.draws import ChainDraws
 from ..samplers.group_record import empty_group_record

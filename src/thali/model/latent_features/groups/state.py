@@ -38,7 +38,9 @@ class Base(NamedTuple):
 
     v: np.ndarray  # (rows,) of each column
     own: np.ndarray  # (n,) of each option's unique weight
-    real: np.ndarray  # (4,) KAPPA; of the moves of v with all of its weights: STEP, and since it was adapted TRIED, ACCEPTED
+    real: (
+        np.ndarray
+    )  # (4,) KAPPA; of the moves of v with all of its weights: STEP, and since it was adapted TRIED, ACCEPTED
 
 
 @scalar
@@ -64,7 +66,9 @@ def grown_groups(states: State, bases: Base) -> tuple[State, Base]:
     levels = []
     for t in range(states.w.shape[0]):
         level = replica(states, t)
-        levels.append(stack([resized(b, 2 * capacity(b)) for b in (replica(level, g) for g in range(level.w.shape[0]))]))
+        levels.append(
+            stack([resized(b, 2 * capacity(b)) for b in (replica(level, g) for g in range(level.w.shape[0]))])
+        )
     rows = levels[0].w.shape[1]
     return stack(levels), stack([with_rows(base_at(bases, t), rows) for t in range(len(levels))])
 

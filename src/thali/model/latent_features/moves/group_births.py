@@ -31,9 +31,7 @@ CARVED, WEIGHT = range(2)  # positions in State.block
 
 
 @scalar
-def birth_or_death_in_groups(
-    rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any, carved: Any
-) -> None:
+def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any, carved: Any) -> None:
     """`rate` is the total arrival rate of all patterns, per unit of alpha."""
     first = replica(states, 0)
     columns = first.whole[COLUMNS]

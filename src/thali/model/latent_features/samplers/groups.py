@@ -116,9 +116,7 @@ def fixed_of_groups(
 
 
 @scalar
-def weights_of_groups(
-    rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int
-) -> None:
+def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int) -> None:
     """The weights and parameters of every group given the owners, and what they vary about."""
     for g in range(states.w.shape[0]):
         likelihood, b, tuning = group_at(model.likelihood, g), replica(states, g), tuning_at(tunings, g)

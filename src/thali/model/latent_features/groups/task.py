@@ -1,0 +1,80 @@
+"""Joins a prior, the likelihoods of all groups and a sampler of groups."""
+
+from typing import Any
+
+from thali.data.groups import Groups
+from thali.data.pairs import PairedComparisons
+from thali.errors import Argument, ArgumentError, DataError, Setting, Value
+
+from ..engine import build_task
+from ..state import FIXED_UNIQUE, NO_UNIQUE
+from .chain import GroupTask
+from .stacked import stacked
+from .state import GroupModel
+
+FREE, COMMON, SIMILAR = "free", "common", "similar"
+WEIGHTS = (FREE, COMMON, SIMILAR)
+
+
+def groups_of(data: Any, weights: Any) -> Any:
+    """A mapping as `Groups`, or as pooled data where all groups have the same weights; other data as they are."""
+    from collections.abc import Mapping
+
+    if weights not in (None, *WEIGHTS):
+        one = Value("weights", FREE), ", ", Value("weights", COMMON), " or ", Value("weights", SIMILAR)
+        raise ArgumentError(Argument("weights"), " must be ", *one, f"; got {weights!r}.")
+    if not isinstance(data, Mapping):
+        if weights is not None:
+            raise ArgumentError(
+                Argument("weights"),
+                " is for several groups of people, and these data are of one; fit a mapping from the name of each "
+                "group to its data, such as data.by_group(column), or leave it out.",
+            )
+        return data
+    groups = data if isinstance(data, Groups) else Groups(data)
+    return groups.pooled() if weights == COMMON else groups
+
+
+def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> GroupTask:
+    """Check everything and put it into the form that the chains read."""
+    if parts["sampler"] == "paper":
+        raise ArgumentError(
+            Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
+        )
+    for name, data in groups.items():
+        try:
+            parts["likelihood"].check(parts["prior"], data)
+        except DataError as error:
+            raise DataError(f"Group {name!r}: ", error) from None
+    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+    shape, rate = task.model.shape, task.model.rate
+    if shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
+        raise ArgumentError(Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {shape:g}.")
+    each = [parts["likelihood"].compiled(data, shape, rate) for data in groups.data]
+    model = GroupModel(
+        prior=task.model.prior,
+        likelihood=stacked([likelihood for likelihood, _ in each]),
+        shape=shape,
+        rate=rate,
+        unique=FIXED_UNIQUE if parts["likelihood"].unique else NO_UNIQUE,
+        learn_alpha=task.model.learn_alpha,
+        similar=weights == SIMILAR,
+        kappa=float("nan"),
+    )
+    from ..samplers import groups as samplers
+
+    return GroupTask(
+        samplers.infinite_of_groups if task.prior.is_infinite else samplers.fixed_of_groups,
+        model,
+        task.prior,
+        [make for _, make in each],
+        task.n_options,
+        task.alpha,
+        task.draws,
+        task.tune,
+        task.thin,
+        task.temperatures,
+        task.lengthens,
+        task.parameters,
+        may_temper=task.may_temper,
+    )
