@@ -11,6 +11,7 @@ from thali.model.latent_features.operations import rebuild
 from thali.model.latent_features.priors.ibp import IndianBuffet
 from thali.model.latent_features.samplers.start import prepare
 from thali.model.latent_features.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
+from thali.model.latent_features.weight_priors import GammaWeights
 
 
 def three_options() -> PairedComparisons:
@@ -36,9 +37,11 @@ def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shap
     """A model of elimination as the samplers read it, and a function that makes a cache."""
     prior = prior or IndianBuffet()
     elimination = Elimination(lapse, unique != NO_UNIQUE, has_ties(data))
-    likelihood, make_cache = elimination.compiled(data, shape, rate)
+    likelihood, make_cache = elimination.compiled(data, GammaWeights(shape, rate))
     n = data.n_options
-    model = Model(prior.compiled(n), likelihood, shape, rate, lo, n - 1 if hi is None else hi, unique, learn)
+    model = Model(
+        prior.compiled(n), likelihood, GammaWeights(shape, rate), lo, n - 1 if hi is None else hi, unique, learn
+    )
     return model, make_cache
 
 
@@ -70,10 +73,10 @@ def random_similarities(n: int, seed: int, missing: float = 0.0, judgements=None
 
 def build_additive(data, prior=None, sigma=0.5, lo=1, shape=1.0, rate=1.0, learn=False):
     """A model of additive clustering as the samplers read it, and a function that makes a cache."""
-    likelihood, make_cache = Additive(sigma).compiled(data, shape, rate)
+    likelihood, make_cache = Additive(sigma).compiled(data, GammaWeights(shape, rate))
     n = data.n_options
     prior = (prior or IndianBuffet()).compiled(n)
-    return Model(prior, likelihood, shape, rate, lo, n, NO_UNIQUE, learn), make_cache
+    return Model(prior, likelihood, GammaWeights(shape, rate), lo, n, NO_UNIQUE, learn), make_cache
 
 
 def make_state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):

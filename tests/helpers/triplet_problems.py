@@ -9,6 +9,7 @@ from thali.model.latent_features.likelihoods.pair_sets import CONSTANT
 from thali.model.latent_features.operations import rebuild
 from thali.model.latent_features.priors.ibp import IndianBuffet
 from thali.model.latent_features.state import NO_UNIQUE, Model
+from thali.model.latent_features.weight_priors import GammaWeights
 from thali.testing import naive
 
 LINKS = ("exp", "ratio")
@@ -28,10 +29,12 @@ def three_objects(*counts):
 
 def build_triplets(data, link, prior=None, lo=1, hi=None, shape=1.0, rate=1.0, lapse=LAPSE):
     """A model of triplets as the samplers read it, and a function that makes a cache."""
-    likelihood, make_cache = MostSimilarPair(link, lapse).compiled(data, shape, rate)
+    likelihood, make_cache = MostSimilarPair(link, lapse).compiled(data, GammaWeights(shape, rate))
     n = data.n_options
     prior = (prior or IndianBuffet()).compiled(n)
-    return Model(prior, likelihood, shape, rate, lo, n if hi is None else hi, NO_UNIQUE, False), make_cache
+    return Model(
+        prior, likelihood, GammaWeights(shape, rate), lo, n if hi is None else hi, NO_UNIQUE, False
+    ), make_cache
 
 
 def start_of(data, link, matrix, weights, constant=0.4, prior=None, rows=4, **settings):

@@ -17,6 +17,7 @@ from thali.model.latent_features.answers.own_data import own_part
 from thali.model.latent_features.likelihoods.new_data import NewData
 from thali.model.latent_features.likelihoods.observed import Observed
 from thali.model.latent_features.state import COLUMNS
+from thali.model.latent_features.weight_priors import EXPONENTIAL
 
 _CONSTANT = -0.5 * math.log(2.0 * math.pi)  # of one option's log-likelihood
 
@@ -45,6 +46,7 @@ class Ratings:
     """The public class: checks arguments and data, and makes what the samplers read."""
 
     unique = False  # options have no fixed unique feature, so no compensated move is made
+    takes_signed_weights = False
     least_shape = 0.1  # of the Gamma prior of the weights
     tempers = False
     parameters = ()  # names of the likelihood's own parameters
@@ -63,7 +65,7 @@ class Ratings:
         if not np.isfinite(rating).all():
             raise DataError("rating holds numbers that are not finite; leave these options out.")
 
-    def compiled(self, data, shape: float = 1.0, rate: float = 1.0):
+    def compiled(self, data, weights=EXPONENTIAL):
         """The data as the samplers read them, and a function that makes a chain's cache."""
         rating = np.ascontiguousarray(self.observed(data).fields.rating, np.float64)
         return Rated(rating), lambda rated: RatingCache(np.zeros(rated.rating.size))
@@ -72,11 +74,11 @@ class Ratings:
         """The same likelihood with every prior that depends on the data fixed."""
         return self
 
-    def prior_parameters(self, data, shape: float, rate: float, rng) -> dict[str, float]:
+    def prior_parameters(self, data, weights, rng) -> dict[str, float]:
         """The likelihood's own parameters, drawn from their prior."""
         return {}
 
-    def log_prior_of_parameters(self, own, data, shape: float, rate: float) -> dict[str, np.ndarray]:
+    def log_prior_of_parameters(self, own, data, weights) -> dict[str, np.ndarray]:
         """Log prior densities (draws,) of the likelihood's own parameters, of which `own` has the draws."""
         return {}
 

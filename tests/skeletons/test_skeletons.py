@@ -14,6 +14,7 @@ from thali.errors import DataError
 from thali.inference.quiet import without_warnings
 from thali.model.latent_features import operations
 from thali.model.latent_features.likelihoods.delta_checks import compare_changes, state_of, states_of
+from thali.model.latent_features.weight_priors import EXPONENTIAL
 from thali.testing.enumeration import transition_errors
 
 DATA = likelihood_skeleton.RatingData(np.array([0.5, 2.0, 1.0]), ("tea", "coffee", "milk"))
@@ -26,7 +27,7 @@ def naive(features, weights):
 
 def test_changes_of_the_likelihood_are_differences_of_the_naive_one():
     rng = np.random.default_rng(1)
-    states = states_of(th.priors.IndianBuffet(), 3, 1.0, 1.0, rng, 6)
+    states = states_of(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
     rated, make_cache = likelihood_skeleton.Ratings().compiled(DATA)
     found = compare_changes(rated, make_cache, naive, states, DATA.labels, rng, 60)
     assert found.count >= 60 and found.is_rounding, found.words
@@ -34,9 +35,9 @@ def test_changes_of_the_likelihood_are_differences_of_the_naive_one():
 
 def test_moves_leave_the_posterior_of_the_likelihood_invariant():
     rng = np.random.default_rng(2)
-    states = states_of(th.priors.IndianBuffet(), 3, 1.0, 1.0, rng, 6)
+    states = states_of(th.priors.IndianBuffet(), 3, EXPONENTIAL, rng, 6)
     rated, make_cache = likelihood_skeleton.Ratings().compiled(DATA)
-    errors = transition_errors(rated, make_cache, naive, states, 3, rng)
+    errors = transition_errors(rated, make_cache, naive, states, 3, EXPONENTIAL, rng)
     assert len(errors) == 3 and max(errors.values()) < 1e-10, errors
 
 

@@ -31,21 +31,22 @@ def transition_errors(
     whole: Callable[..., Any],
     states: list[Any],
     n: int,
+    weights: Any,
     rng: np.random.Generator,
 ) -> dict[str, float]:
     """max |pi P - pi| of each move."""
     values = [whole(*pair_key) for pair_key in states]
     beta = min(1.0, SPREAD / max(np.ptp(values), 1e-300))
     prior = IndianBuffet()
-    model = Model(prior.compiled(n), likelihood, 1.0, 1.0, 1, n, NO_UNIQUE, False)
+    model = Model(prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)
     chosen = rng.permutation(n)[: min(n, ENTRIES)]
     known: dict[tuple[Any, ...], float] = {}
 
-    def start(columns: Any, weights: Any, rows: Any = None) -> Any:
-        features = np.zeros((n, len(weights)))
+    def start(columns: Any, of_columns: Any, rows: Any = None) -> Any:
+        features = np.zeros((n, len(of_columns)))
         for k, owners in enumerate(columns):
             features[chosen[owners], k] = 1.0
-        state = state_of(features, np.asarray(weights, float)) if rows is None else empty_state(n, rows)
+        state = state_of(features, np.asarray(of_columns, float)) if rows is None else empty_state(n, rows)
         state.real[ALPHA], state.real[BETA] = 1.5, beta
         cache = make_cache(likelihood)
         prepare(model, state)
@@ -57,14 +58,14 @@ def transition_errors(
         return pair[0].Z[:columns, :n].T.copy(), pair[0].w[:columns].copy()
 
     def key(pair: Any) -> Any:
-        features, weights = contents(pair)
-        return features.tobytes(), features.shape[1], tuple(np.round(weights, 9))
+        features, values = contents(pair)
+        return features.tobytes(), features.shape[1], tuple(np.round(values, 9))
 
     def log_target(pair: Any) -> Any:
-        features, weights = contents(pair)
+        features, values = contents(pair)
         if (pair_key := key(pair)) not in known:
-            known[pair_key] = whole(features, weights)
-        return beta * known[pair_key] + prior.log_prob(features, 1.5) - weights.sum()
+            known[pair_key] = whole(features, values)
+        return beta * known[pair_key] + prior.log_prob(features, 1.5) + weights.log_density(values).sum()
 
     def as_state(pair: Any) -> Any:
         return tuple(sorted(tuple(column) for column in contents(pair)[0].T.astype(int)))
@@ -72,7 +73,7 @@ def transition_errors(
     def log_target_of_state(pair: Any) -> Any:
         # births draw weights from their prior, so that its density is no part of the target
         copies = Counter(as_state(pair)).values()
-        return log_target(pair) + contents(pair)[1].sum() - sum(math.lgamma(c + 1) for c in copies)
+        return log_target(pair) - weights.log_density(contents(pair)[1]).sum() - sum(math.lgamma(c + 1) for c in copies)
 
     def flip(random: Any, pair: Any) -> None:
         place = index(random, 2 * len(chosen))

@@ -122,7 +122,8 @@ class BranchingRandom:
     script : sequence of int
         The outcomes of the first branches.
     number : float, optional
-        The value of an exponential draw that is used as a number: all weights drawn from the prior become this.
+        The value of an exponential or normal draw that is used as a number: what the weights that are drawn from the
+        prior become.
     """
 
     number: float | None
@@ -152,6 +153,11 @@ class BranchingRandom:
 
     def standard_exponential(self) -> Any:
         return Draw(self, lambda x: -math.expm1(-x), 0.0, math.inf, self.number)
+
+    def standard_normal(self) -> float:
+        if self.number is None:
+            raise TypeError("This move uses a random number itself, so that its outcomes cannot be enumerated.")
+        return self.number
 
 
 def outcomes(step: Callable[..., Any], state: Any, number: float | None = None) -> list[tuple[float, object]]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._described import Described, Description
 from thali.errors import ArgumentError
+from thali.model.latent_features.engine import weights_of
 from thali.model.latent_features.likelihoods.custom import Custom
 from thali.model.latent_features.likelihoods.delta_checks import (
     Difference,
@@ -89,7 +90,7 @@ def check(
     data : NamedTuple
         A few options, at least two: the checks are then fast, and with three or fewer, births and deaths of features
         are among the exact checks. The joint check does not use the observed values.
-    weight_prior : (shape, rate)
+    weight_prior : (shape, rate) or thali.likelihoods.Normal
         Of the weights that are tried.
     rounds : int
         Of the joint check.
@@ -139,19 +140,19 @@ def check(
     if observed.n_options < 2:
         raise ArgumentError("check needs data of two options or more.")
     rng = np.random.default_rng(random_seed)
-    shape, rate = weight_prior
-    states = states_of(IndianBuffet(), observed.n_options, shape, rate, rng, STATES)
-    try_out(likelihood, observed, shape, rate, compares=False)
-    compiled, make_cache = likelihood.as_python(observed)
+    weights = weights_of(weight_prior, likelihood)
+    states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
+    try_out(likelihood, observed, weights, compares=False)
+    compiled, make_cache = likelihood.as_python(observed, weights)
     fields = observed.fields
 
-    def whole(features: Any, weights: Any) -> Any:
-        return called("log_likelihood", likelihood.log_likelihood, fields, as_seen(features), weights)
+    def whole(features: Any, values: Any) -> Any:
+        return called("log_likelihood", likelihood.log_likelihood, fields, as_seen(features), values)
 
     lines = [
         *_changes(likelihood.terms, compiled, make_cache, whole, states, observed.labels, rng),
         _order(whole, states, rng),
-        *_exact(compiled, make_cache, whole, states, observed.n_options, rng),
+        *_exact(compiled, make_cache, whole, states, observed.n_options, weights, rng),
     ]
     is_right = all(line.verdict == "right" for line in lines)
     lines.append(_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
@@ -188,9 +189,11 @@ def _order(whole: Any, states: Any, rng: np.random.Generator) -> Check:
     return Check("naive", compared, f"{found.size:.2g}", _verdict(found), words)
 
 
-def _exact(compiled: Any, make_cache: Any, whole: Any, states: Any, n: int, rng: np.random.Generator) -> list[Check]:
+def _exact(
+    compiled: Any, make_cache: Any, whole: Any, states: Any, n: int, weights: Any, rng: np.random.Generator
+) -> list[Check]:
     lines = []
-    for move, error in transition_errors(compiled, make_cache, whole, states, n, rng).items():
+    for move, error in transition_errors(compiled, make_cache, whole, states, n, weights, rng).items():
         allowed = EXACT + max(rounding(None, whole(*state)) for state in states)
         words = ""
         if not error <= allowed:

@@ -36,7 +36,7 @@ def restart_scores(
     task = build_task(prior, likelihood, observed, draws=1, tune=0, thin=10**9, **settings)
     rng = np.random.default_rng(random_seed)
     chain = Chain(task, rng)
-    shape, rate = weight_prior
+    weights = task.model.weights
     empty = np.zeros((observed.n_options, 0)), np.zeros(0)
     start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
     whole, _ = compiled_alone(
@@ -45,13 +45,13 @@ def restart_scores(
     before, after = [], []
     for _ in range(rounds):
         chain.states = stack([_from_prior(rng, prior, task.model, observed.n_options)])
-        own = likelihood.prior_parameters(observed, shape, rate, rng)
+        own = likelihood.prior_parameters(observed, weights, rng)
         chain.caches.parameters[0] = list(own.values())
         new = likelihood.simulate(likelihood.at(observed.original, own), *_contents(chain.state), rng)
         observed.replace(likelihood.at(new, {name: getattr(observed.original, name) for name in own}))
-        before.append(_quantities(chain, likelihood, whole, observed.fields, shape / rate))
+        before.append(_quantities(chain, likelihood, whole, observed.fields, weights.expected()))
         chain.run_to(SWEEPS_EACH)
-        after.append(_quantities(chain, likelihood, whole, observed.fields, shape / rate))
+        after.append(_quantities(chain, likelihood, whole, observed.fields, weights.expected()))
     first, last = np.array(before), np.array(after)
     change = last - first
     error = change.std(0) / np.sqrt(rounds)
@@ -69,7 +69,7 @@ def _from_prior(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any
     count = len(kept)
     state = empty_state(n, 2 * len(columns) + ROOM)
     state.Z[:count, :n] = kept
-    state.w[:count] = rng.gamma(model.shape, 1.0 / model.rate, count)
+    state.w[:count] = model.weights.random(rng, count)
     state.m[:count] = kept.sum(1)
     state.singles[:] = columns[sizes < model.lo].sum(0)
     state.whole[COLUMNS] = count

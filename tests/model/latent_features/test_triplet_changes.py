@@ -12,6 +12,7 @@ from thali.model.latent_features.answers.triplets import probabilities_of_draws
 from thali.model.latent_features.likelihoods import pair_sets
 from thali.model.latent_features.likelihoods.delta_checks import compare_changes, states_of
 from thali.model.latent_features.likelihoods.pair_sets import CONSTANT
+from thali.model.latent_features.weight_priors import EXPONENTIAL
 from thali.testing import naive
 
 TEN = th.Triplets.from_sets(
@@ -27,7 +28,7 @@ TEN = th.Triplets.from_sets(
 def test_changes_are_differences_of_the_naive_likelihood(link, data, few, monkeypatch):
     monkeypatch.setattr(pair_sets, "FEW", 1e9 if few == 0 else 1.0 / few if few == 100 else few)
     rng = np.random.default_rng(1)
-    states = states_of(th.priors.IndianBuffet(), data.n_options, 1.0, 1.0, rng, 5)
+    states = states_of(th.priors.IndianBuffet(), data.n_options, EXPONENTIAL, rng, 5)
     model, make_cache = build_triplets(data, link)
 
     def whole(features, weights):

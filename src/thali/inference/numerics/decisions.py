@@ -30,14 +30,6 @@ def poisson(rng: Any, mean: Any) -> Any:
 
 
 @scalar
-def weight(rng: Any, model: Any) -> Any:
-    """A weight from its prior, Gamma(shape, rate)."""
-    if model.shape == 1.0:
-        return rng.standard_exponential() / model.rate
-    return rng.standard_gamma(model.shape) / model.rate
-
-
-@scalar
 def shuffle(rng: Any, items: Any, n: Any) -> None:
     """Put the first n items into uniformly random order."""
     for last in range(n - 1, 0, -1):

@@ -13,11 +13,13 @@ from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Va
 from thali.inference.chains import Run
 
 from ..prepared import Prepared
+from .likelihoods.parameters import Gamma, Normal
 from .operations import draw_weights, sees_full, sees_single
 from .priors.given import Given
 from .samplers.chains import Chain, Task, run_chains
 from .samplers.tempering import MAX_TEMPERATURES, geometric
 from .state import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
+from .weight_priors import GammaWeights, are_exponential
 
 if TYPE_CHECKING:
     from .samplers.draws import ChainDraws
@@ -52,7 +54,7 @@ def build_task(
     for part, wanted in ((prior, "sample"), (likelihood, "check")):
         if not hasattr(part, wanted):
             raise ArgumentError(f"{part!r} is neither a prior of thali.priors nor a likelihood of thali.likelihoods.")
-    shape, rate = _checked_weight_prior(weight_prior, likelihood)
+    weights = weights_of(weight_prior, likelihood)
     sampler = one_of("sampler", sampler or "recommended", ("recommended", "paper"))
     if alpha is not None:
         alpha = positive("alpha", alpha, "the concentration of the prior over features")
@@ -71,16 +73,16 @@ def build_task(
     n = data.n_options
     compiled_prior = prior.compiled(n)
     likelihood.check(prior, data)
-    compiled_likelihood, make_cache = likelihood.compiled(data, shape, rate)
+    compiled_likelihood, make_cache = likelihood.compiled(data, weights)
     explicit = not prior.is_infinite or sampler == "paper"
     unique = FIXED_UNIQUE if likelihood.unique else NO_UNIQUE
-    if unique and shape == 1.0 and not explicit:
+    if unique and are_exponential(weights) and not explicit:
         unique = TOTAL_UNIQUE
     carried = explicit or (unique != TOTAL_UNIQUE and sees_single(compiled_likelihood))
     least = 0 if not prior.is_infinite else 1 if carried else 2
     learned = prior.learns_alpha and alpha is None
     most = n if explicit or sees_full(compiled_likelihood) else n - 1
-    model = Model(compiled_prior, compiled_likelihood, shape, rate, least, most, unique, learned)
+    model = Model(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
     if sampler == "paper" and not getattr(likelihood, "has_published_sampler", True):
         raise ArgumentError("sampler='paper' is not for a likelihood of your own; leave sampler at None.")
     kernel = _kernel(sampler, prior, model)
@@ -161,7 +163,7 @@ def _kernel(sampler: str, prior: Any, model: Model) -> Any:
                 Setting("sampler", None),
                 ".",
             )
-        if (model.shape, model.rate) != (1.0, 1.0):
+        if model.weights != GammaWeights(1.0, 1.0):
             raise ArgumentError(
                 Setting("sampler", "paper"),
                 " needs the published weight prior Gamma(1, 1); set ",
@@ -197,7 +199,20 @@ def _published_for_similarities(prior: Any) -> Any:
     return paper_additive.published
 
 
-def _checked_weight_prior(weight_prior: Any, likelihood: Any) -> tuple[float, float]:
+def weights_of(weight_prior: Any, likelihood: Any) -> Any:
+    """The prior of the weights as the samplers read it."""
+    if isinstance(weight_prior, Normal):
+        if not likelihood.takes_signed_weights:
+            raise ArgumentError(
+                Argument("weight_prior"),
+                f": weights of {type(likelihood).__name__} are above 0, and a normal prior is for weights of either "
+                "sign, in a likelihood of your own; give the shape and the rate of a Gamma distribution, such as ",
+                Value("weight_prior", (1, 1)),
+                ".",
+            )
+        return weight_prior.as_weights()
+    if isinstance(weight_prior, Gamma):
+        weight_prior = weight_prior.as_weights()
     try:
         shape, rate = weight_prior
     except (TypeError, ValueError):
@@ -218,7 +233,7 @@ def _checked_weight_prior(weight_prior: Any, likelihood: Any) -> tuple[float, fl
             f" must be {likelihood.least_shape:g} or more for {type(likelihood).__name__}, "
             f"because smaller ones put too many weights too close to 0; got {shape:g}.",
         )
-    return shape, rate
+    return GammaWeights(shape, rate)
 
 
 def compile_ahead(task: Task, progress: Any) -> None:

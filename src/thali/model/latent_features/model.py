@@ -24,8 +24,9 @@ class LatentFeatureModel(ChoiceAnswers):
         Over the binary matrix Z, options by features. A `Tree` stands for the phylogenetic Indian buffet process on it.
     likelihood : one of `thali.likelihoods`
         `thali.likelihoods.Custom` makes one of your own functions.
-    weight_prior : (shape, rate), both above 0
-        Of the Gamma distribution of every weight. The sampler is fastest with shape 1; for other shapes features of a
+    weight_prior : (shape, rate), both above 0, or thali.likelihoods.Normal(mean, sd)
+        Of the Gamma distribution of every weight, or the normal one of weights of either sign, which only a likelihood
+        of your own allows. The sampler is fastest with shape 1; for other shapes features of a
         single option are sampled like any others, without the moves that need exponential weights.
     alpha : float above 0, optional
         Concentration of the prior; None learns it under a Gamma(1, 1) prior.

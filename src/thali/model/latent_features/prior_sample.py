@@ -40,10 +40,9 @@ def _one_draw(task: "Task", likelihood: Any, data: Any, rng: np.random.Generator
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
     columns = task.prior.sample(n, alpha, rng).T
     columns = columns[columns.any(axis=1)]
-    scale = 1.0 / model.rate
-    weights = rng.gamma(model.shape, scale, len(columns))
-    unique = rng.gamma(model.shape, scale, n) if likelihood.unique else np.zeros(n)
-    own = likelihood.prior_parameters(data, model.shape, model.rate, rng)
+    weights = model.weights.random(rng, len(columns))
+    unique = model.weights.random(rng, n) if likelihood.unique else np.zeros(n)
+    own = likelihood.prior_parameters(data, model.weights, rng)
     return ChainDraws(
         alpha=np.array([alpha], float),
         log_likelihood=np.zeros(1),

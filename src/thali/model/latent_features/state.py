@@ -25,8 +25,7 @@ class Model(NamedTuple):
 
     prior: object
     likelihood: object
-    shape: float  # of the Gamma prior of every weight
-    rate: float
+    weights: Any  # their prior, see weight_priors
     lo: int  # least and greatest number of owners of a column of the state between moves
     hi: int
     unique: int  # s[i] is: always 0 | the fixed unique weight of i | that plus every column that only i owns

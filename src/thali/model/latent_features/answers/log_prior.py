@@ -29,19 +29,12 @@ def log_prior_of(
 
     A fixed alpha has none; that of a given matrix is 0.
     """
-    shape, rate = task.model.shape, task.model.rate
+    weights = task.model.weights
     found = {}
     if task.model.learn_alpha:
         found["alpha"] = -alpha  # Gamma(1, 1)
     found["features"] = task.prior.log_prob_of_draws(columns, alpha)
-    found["weights"] = columns.summed(log_gamma(columns.weights, shape, rate))
+    found["weights"] = columns.summed(weights.log_density(columns.weights))
     if likelihood.unique:
-        found["unique_weights"] = log_gamma(columns.unique_weights, shape, rate).sum(axis=1)
-    return found | likelihood.log_prior_of_parameters(own, data, shape, rate)
-
-
-def log_gamma(values: np.ndarray, shape: float, rate: float) -> np.ndarray:
-    """Log density of Gamma(shape, rate) variables."""
-    from scipy.special import gammaln, xlogy
-
-    return shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, values) - rate * values
+        found["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
+    return found | likelihood.log_prior_of_parameters(own, data, weights)

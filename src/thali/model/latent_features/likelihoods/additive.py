@@ -15,6 +15,7 @@ from thali.model.latent_features.column_order import shuffle_columns
 
 from .. import operations
 from ..state import BETA, COLUMNS
+from ..weight_priors import EXPONENTIAL, GammaWeights
 from .residuals import (
     CONSTANT,
     VARIANCE,
@@ -90,6 +91,7 @@ class Additive:
     variance: float | None = None
 
     unique = False  # no object has a fixed unique feature
+    takes_signed_weights = False
     least_shape = 1.0  # of the weight prior: below it weights of 0 have infinite density
     tempers = True  # families of features that explain the data alike are far apart
     parameters = ("constant", "sigma")  # stored with the draws in addition to features and weights
@@ -139,12 +141,12 @@ class Additive:
             return None
         return float(self.sigma) if self.sigma is not None else data.sigma
 
-    def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
+    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
         """The likelihood of similarities, as the samplers read it, and a function that makes a chain's cache.
 
-        `shape` and `rate` are those of the Gamma prior of weights and constant.
+        `weights` is the Gamma prior of weights and constant.
         """
-        self._warn_of_scale(data, shape, rate)
+        self._warn_of_scale(data, weights.shape, weights.rate)
         variance = self.first_variance(data)
         value, measured, share = lay_out(data)
         single = bool((data.judgements == 1).all())
@@ -156,8 +158,8 @@ class Additive:
             total=float(data.judgements.sum()),
             single=single,
             complete=single and 2 * data.values.size == data.n_options * (data.n_options - 1),
-            shape=shape,
-            rate=rate,
+            shape=weights.shape,
+            rate=weights.rate,
             has_constant=bool(self.constant),
             learns_variance=self.fixed_sigma(data) is None,
             variance=variance,
@@ -202,24 +204,20 @@ class Additive:
         """The same likelihood with the prior of sigma fixed to the one for these data."""
         return self if self.fixed_sigma(data) is not None else replace(self, variance=self.first_variance(data))
 
-    def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
+    def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
         """Parameters other than features and weights, from their prior: constant and sigma."""
         variance = self.first_variance(data)
         if self.fixed_sigma(data) is None:
             variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
-        return {"constant": rng.gamma(shape, 1.0 / rate) if self.constant else 0.0, "sigma": math.sqrt(variance)}
+        return {"constant": weights.random(rng, 1)[0] if self.constant else 0.0, "sigma": math.sqrt(variance)}
 
-    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Log prior densities of what is learned of constant and sigma, draw by draw."""
-        from ..answers.log_prior import log_gamma
-
-        found = {"constant": log_gamma(own["constant"], shape, rate)} if self.constant else {}
+        found = {"constant": weights.log_density(own["constant"])} if self.constant else {}
         if self.fixed_sigma(data) is None:
             # sigma^-2 is a Gamma variable, and |d sigma^-2 / d sigma| = 2 sigma^-3.
-            precision = log_gamma(
-                own["sigma"] ** -2.0, VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0)
-            )
-            found["sigma"] = precision + math.log(2.0) - 3.0 * np.log(own["sigma"])
+            precision = GammaWeights(VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0))
+            found["sigma"] = precision.log_density(own["sigma"] ** -2.0) + math.log(2.0) - 3.0 * np.log(own["sigma"])
         return found
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:

@@ -13,6 +13,7 @@ from thali._jit import constants_digest, usable
 from thali.errors import ArgumentError
 
 from .. import operations
+from ..weight_priors import EXPONENTIAL, are_positive
 from . import full_evaluation, term_sums
 from .observed import Observed
 from .parameters import FLAT, check_parameters, draw_by_slices, note_values, own_log_prior, start_of
@@ -54,9 +55,10 @@ class Custom:
     ----------
     log_likelihood : function (data, features, weights) -> float
         Of all data. `features` is an array (options, K) of 0.0 and 1.0, K is 0 or more and the order of the features
-        means nothing; `weights` (K,) are above 0. Must be finite for every feature matrix.
+        means nothing; `weights` (K,) are above 0, or of either sign under
+        `weight_prior=Normal(...)`. Must be finite for every feature matrix.
     of_pair : function (data, i, j, shared) or (data, i, j, shared, own_i, own_j) -> float, optional
-        The term g of the options i < j. `shared` is t_ij; `own_i` and `own_j` are t_i and t_j, 0 or more.
+        The term g of the options i < j. `shared` is t_ij; `own_i` and `own_j` are t_i and t_j.
     of_option : function (data, i, own) -> float, optional
         The term f of the option i; `own` is t_i.
     simulate : function (data, features, weights, rng) -> data, optional
@@ -109,6 +111,7 @@ class Custom:
     log_prior: Callable[..., Any] | None = None
 
     unique = False  # no option has a fixed unique feature
+    takes_signed_weights = True
     least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
     tempers = False
     has_published_sampler = False
@@ -139,59 +142,69 @@ class Custom:
                 "give them again, set_params(likelihood=...)."
             )
 
-    def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
+    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
         """The likelihood of the data, as the samplers read it, and a function that makes a chain's cache.
 
-        `shape` and `rate` are those of the Gamma prior of the weights, in whose range the functions are tried out.
+        The functions are tried out at weights from their prior.
         """
         from .validation import try_out
 
         self.check(None, data)
         observed = self.observed(data)
         start_of(self.parameters, observed.fields, self.log_prior)
-        allocates = try_out(self, observed, shape, rate)
-        return self._made(observed, allocates), (term_sums if self.terms else full_evaluation).empty_cache
+        allocates = try_out(self, observed, weights)
+        return self._made(observed, allocates, weights), (term_sums if self.terms else full_evaluation).empty_cache
 
-    def as_python(self, observed: Observed) -> Any:
+    def as_python(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
         """The same without trying the functions out, for operations that are called as Python."""
-        return self._made(observed, False), (term_sums if self.terms else full_evaluation).empty_cache
+        return self._made(observed, False, weights), (term_sums if self.terms else full_evaluation).empty_cache
 
-    def _made(self, observed: Observed, allocates: bool) -> Any:
+    def _made(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """The data and the priors of the parameters as the samplers read them."""
+        signed = not are_positive(weights)
         if not self.parameters:
-            return self._class(allocates)(observed.fields, observed.n_options)
+            return self._class(allocates, signed)(observed.fields, observed.n_options)
         fields = observed.fields._replace(**{name: float(getattr(observed.fields, name)) for name in self.parameters})
         coded = [(FLAT, 0.0, 1.0) if prior is None else prior.coded() for prior in self.parameters.values()]
         kind, first, second = (np.array(each) for each in zip(*coded, strict=True))
-        return self._class(allocates, type(fields))(fields, observed.n_options, kind, first, second)
+        return self._class(allocates, signed, type(fields))(fields, observed.n_options, kind, first, second)
 
     @property
     def terms(self) -> str:
         """The names of the functions that give terms; empty if `log_likelihood` is alone."""
         return " and ".join(name for name in ("of_pair", "of_option") if getattr(self, name) is not None)
 
-    def _class(self, allocates: bool, of_data: Any = None) -> Any:
+    def _class(self, allocates: bool, signed: bool, of_data: Any = None) -> Any:
         """The class that the samplers know these functions by; the same for the same functions, and names of parameters
         in the same class of data."""
-        key = (self.log_likelihood, self.of_pair, self.of_option, allocates, of_data, *self.parameters, self.log_prior)
+        key = (
+            self.log_likelihood,
+            self.of_pair,
+            self.of_option,
+            allocates,
+            signed,
+            of_data,
+            *self.parameters,
+            self.log_prior,
+        )
         if key not in _CLASSES:
-            source = self._source(allocates, of_data)
+            source = self._source(allocates, signed, of_data)
             name = f"Custom_{source[:24]}"
             if not source:
-                _CLASSES[key] = _class_of(self, allocates, of_data, "Custom", False)
+                _CLASSES[key] = _class_of(self, allocates, signed, of_data, "Custom", False)
             else:  # functions that were defined once more are the same functions
-                made = globals().get(name) or _class_of(self, allocates, of_data, name, True)
+                made = globals().get(name) or _class_of(self, allocates, signed, of_data, name, True)
                 _CLASSES[key] = globals()[name] = made
         return _CLASSES[key]
 
-    def _source(self, allocates: bool, of_data: Any) -> str:
+    def _source(self, allocates: bool, signed: bool, of_data: Any) -> str:
         """A hash of all that the class is made of, by which compiled code is found again; "" if it cannot be told."""
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
         digests = ["none" if function is None else constants_digest(function) for function in functions]
         if "" in digests:
             return ""
         fields = () if of_data is None else of_data._fields
-        return hashlib.sha256(repr((digests, allocates, fields, tuple(self.parameters))).encode()).hexdigest()
+        return hashlib.sha256(repr((digests, allocates, signed, fields, tuple(self.parameters))).encode()).hexdigest()
 
     def at(self, data: Any, values: Mapping[str, float]) -> Any:
         """The data of the user with these values of the parameters."""
@@ -201,7 +214,7 @@ class Custom:
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
-    def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
+    def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
         """The parameters from their priors."""
         if self.log_prior is not None:
             raise ArgumentError(
@@ -210,7 +223,7 @@ class Custom:
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 
-    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Log prior densities of the parameters, draw by draw; what `log_prior` adds is not in them."""
         return {name: p.log_density(own[name]) for name, p in self.parameters.items() if p is not None}
 
@@ -248,7 +261,7 @@ class Custom:
 _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
-def _class_of(custom: Custom, allocates: bool, of_data: Any, name: str, is_known: bool) -> Any:
+def _class_of(custom: Custom, allocates: bool, signed: bool, of_data: Any, name: str, is_known: bool) -> Any:
     """A NamedTuple class with the operations that follow from the functions."""
     own = ["kind", "first", "second"] if custom.parameters else []
     cls: Any = namedtuple(name, ["data", "n", *own], module=__name__)
@@ -256,6 +269,7 @@ def _class_of(custom: Custom, allocates: bool, of_data: Any, name: str, is_known
     cls.allocates = allocates
     for operation, answer in (term_sums if custom.terms else full_evaluation).ANSWERS.items():
         operation.register(cls)(answer)
+    term_sums.has_signed_sums.register(cls)(term_sums.yes if signed else term_sums.no)
     log_likelihood = usable(custom.log_likelihood, inline=False)
     term_sums.whole.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)

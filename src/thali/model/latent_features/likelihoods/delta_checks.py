@@ -37,7 +37,7 @@ class Difference:
         return Difference(self.count + 1, self.size, self.allowed, self.words)
 
 
-def states_of(prior: Any, n: int, shape: float, rate: float, rng: np.random.Generator, count: int) -> list[Any]:
+def states_of(prior: Any, n: int, weights: Any, rng: np.random.Generator, count: int) -> list[Any]:
     """Features (options by columns, 0.0 and 1.0) and weights from the prior; the first has no column if it may."""
     states = []
     for number in range(count):
@@ -45,7 +45,7 @@ def states_of(prior: Any, n: int, shape: float, rate: float, rng: np.random.Gene
         if prior.is_infinite:
             matrix = matrix[:, :0] if number == 0 else np.hstack([matrix, rng.random((n, 2)) < 0.5])
             matrix = matrix[:, matrix.any(0)]
-        states.append((matrix.astype(float), rng.gamma(shape, 1.0 / rate, matrix.shape[1])))
+        states.append((matrix.astype(float), weights.random(rng, matrix.shape[1])))
     return states
 
 

@@ -12,6 +12,7 @@ from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..priors.given import Given
+from ..weight_priors import EXPONENTIAL
 from .best_worst import LARGEST, RANKING, REVERSED, RULES
 from .best_worst_sets import compiled_best_worst
 from .elimination_sets import check_sets, compiled_sets
@@ -91,6 +92,7 @@ class Elimination:
     shared: bool = True
     best_worst: str = RANKING
 
+    takes_signed_weights = False
     least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
 
     def __post_init__(self) -> None:
@@ -186,13 +188,13 @@ class Elimination:
                 ".",
             )
 
-    def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
+    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
         """The likelihood of choices, as the samplers read it, and a function that makes a chain's cache.
 
-        `shape` and `rate` are those of the Gamma prior of the weights.
+        `weights` is the Gamma prior of the weights.
         """
         data = as_pairs(data, self.best_worst)
-        if shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
+        if weights.shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
             if self.ties:
                 raise ArgumentError(
                     Argument("weight_prior"), f" needs a shape of {SHAPE_OF_SUMS:g} or more for data with ties."
@@ -208,11 +210,11 @@ class Elimination:
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
-    def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
+    def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
         """Parameters other than features and weights, from their prior: that of ties."""
         return {"tie": rng.standard_exponential()} if self.ties else {}
 
-    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Log prior densities of the parameters other than features and weights, draw by draw: that of ties."""
         return {"tie": -own["tie"]} if self.ties else {}
 

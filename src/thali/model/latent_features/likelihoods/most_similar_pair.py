@@ -9,6 +9,7 @@ from thali._arguments import one_of, share
 from thali.data.triplets import Triplets
 from thali.errors import DataError
 
+from ..weight_priors import EXPONENTIAL
 from .pair_set_operations import compiled_answers
 
 EXP, RATIO = "exp", "ratio"
@@ -54,6 +55,7 @@ class MostSimilarPair:
     lapse: float = 0.01
 
     unique = False  # no object has a fixed unique feature
+    takes_signed_weights = False
     least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
     tempers = False
     has_published_sampler = False
@@ -75,26 +77,24 @@ class MostSimilarPair:
                 "thali.likelihoods.Additive."
             )
 
-    def compiled(self, data: Any, shape: float = 1.0, rate: float = 1.0) -> Any:
+    def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
         """The likelihood of the answers, as the samplers read it, and a function that makes a chain's cache.
 
-        `shape` and `rate` are those of the Gamma prior of weights and constant.
+        `weights` is the Gamma prior of weights and constant.
         """
-        return compiled_answers(data, self.link == RATIO, float(self.lapse), float(shape), float(rate))
+        return compiled_answers(data, self.link == RATIO, float(self.lapse), float(weights.shape), float(weights.rate))
 
     def held_to(self, data: Any) -> "MostSimilarPair":
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
-    def prior_parameters(self, data: Any, shape: float, rate: float, rng: np.random.Generator) -> dict[str, float]:
+    def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
         """Parameters other than features and weights, from their prior: the constant, if there is one."""
-        return {"constant": rng.gamma(shape, 1.0 / rate)} if self.link == RATIO else {}
+        return {"constant": weights.random(rng, 1)[0]} if self.link == RATIO else {}
 
-    def log_prior_of_parameters(self, own: Any, data: Any, shape: float, rate: float) -> dict[str, np.ndarray]:
+    def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Log prior density of the constant, if there is one, draw by draw."""
-        from ..answers.log_prior import log_gamma
-
-        return {"constant": log_gamma(own["constant"], shape, rate)} if self.link == RATIO else {}
+        return {"constant": weights.log_density(own["constant"])} if self.link == RATIO else {}
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Every set is answered as often as in the data: Multinomial(n, P)."""

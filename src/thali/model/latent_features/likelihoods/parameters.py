@@ -13,6 +13,7 @@ from thali.errors import ArgumentError
 
 from .. import operations
 from ..state import BETA, COLUMNS
+from ..weight_priors import GammaWeights, NormalWeights
 from .term_sums import seen, whole_of_state
 
 REAL, ABOVE_ZERO, FLAT = range(3)  # kinds of priors
@@ -22,7 +23,7 @@ TAKEN = ("alpha", "chain", "draw", "features", "log_likelihood", "n_features", "
 
 @dataclass(frozen=True)
 class Normal:
-    r"""A normal prior of a parameter, which may be any number.
+    r"""A normal prior of a parameter or of weights, which may then be any number.
 
     .. math:: \log p(x) = -\frac{(x - \mu)^2}{2 \sigma^2} - \log \sigma - \tfrac12 \log 2 \pi
 
@@ -61,12 +62,16 @@ class Normal:
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """The log density of each value."""
-        return -0.5 * ((values - self.mean) / self.sd) ** 2 - math.log(self.sd) - 0.5 * math.log(2.0 * math.pi)
+        return self.as_weights().log_density(values)
+
+    def as_weights(self) -> NormalWeights:
+        """The same as a prior of weights."""
+        return NormalWeights(float(self.mean), float(self.sd))
 
 
 @dataclass(frozen=True)
 class Gamma:
-    r"""A Gamma prior of a parameter, which is above 0.
+    r"""A Gamma prior of a parameter or of weights, which are then above 0.
 
     .. math:: \log p(x) = a \log b - \log \Gamma(a) + (a - 1) \log x - b x
 
@@ -104,10 +109,12 @@ class Gamma:
 
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """The log density of each value; minus infinity at and below 0."""
-        from ..answers.log_prior import log_gamma
-
         there = values > 0.0
-        return np.where(there, log_gamma(np.where(there, values, 1.0), self.shape, self.rate), -np.inf)
+        return np.where(there, self.as_weights().log_density(np.where(there, values, 1.0)), -np.inf)
+
+    def as_weights(self) -> GammaWeights:
+        """The same as a prior of weights."""
+        return GammaWeights(float(self.shape), float(self.rate))
 
 
 def check_parameters(parameters: Any, log_prior: Any) -> None:

@@ -69,6 +69,11 @@ def sees_own(likelihood: Any) -> None:
 
 
 @generic
+def has_signed_sums(likelihood: Any) -> None:
+    """Whether weights may be below 0."""
+
+
+@generic
 def whole(likelihood: Any, features: Any, weights: Any) -> None:
     """The user's log-likelihood of all data; features (n, K), weights (K,)."""
 
@@ -83,8 +88,10 @@ def empty_cache(likelihood: Any) -> Sums:
 
 
 @scalar
-def sum_of(weights: Any, columns: Any) -> Any:
-    """The sum, but 0 where rounding makes it negative or where there is no column."""
+def sum_of(likelihood: Any, weights: Any, columns: Any) -> Any:
+    """The sum, but 0 where there is no column, or where rounding makes a sum of weights above 0 negative."""
+    if has_signed_sums(likelihood):
+        return weights if columns > 0.0 else 0.0
     return max(weights, 0.0) if columns > 0.0 else 0.0
 
 
@@ -100,7 +107,7 @@ def pair_at(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any
 def note_own(likelihood: Any, c: Any, i: Any, d: Any, g: Any) -> None:
     """The sum of option i grows by d and by g columns; its term follows."""
     c.own_columns[i] += g
-    c.own[i] = sum_of(c.own[i] + d, c.own_columns[i])
+    c.own[i] = sum_of(likelihood, c.own[i] + d, c.own_columns[i])
     c.option[i] = of_option(likelihood, i, c.own[i])
 
 
@@ -109,7 +116,7 @@ def note_pair(likelihood: Any, c: Any, i: Any, j: Any, d: Any, g: Any) -> None:
     """What i and j share grows by d and by g columns; both copies of their sum and their term follow."""
     c.shared_columns[i, j] += g
     c.shared_columns[j, i] = c.shared_columns[i, j]
-    c.shared[i, j] = sum_of(c.shared[i, j] + d, c.shared_columns[i, j])
+    c.shared[i, j] = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j])
     c.shared[j, i] = c.shared[i, j]
     c.pair[i, j] = pair_at(likelihood, i, j, c.shared[i, j], c.own[i], c.own[j])
     c.pair[j, i] = c.pair[i, j]
@@ -124,14 +131,14 @@ def whole_of_state(likelihood: Any, b: Any, columns: Any) -> Any:
 @scalar
 def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     likelihood = seen(likelihood, c)
-    g = 1.0 if d > 0.0 else -1.0
-    own = sum_of(c.own[i] + d, c.own_columns[i] + g)
+    g = 1.0 - 2.0 * b.Z[k, i]
+    own = sum_of(likelihood, c.own[i] + d, c.own_columns[i] + g)
     change = of_option(likelihood, i, own) - c.option[i]
     if sees_pairs(likelihood):
         for j in range(likelihood.n):
             z = b.Z[k, j]
             if j != i and (sees_own(likelihood) or z != 0.0):
-                shared = sum_of(c.shared[i, j] + d * z, c.shared_columns[i, j] + g * z)
+                shared = sum_of(likelihood, c.shared[i, j] + d * z, c.shared_columns[i, j] + g * z)
                 change += pair_at(likelihood, i, j, shared, own, c.own[j]) - c.pair[i, j]
     return change
 
@@ -139,7 +146,7 @@ def _delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 @scalar
 def _apply_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     likelihood = seen(likelihood, c)
-    g = 1.0 if d > 0.0 else -1.0
+    g = 1.0 - 2.0 * b.Z[k, i]
     note_own(likelihood, c, i, d, g)
     if sees_pairs(likelihood):
         for j in range(likelihood.n):
@@ -164,13 +171,13 @@ def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
     likelihood = seen(likelihood, c)
     if sees_own(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
-    g = 1.0 if d > 0.0 else -1.0
-    change = of_option(likelihood, i, sum_of(c.own[i] + d, c.own_columns[i] + g)) - c.option[i]
+    g = 1.0 - 2.0 * b.Z[k, i]
+    change = of_option(likelihood, i, sum_of(likelihood, c.own[i] + d, c.own_columns[i] + g)) - c.option[i]
     if sees_pairs(likelihood):
         for t in range(c.owners[0]):
             j = c.owner[t]
             if j != i:
-                shared = sum_of(c.shared[i, j] + d, c.shared_columns[i, j] + g)
+                shared = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g)
                 change += pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
     return change
 
@@ -178,7 +185,7 @@ def _delta_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> An
 def _apply_joined(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     _apply_member(likelihood, c, b, k, i, d)
     count = c.owners[0]
-    if d > 0.0:
+    if b.Z[k, i] == 0.0:
         c.owner[count] = i
         c.owners[0] = count + 1
     else:
@@ -194,15 +201,15 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
     change = 0.0
     for i in range(likelihood.n):
         z = b.Z[k, i]
-        own_i = sum_of(c.own[i] + d * z, c.own_columns[i] + g * z)
+        own_i = sum_of(likelihood, c.own[i] + d * z, c.own_columns[i] + g * z)
         if z != 0.0:
             change += of_option(likelihood, i, own_i) - c.option[i]
         if sees_pairs(likelihood) and (sees_own(likelihood) or z != 0.0):
             for j in range(i):
                 y = b.Z[k, j]
                 if z * y != 0.0 or (sees_own(likelihood) and z + y != 0.0):
-                    shared = sum_of(c.shared[i, j] + d * z * y, c.shared_columns[i, j] + g * z * y)
-                    own_j = sum_of(c.own[j] + d * y, c.own_columns[j] + g * y)
+                    shared = sum_of(likelihood, c.shared[i, j] + d * z * y, c.shared_columns[i, j] + g * z * y)
+                    own_j = sum_of(likelihood, c.own[j] + d * y, c.own_columns[j] + g * y)
                     change += pair_at(likelihood, i, j, shared, own_i, own_j) - c.pair[i, j]
     return change
 
@@ -227,27 +234,37 @@ def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
 # them shares with the rest of k. Every other sum is unchanged, but not its number of columns.
 
 
+@scalar
+def owners_gained(b: Any, other: Any) -> Any:
+    """1 if the scratch row, which column k becomes, has the owners of the other column; -1 if it lacks them."""
+    new = scratch(b)
+    for i in range(b.Z.shape[1]):
+        if b.Z[other, i] != 0.0:
+            return 1.0 if b.Z[new, i] != 0.0 else -1.0
+    return 1.0
+
+
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
     likelihood = seen(likelihood, c)
     change = 0.0
     if sees_pairs(likelihood):
-        rest = k if d > 0.0 else scratch(b)
-        g = 1.0 if d > 0.0 else -1.0
+        g = owners_gained(b, other)
+        rest = k if g > 0.0 else scratch(b)
         for i in range(likelihood.n):
             if b.Z[other, i] != 0.0:
                 for j in range(likelihood.n):
                     if b.Z[rest, j] != 0.0:
-                        shared = sum_of(c.shared[i, j] + d, c.shared_columns[i, j] + g)
+                        shared = sum_of(likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g)
                         change += pair_at(likelihood, i, j, shared, c.own[i], c.own[j]) - c.pair[i, j]
     return change
 
 
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
     likelihood = seen(likelihood, c)
-    g = 1.0 if d > 0.0 else -1.0
+    g = owners_gained(b, other)
     _apply_copies(likelihood, c, b, other, g)
     if sees_pairs(likelihood):
-        rest = k if d > 0.0 else scratch(b)
+        rest = k if g > 0.0 else scratch(b)
         for i in range(likelihood.n):
             if b.Z[other, i] != 0.0:
                 for j in range(likelihood.n):

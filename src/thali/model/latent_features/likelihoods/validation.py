@@ -15,10 +15,10 @@ STATES, CHANGES, PAIRS = 4, 6, 20  # tried out
 CLOSE = 1e-6  # of the sum of the sizes of terms, by which they may miss the whole
 
 
-def try_out(custom: Any, observed: Any, shape: float, rate: float, compares: bool = True) -> bool:
+def try_out(custom: Any, observed: Any, weights: Any, compares: bool = True) -> bool:
     """Call every function of a `Custom` on the data, as Python and compiled."""
     rng = np.random.default_rng(1)
-    states = states_of(IndianBuffet(), observed.n_options, shape, rate, rng, STATES)
+    states = states_of(IndianBuffet(), observed.n_options, weights, rng, STATES)
     data = observed.fields
     allocates, whole = _both("log_likelihood", custom.log_likelihood, [(data, as_seen(f), w) for f, w in states])
     if custom.of_option is not None:
@@ -27,7 +27,7 @@ def try_out(custom: Any, observed: Any, shape: float, rate: float, compares: boo
     if custom.of_pair is not None:
         allocates |= _both("of_pair", custom.of_pair, _pair_calls(custom, data, states, rng))[0]
     if compares and custom.terms:
-        _compare(custom, observed, states, whole, rng)
+        _compare(custom, observed, weights, states, whole, rng)
     if custom.pointwise is not None:
         for features, weights in states:
             _compare_pointwise(custom, observed, features, weights)
@@ -44,8 +44,8 @@ def _compare_pointwise(custom: Any, observed: Any, features: np.ndarray, weights
         )
 
 
-def _compare(custom: Any, observed: Any, states: Any, whole: Any, rng: np.random.Generator) -> None:
-    compiled, make_cache = custom.as_python(observed)
+def _compare(custom: Any, observed: Any, weights: Any, states: Any, whole: Any, rng: np.random.Generator) -> None:
+    compiled, make_cache = custom.as_python(observed, weights)
     found = compare_changes(
         compiled,
         make_cache,

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from thali._jit import scalar
-from thali.inference.numerics.decisions import accept, index, weight
+from thali.inference.numerics.decisions import accept, index
 
 from ..operations import (
     apply_compensated_weight,
@@ -20,6 +20,7 @@ from ..operations import (
     log_rate,
 )
 from ..state import ALPHA, BETA, COLUMNS, capacity, least_unique, remove_column
+from ..weight_priors import weight
 from .unique_weights import log_compensated_ratio, log_weight, shift_unique
 
 

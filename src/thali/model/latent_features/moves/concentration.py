@@ -7,6 +7,7 @@ from thali.inference.numerics.decisions import bessel_count, poisson
 
 from ..operations import apply_scale, draw_alpha, is_scale_free, rate_between, rate_single, set_alpha
 from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, TOTAL_UNIQUE, has_free_singles
+from ..weight_priors import rate_of, shape_of
 from .unique_weights import refresh_unique
 
 
@@ -62,7 +63,7 @@ def draw_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
             count += b.singles[i]
     if count == 0:
         return
-    factor = rng.standard_gamma(model.shape * count) / model.rate / total
+    factor = rng.standard_gamma(shape_of(model.weights) * count) / rate_of(model.weights) / total
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
     for i in range(n):

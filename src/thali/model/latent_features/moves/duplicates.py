@@ -12,6 +12,7 @@ from thali.inference.numerics.decisions import bessel_count
 
 from ..operations import apply_copies
 from ..state import ALPHA, COLUMNS, capacity, copy_row, remove_column
+from ..weight_priors import rate_of
 
 
 @scalar
@@ -20,7 +21,7 @@ def split_duplicates(rng: Any, model: Any, c: Any, b: Any) -> None:
     the weights are W times a flat Dirichlet vector. Needs exponential weights."""
     merge(b)
     for k in range(b.whole[COLUMNS]):
-        x = b.real[ALPHA] * math.exp(b.log_rate[k]) * model.rate * b.w[k]
+        x = b.real[ALPHA] * math.exp(b.log_rate[k]) * rate_of(model.weights) * b.w[k]
         extra = bessel_count(rng, x, 1)
         while b.whole[COLUMNS] + extra > capacity(b):
             extra = bessel_count(rng, x, 1)

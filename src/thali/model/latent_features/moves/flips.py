@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from thali._jit import scalar
-from thali.inference.numerics.decisions import accept, index, weight
+from thali.inference.numerics.decisions import accept, index
 from thali.model.latent_features.column_order import shuffle_columns
 
 from ..operations import (
@@ -25,6 +25,7 @@ from ..operations import (
     toggled,
 )
 from ..state import BETA, COLUMNS, FULL, TOTAL_UNIQUE, clear_row, has_free_singles, remove_column
+from ..weight_priors import weight
 from .unique_weights import refresh_bessel
 
 FEW = 12  # up to this many options, every option is tried in turn

@@ -24,7 +24,8 @@ from ..operations import (
 )
 from ..samplers.tuning import COMPENSATED_WEIGHT
 from ..state import BETA, COLUMNS, clear_row, least_unique, scratch
-from .unique_weights import log_compensated_ratio, log_unique_ratio, log_weight_ratio, set_unique, shift_unique
+from ..weight_priors import log_density_ratio
+from .unique_weights import log_compensated_ratio, log_unique_ratio, set_unique, shift_unique
 
 BLOCK = 3  # columns in a row block
 
@@ -166,7 +167,7 @@ def compensated_weight(rng: np.random.Generator, model: Any, c: Any, b: Any, tun
         return
     change = b.real[BETA] * delta_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
     ratio = change + log_compensated_ratio(model, b, k, b.m[k], d)
-    ratio += log_weight_ratio(model, w, d) + math.log(new * (most - new) / (w * least))
+    ratio += log_density_ratio(model.weights, w, d) + math.log(new * (most - new) / (w * least))
     if accept(rng, ratio):
         apply_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
         shift_unique(model, b, k, d)

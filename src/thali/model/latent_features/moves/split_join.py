@@ -11,7 +11,7 @@ from thali.inference.numerics.decisions import accept, index
 
 from ..operations import apply_transfer, delta_transfer, log_rate
 from ..state import BETA, COLUMNS, scratch
-from .unique_weights import log_weight_ratio
+from ..weight_priors import are_positive, log_density_ratio
 
 
 @scalar
@@ -19,8 +19,8 @@ def transfer(rng: Any, model: Any, c: Any, b: Any) -> None:
     """A random ordered pair of columns (k, l).
 
     If the owners of l lie within those of k, k gives them up and w[l] grows by w[k]. If the two have no owner in common
-    and w[l] > w[k], k takes the owners of l over as well and w[l] falls by w[k]. Where columns may be empty, k may give
-    up all of its owners, and take over those of l when it has none.
+    and w[l] > w[k], or weights may have either sign, k takes the owners of l over as well and w[l] falls by w[k]. Where
+    columns may be empty, k may give up all of its owners, and take over those of l when it has none.
     """
     columns = b.whole[COLUMNS]
     if columns < 2:
@@ -38,7 +38,7 @@ def transfer(rng: Any, model: Any, c: Any, b: Any) -> None:
     splits = shared == b.m[other]
     m = b.m[k] - b.m[other] if splits else b.m[k] + b.m[other]
     d = -b.w[k] if splits else b.w[k]  # mass that the owners of the other column lose against the other owners of k
-    if not splits and (shared > 0.0 or b.w[other] <= b.w[k]):
+    if not splits and (shared > 0.0 or (are_positive(model.weights) and b.w[other] <= b.w[k])):
         return
     if m < model.lo or m > model.hi:
         return
@@ -47,7 +47,7 @@ def transfer(rng: Any, model: Any, c: Any, b: Any) -> None:
     for i in range(n):
         b.Z[new, i] = b.Z[k, i] + sign * b.Z[other, i]
     rate = log_rate(model.prior, b, new, m)
-    ratio = rate - b.log_rate[k] + log_weight_ratio(model, b.w[other], -d)
+    ratio = rate - b.log_rate[k] + log_density_ratio(model.weights, b.w[other], -d)
     ratio += b.real[BETA] * delta_transfer(model.likelihood, c, b, k, other, d)
     if accept(rng, ratio):
         apply_transfer(model.likelihood, c, b, k, other, d)

@@ -16,6 +16,7 @@ from thali.inference.numerics.logarithm import fast_log
 
 from ..operations import rate_single
 from ..state import ALPHA, TOTAL_UNIQUE
+from ..weight_priors import log_density_ratio, rate_of, shape_of
 
 
 @vectorised
@@ -51,20 +52,13 @@ def log_i0(v: Any) -> Any:
 
 
 @scalar
-def log_weight_ratio(model: Any, w: Any, d: Any) -> Any:
-    """log p(w + d) - log p(w) of the Gamma(shape, rate) prior."""
-    ratio = -model.rate * d
-    if model.shape != 1.0:
-        ratio += (model.shape - 1.0) * math.log((w + d) / w)
-    return ratio
-
-
-@scalar
 def log_weight(model: Any, w: Any) -> Any:
     """log p(w) of the Gamma(shape, rate) prior."""
-    density = math.log(model.rate) - model.rate * w
-    if model.shape != 1.0:
-        density += (model.shape - 1.0) * math.log(model.rate * w) - math.lgamma(model.shape)
+    density = math.log(rate_of(model.weights)) - rate_of(model.weights) * w
+    if shape_of(model.weights) != 1.0:
+        density += (shape_of(model.weights) - 1.0) * math.log(rate_of(model.weights) * w) - math.lgamma(
+            shape_of(model.weights)
+        )
     return density
 
 
@@ -72,20 +66,20 @@ def log_weight(model: Any, w: Any) -> Any:
 def log_unique_ratio(model: Any, b: Any, i: Any, s: Any) -> Any:
     """log f(s) - log f(s[i]), where f is the density of the unique weight of option i; s > 0."""
     if model.unique == TOTAL_UNIQUE:
-        return log_i0(b.z[i] * s) - b.log_bessel[i] - model.rate * (s - b.s[i])
-    return log_weight_ratio(model, b.s[i], s - b.s[i])
+        return log_i0(b.z[i] * s) - b.log_bessel[i] - rate_of(model.weights) * (s - b.s[i])
+    return log_density_ratio(model.weights, b.s[i], s - b.s[i])
 
 
 @vectorised
 def log_compensated_ratio(model: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """log of the product of f(s[i] - d) / f(s[i]) over the m owners of pattern k."""
-    total = model.rate * d * m
+    total = rate_of(model.weights) * d * m
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
             total += log_i0(b.z[i] * (b.s[i] - d * b.Z[k, i])) - b.log_bessel[i]
-    elif model.shape != 1.0:
+    elif shape_of(model.weights) != 1.0:
         for i in range(b.z.shape[0]):
-            total += (model.shape - 1.0) * math.log((b.s[i] - d * b.Z[k, i]) / b.s[i])
+            total += (shape_of(model.weights) - 1.0) * math.log((b.s[i] - d * b.Z[k, i]) / b.s[i])
     return total
 
 
@@ -116,5 +110,5 @@ def refresh_unique(model: Any, b: Any) -> None:
     """After alpha has changed."""
     if model.unique == TOTAL_UNIQUE:
         for i in range(b.z.shape[0]):
-            b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * model.rate
+            b.z[i] = b.real[ALPHA] * rate_single(model.prior, i) * rate_of(model.weights)
     refresh_bessel(model, b)

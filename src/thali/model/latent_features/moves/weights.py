@@ -1,4 +1,4 @@
-"""Move 8: every weight takes a random walk on the logarithmic scale."""
+"""Move 8: every weight takes a random walk, on the logarithmic scale where it must be above 0."""
 
 import math
 from typing import Any
@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 
 from thali._jit import scalar
-from thali.inference.numerics.decisions import accept, weight
+from thali.inference.numerics.decisions import accept
 from thali.model.latent_features.column_order import shuffle_columns
 
 from ..operations import apply_own, apply_weight, delta_own, delta_weight, sees_full, sees_single
 from ..samplers.tuning import SHARED
 from ..state import BETA, NO_UNIQUE
-from .unique_weights import log_unique_ratio, log_weight_ratio, set_unique
+from ..weight_priors import is_possible, log_density_ratio, log_stretch, walked, weight
+from .unique_weights import log_unique_ratio, set_unique
 
 
 @scalar
@@ -46,12 +47,12 @@ def walk_shared(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: An
             b.w[k] = weight(rng, model)
             continue
         move = tuning.step[SHARED] * rng.standard_normal()
-        w = b.w[k] * math.exp(move)
+        w = walked(model.weights, b.w[k], move)
         d = w - b.w[k]
         tuning.tried[SHARED] += 1
-        if 0.0 < b.w[k] + d < np.inf:  # and not so small that d rounds to -w[k], which would be a death
-            ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, m, d) + move
-            ratio += log_weight_ratio(model, b.w[k], d)
+        if is_possible(model.weights, b.w[k], d):
+            ratio = b.real[BETA] * delta_weight(model.likelihood, c, b, k, m, d) + log_stretch(model.weights, move)
+            ratio += log_density_ratio(model.weights, b.w[k], d)
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, m, d)
                 b.w[k] = w

@@ -8,15 +8,15 @@ time, because the order of storage, new columns last, does not leave the posteri
 from typing import Any
 
 from thali._jit import kernel, scalar
-from thali.inference.numerics.decisions import accept, poisson, weight
+from thali.inference.numerics.decisions import accept, poisson
 from thali.model.latent_features.column_order import shuffle_columns
 
 from ..likelihoods.residuals import CONSTANT, VARIANCE, draw_variance, outer_shift, outer_sum
 from ..moves.births import append
 from ..moves.concentration import draw_concentration
-from ..moves.unique_weights import log_weight_ratio
 from ..operations import apply_weight, cache_at, delta_weight, rate_single
 from ..state import ALPHA, COLUMNS, capacity, clear_row, remove_column
+from ..weight_priors import log_density_ratio, weight
 from .loop import GO_ON, after_sweep, before_round, on_level
 from .paper import update_row
 from .tuning import SHARED, tuning_at
@@ -69,7 +69,7 @@ def walk_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any) -> None:
         d = STEP * rng.standard_normal()
         tuning.tried[SHARED] += 1
         if b.w[k] + d > 0.0:
-            ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_weight_ratio(model, b.w[k], d)
+            ratio = delta_weight(model.likelihood, c, b, k, b.m[k], d) + log_density_ratio(model.weights, b.w[k], d)
             if accept(rng, ratio):
                 apply_weight(model.likelihood, c, b, k, b.m[k], d)
                 b.w[k] += d
@@ -84,6 +84,6 @@ def walk_constant(rng: Any, model: Any, c: Any, b: Any) -> None:
         d = STEP * rng.standard_normal()
         if constant + d > 0.0:
             gain = d * (outer_sum(c.residual) - 0.5 * d * model.likelihood.total) / c.real[VARIANCE]
-            if accept(rng, gain + log_weight_ratio(model, constant, d)):
+            if accept(rng, gain + log_density_ratio(model.weights, constant, d)):
                 outer_shift(model.likelihood, c, d)
                 c.real[CONSTANT] = constant + d

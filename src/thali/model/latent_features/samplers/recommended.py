@@ -18,6 +18,7 @@ from ..moves.split_join import transfer
 from ..moves.weights import walk_shared, walk_unique
 from ..operations import cache_at, draw_parameters, draw_weights, may_flip, rate_between, sums_duplicates
 from ..state import ALPHA, COLUMNS, NO_UNIQUE
+from ..weight_priors import are_exponential
 from .loop import GO_ON, after_sweep, before_round, on_level
 from .tempering import swap
 from .tuning import tuning_at
@@ -58,7 +59,7 @@ def infinite(
                     for _ in range(columns):
                         row_block(rng, model, c, b)
                         compensated_weight(rng, model, c, b, tuning)
-                if model.shape == 1.0 and sums_duplicates(model.likelihood):
+                if are_exponential(model.weights) and sums_duplicates(model.likelihood):
                     split_duplicates(rng, model, c, b)
             for _ in range(2):
                 walk_unique(rng, model, c, b, tuning)
@@ -88,7 +89,7 @@ def infinite_without_unique(
                     birth_or_death(rng, model, c, b, rate)
             for _ in range(2 * b.whole[COLUMNS]):
                 transfer(rng, model, c, b)
-            if b.whole[COLUMNS] > 0 and model.shape == 1.0 and sums_duplicates(model.likelihood):
+            if b.whole[COLUMNS] > 0 and are_exponential(model.weights) and sums_duplicates(model.likelihood):
                 split_duplicates(rng, model, c, b)
             for _ in range(2):
                 walk_shared(rng, model, c, b, tuning)

@@ -6,10 +6,10 @@ import numpy as np
 
 from thali._jit import scalar
 from thali.inference.arrays import Arrays
-from thali.inference.numerics.decisions import weight
 
 from ..operations import log_likelihood, note_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
+from ..weight_priors import weight
 from .draws import ChainDraws
 
 DRAW, FEATURE, OWNER = range(3)

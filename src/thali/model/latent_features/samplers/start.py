@@ -20,7 +20,7 @@ def prior_draw(rng: np.random.Generator, model: Model, prior: Any, n: int, alpha
         # A prior draw leaves most pairs undecided, and chains find structure very slowly from there. With a
         # single column for each option one chain in four still got stuck on real data, with three none of 48.
         matrix = np.hstack([matrix, np.tile(np.eye(n, dtype=bool), 3)])
-    weights = rng.gamma(model.shape, 1.0 / model.rate, matrix.shape[1])
+    weights = model.weights.random(rng, matrix.shape[1])
     owners = matrix.sum(0)
     kept = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))
     state = empty_state(n, 4 * kept.size + 2 * ROOM)
@@ -30,7 +30,7 @@ def prior_draw(rng: np.random.Generator, model: Model, prior: Any, n: int, alpha
     state.whole[COLUMNS] = kept.size
     state.real[ALPHA] = alpha
     if model.unique != NO_UNIQUE:
-        state.s[:n] = rng.gamma(model.shape, 1.0 / model.rate, n)
+        state.s[:n] = model.weights.random(rng, n)
     if model.unique == TOTAL_UNIQUE:
         alone = owners == 1
         state.s[:n] += matrix[:, alone] @ weights[alone]
