@@ -77,10 +77,9 @@ def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.Data
     joined.insert(0, "group", joined.pop("group"))
     found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
     first = next(iter(tables.values())).attrs
-    found.attrs.update(
-        first,
-        p_value=min(1.0, len(tables) * float(np.nanmin([table.attrs["p_value"] for table in tables.values()]))),
-        p_values={name: table.attrs["p_value"] for name, table in tables.items()},
-        expected_missed=sum(table.attrs["expected_missed"] for table in tables.values()),
-    )
+    found.attrs = first | {
+        "p_value": min(1.0, len(tables) * float(np.nanmin([table.attrs["p_value"] for table in tables.values()]))),
+        "p_values": {name: table.attrs["p_value"] for name, table in tables.items()},
+        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
+    }
     return found

@@ -47,10 +47,11 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
         except DataError as error:
             raise DataError(f"Group {name!r}: ", error) from None
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
-    shape, rate = task.model.shape, task.model.rate
+    prior: Any = task.model.weights
+    shape, rate = prior.shape, prior.rate
     if shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
         raise ArgumentError(Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {shape:g}.")
-    each = [parts["likelihood"].compiled(data, shape, rate) for data in groups.data]
+    each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
     model = GroupModel(
         prior=task.model.prior,
         likelihood=stacked([likelihood for likelihood, _ in each]),

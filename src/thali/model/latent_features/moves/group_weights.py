@@ -52,7 +52,7 @@ def is_silent(likelihood: Any, b: Any, k: Any) -> Any:
 
 @scalar
 def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, tuning: Any) -> None:
-    """The weights of all columns in a group, on the log scale; those that it does not see are drawn from their prior."""
+    """The weights of all columns in a group, on the log scale; those that it does not see come from the prior."""
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         if is_silent(likelihood, b, k):
