@@ -282,7 +282,9 @@ class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
             that one inner node has below it; with its name, if it has one), "root" (all), or "across". Matched
             features are numbered from 1 and have as members the options with a membership of .5 or more (see
             `membership`), `stability`, the mean Jaccard index of the owners in each draw and the membership, and for
-            their probability, that a draw has the feature, `ess`, `r_hat` and `converged`.
+            their probability, that a draw has the feature, `ess`, `r_hat` and `converged`. Of several groups of people
+            the weight and its interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as
+            share of the group's total, and of up to four groups ``P(women > men)`` says how surely it is larger in one.
 
         Raises
         ------
@@ -292,9 +294,13 @@ class LatentFeatures(OptionAnswers, RunByChains, HasPriorOfData):
             If min_probability or similar is out of its range.
         """
         from .answers.features import features_table, place_in_tree
+        from .answers.group_answers import group_features_table
+        from .answers.group_tree import is_grouped
         from .answers.matched_features import matched_table
 
-        if similar is None:
+        if is_grouped(self._fitted()):
+            table = group_features_table(self._fitted(), min_probability, similar)
+        elif similar is None:
             table = features_table(self._fitted(), min_probability)
         else:
             table = matched_table(self._fitted(), self._matched(similar, min_probability))

@@ -279,17 +279,13 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         -------
         pandas.DataFrame
             As `LatentFeatureModel.features`; aspects that were given by name have a first column `aspect` (unless
-            `similar` is given). Of several groups for each of them the weight, as share of the group's total, and its
-            interval, given that the aspect is there (``weight[women]``, ``weight_low[women]``, ...), and of up to four
-            groups for every two of them the probability that it is larger in the first (``P(women > men)``).
+            `similar` is given).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         """
-        if (by_group := self._grouped_features(min_probability, similar)) is not None:
-            return by_group
         table = super().features(min_probability, similar)
         names = names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values)
         if names and similar is None:

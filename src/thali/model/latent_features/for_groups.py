@@ -12,7 +12,6 @@ from .groups.chain import GroupTask, group_chains_of
 from .groups.task import SIMILAR, build_group_task, groups_of
 
 if TYPE_CHECKING:
-    import pandas
     import xarray
 
 
@@ -92,20 +91,3 @@ class ForGroups(LatentFeatures):
         made.posterior_ = tree_of_group(self._fitted(), name)
         made.fitted_to_ = f"{self.fitted_to_}; group {name}"
         return made
-
-    def _grouped_features(self, min_probability: float, similar: Any) -> "pandas.DataFrame | None":
-        """The table of features with a weight in each group; None of one group."""
-        from .answers.group_answers import group_features_table
-
-        if not self.groups_:
-            return None
-        if similar is not None:
-            raise ArgumentError("Features are matched within one group; take the model of one, of_group(name).")
-        return group_features_table(self._fitted(), min_probability)
-
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        from .answers.group_answers import group_check_table
-
-        if not self.groups_:
-            return super().check(random_seed)  # type: ignore[misc]
-        return group_check_table(self._fitted(), random_seed)

@@ -1,16 +1,16 @@
-"""What is said of groups of people: features with a weight in each, and checks by group."""
+"""What is said of groups of people: features with a weight in each."""
 
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.errors import Argument, ArgumentError
 from thali.posterior.interval import TAILS
 
 from .columns import columns_of
 from .features import checked_probability, distinct_owners, features_table
 from .group_tree import group_names, tree_of_group
-from .posterior_check import check_table
 
 if TYPE_CHECKING:
     import pandas
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_COMPARED = 4  # groups, of which every two are compared feature by feature
 
 
-def group_features_table(tree: "xarray.DataTree", min_probability: float) -> "pandas.DataFrame":
+def group_features_table(tree: "xarray.DataTree", min_probability: float, similar: Any = None) -> "pandas.DataFrame":
     """The features with a weight in each group, in the order of `features_table`.
 
     Columns: members, for each group `weight[group]`, `weight_low[group]` and `weight_high[group]` given that the
@@ -28,6 +28,8 @@ def group_features_table(tree: "xarray.DataTree", min_probability: float) -> "pa
     from thali._tables import Table
 
     checked_probability(min_probability)
+    if similar is not None:
+        raise ArgumentError(Argument("similar"), " is for one group of people; take the model of one, of_group(name).")
     names = group_names(tree)
     table = features_table(tree_of_group(tree, names[0]), min_probability)
     drawn = group_weight_draws(tree, table["members"].tolist())
@@ -64,22 +66,3 @@ def group_weight_draws(
         )
         present.append(np.bincount(draw, minlength=first.n_draws) > 0)
     return weights, present
-
-
-def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.DataFrame":
-    """The checks of all groups with a first column `group`, the worst first; attrs has the p-value of each."""
-    import pandas as pd
-
-    from thali._tables import Table
-
-    tables = {name: check_table(tree_of_group(tree, name), random_seed) for name in group_names(tree)}
-    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
-    joined.insert(0, "group", joined.pop("group"))
-    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
-    first = next(iter(tables.values())).attrs
-    found.attrs = first | {
-        "p_value": min(1.0, len(tables) * float(np.nanmin([table.attrs["p_value"] for table in tables.values()]))),
-        "p_values": {name: table.attrs["p_value"] for name, table in tables.items()},
-        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
-    }
-    return found

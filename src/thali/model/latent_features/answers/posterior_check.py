@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali.data.kinds import BEST_WORST, CHOICES, SIMILARITIES, TRIPLETS
 
 from .check import pair_check_table
@@ -10,6 +12,7 @@ from .check_sets import set_check_table
 from .check_similarities import similarity_check_table
 from .check_ties import tied_check_table
 from .check_triplets import triplet_check_table
+from .group_tree import group_names, is_grouped, tree_of_group
 from .kind import kind_of, of_known_data
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 
 def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
     """What was observed against replicates of the model: a row a pair, or a member of a set."""
+    if is_grouped(tree):
+        return group_check_table(tree, random_seed)
     tree = of_known_data(tree, "check")
     if kind_of(tree) == SIMILARITIES:
         return similarity_check_table(tree, random_seed)
@@ -30,3 +35,22 @@ def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.Dat
         return set_check_table(tree, random_seed)
     of_pairs = tied_check_table if tree["constant_data"].dataset["has_ties"] else pair_check_table
     return of_pairs(tree, random_seed)
+
+
+def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.DataFrame":
+    """The checks of all groups with a first column `group`, the worst first; attrs has the p-value of each."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    tables = {name: check_table(tree_of_group(tree, name), random_seed) for name in group_names(tree)}
+    joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
+    joined.insert(0, "group", joined.pop("group"))
+    found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
+    first = next(iter(tables.values())).attrs
+    found.attrs = first | {
+        "p_value": min(1.0, len(tables) * float(np.nanmin([table.attrs["p_value"] for table in tables.values()]))),
+        "p_values": {name: table.attrs["p_value"] for name, table in tables.items()},
+        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
+    }
+    return found

@@ -4,6 +4,7 @@ from typing import Any
 
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
+from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, Setting, Value
 
 from ..engine import build_task
@@ -32,6 +33,9 @@ def groups_of(data: Any, weights: Any) -> Any:
             )
         return data
     groups = data if isinstance(data, Groups) else Groups(data)
+    if weights == COMMON and not isinstance(groups.data[0], PairedComparisons):
+        one = Setting("weights", COMMON), " is for comparisons; of similarities fit the means of all groups"
+        raise ArgumentError(*one, " (Similarities.from_subjects).")
     return groups.pooled() if weights == COMMON else groups
 
 
@@ -51,6 +55,9 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
     shape, rate = prior.shape, prior.rate
     if shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
         raise ArgumentError(Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {shape:g}.")
+    learned = {parts["likelihood"].fixed_sigma(data) is None for data in groups.data if isinstance(data, Similarities)}
+    if len(learned) > 1:
+        raise DataError("Sigma is known of some groups and not of others; set ", Argument("sigma"), " for all of them.")
     each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
     model = GroupModel(
         prior=task.model.prior,
