@@ -22,6 +22,15 @@ SQUARE = ",tea,milk,beer,wine\ntea,1,.7,.1,.2\nmilk,.7,1,.2,.1\nbeer,.1,.2,1,.8\
 RANKING = "person,1st,2nd,3rd\n" + "".join(
     f"p{k},{','.join(('tea', 'milk', 'beer') if k % 3 else ('beer', 'tea', 'milk'))}\n" for k in range(12)
 )
+TRIPLETS = "left,middle,right,odd\n" + "".join(
+    f"{a},{b},{c},{odd}\n" * 6
+    for a, b, c, odd in (
+        ("tea", "milk", "beer", "beer"),
+        ("wine", "tea", "milk", "wine"),
+        ("beer", "tea", "wine", "tea"),
+        ("milk", "wine", "beer", "milk"),
+    )
+)
 EXPERIMENT = "respondent,task,alternative,chosen,price,size\n" + "".join(
     f"r{r},{t},{a},{int(a == (t + r) % 2)},{1 + (t + a * r) % 3},{'SL'[(t + r + a) % 2]}\n"
     for r in range(6)
@@ -167,6 +176,7 @@ def test_from_a_file_to_its_report(user):
         ("pairs", PAIRS, {}),
         ("square", SQUARE, {"Standard deviation of a similarity": "0.1"}),
         ("ranking", RANKING, {}),
+        ("triplets", TRIPLETS, {}),
         ("experiment", EXPERIMENT, {}),
     ],
 )

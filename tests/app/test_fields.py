@@ -7,6 +7,7 @@ import pytest
 from thali.app.fields import FILE, data_options, entered, fields, kinds, model_options, models_for
 from thali.app.words import AppWords, in_words
 from thali.cli.models import TYPED
+from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, Setting
 from thali.model.spec import DATA
 
@@ -16,13 +17,23 @@ ALL = {spec.name: spec for spec in TYPED}
 @pytest.mark.parametrize("name", ALL)
 def test_every_option_has_a_field_in_words(name):
     spec = ALL[name]
-    first, others = model_options(spec)
-    shown = fields([*first, *others, *data_options(spec.data[0])], {}, ["price", "size"], spec.methods)
+    asked = [option for kind in spec.data for option in (*sum(model_options(spec, kind), []), *data_options(kind))]
+    shown = fields(asked, {}, ["price", "size"], spec.methods)
     assert {option.word for option in spec.options} <= {field.word for field in shown}
     for field in shown:
         assert field.label and "_" not in field.label
         for text in (field.help, field.default, *(label for _, label in field.choices)):
             assert "--" not in text, field
+
+
+def test_only_what_means_something_for_the_data_is_asked():
+    spec = ALL["additive-clustering"]
+    for kind, own in (
+        (SIMILARITIES, {"sigma", "constant", "symmetrize"}),
+        (TRIPLETS, {"link", "lapse", "odd", "objects"}),
+    ):
+        named = {option.name for option in (*sum(model_options(spec, kind), []), *data_options(kind))}
+        assert named & {"sigma", "constant", "symmetrize", "link", "lapse", "odd", "objects"} == own
 
 
 @pytest.mark.parametrize("name", ALL)

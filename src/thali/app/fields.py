@@ -50,7 +50,7 @@ def data_options(kind: str) -> list[Option]:
     for spec in TYPED:
         if not kind or kind in spec.data:
             for option in spec.options:
-                if option.to == DATA:
+                if option.to == DATA and (not kind or option.is_for(kind)):
                     found.setdefault(option.word, option)
     return list(found.values())
 
@@ -82,9 +82,9 @@ def fields(
     return [_field(option, options, given.get(option.word), columns, methods) for option in options]
 
 
-def model_options(spec: ModelSpec) -> tuple[list[Option], list[Option]]:
-    """The options that are asked of everybody, and the others."""
-    own = [option for option in spec.options if option.to != DATA]
+def model_options(spec: ModelSpec, kind: str) -> tuple[list[Option], list[Option]]:
+    """The options that are asked of everybody who has data of this kind, and the others."""
+    own = [option for option in spec.options if option.to != DATA and option.is_for(kind)]
     return [each for each in own if each.name in FIRST], [each for each in own if each.name not in FIRST]
 
 

@@ -70,7 +70,7 @@ class Pages:
         columns, attributes = reading["columns"], reading["attributes"]
         models = []
         for spec in models_for(kind):
-            first, others = model_options(spec)
+            first, others = model_options(spec, kind)
             typed = before.get("typed", {}) if before.get("model") == spec.name else {}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             models.append(

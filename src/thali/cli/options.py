@@ -18,6 +18,7 @@ from thali.model.options import (
     HOME,
     LOSSES,
     OF_TABLES,
+    OF_TRIPLETS,
     REJECTED,
     RESULT,
     SECOND,
@@ -59,7 +60,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in OF_TABLES),
+    *(option.word for option in (*OF_TABLES, *OF_TRIPLETS)),
 )
 
 LEADERBOARD = (
@@ -80,7 +81,7 @@ LEADERBOARD = (
 
 def said_of_table(values: dict[str, Any]) -> dict[str, Any]:
     """What typed options say of a table, whichever model it is for; nothing, unless one is about a shape of tables."""
-    if not {option.word for option in OF_TABLES} & set(values):
+    if not {option.word for option in (*OF_TABLES, *OF_TRIPLETS)} & set(values):
         return {}
     known = {word: owned[0][1] for word, owned in by_word().items()}
     return {known[word].name: value for word, value in values.items() if known[word].to == DATA}

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ODD = ("odd", "oddone", "oddoneout", "oddobject", "odditem", "oddimage", "oddball", "outlier", "different")
+ODD += ("anders", "unähnlichste", "außenseiter", "intrus", "différent", "intruso", "diferente")
 ODD_BY_PLACE = ("choice", "chosen", "response", "answer")  # of image1, image2, image3, as THINGS has them
 ANCHORS = ("anchor", "reference", "target", "standard", "probe", "query", "head")
 NEARER = ("near", "nearer", "nearest", "close", "closer", "closest", "positive", "similar", "moresimilar")
 FARTHER = ("far", "farther", "farthest", "further", "distant", "negative", "dissimilar", "lesssimilar")
 CHOSEN = (("chosen1", "chosen2"), ("pair1", "pair2"), ("similar1", "similar2"), ("pick1", "pick2"), ("same1", "same2"))
 OBJECTS = ("object", "image", "item", "stimulus", "stim", "concept", "word", "picture", "thing", "option", "face", "")
-LETTERS = (("a", "b", "c"), ("i", "j", "k"), ("first", "second", "third"))
+LETTERS = (("a", "b", "c"), ("i", "j", "k"), ("first", "second", "third"), ("left", "middle", "right"))
+LETTERS += (("left", "center", "right"), ("left", "centre", "right"), ("links", "mitte", "rechts"))
+LETTERS += (("gauche", "milieu", "droite"), ("izquierda", "centro", "derecha"))
 EXPECTED = (
     "three objects a row, in columns 'object1', 'object2', 'object3' (or image1, item1, a, b, c), and the one that "
     "does not belong to the others in 'odd'; or the columns 'anchor', 'nearer' and 'farther'; or a set of objects "
@@ -78,6 +81,14 @@ def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) ->
     if not objects or (odd is None) == (chosen is None):
         return None
     return TripletColumns(tuple(objects), odd, None if chosen is None else (chosen[0], chosen[1]), **rest)
+
+
+def incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
+    """Three columns that are called as the objects of a triplet, and the column that is called as the odd one out."""
+    own = by_plain_name(names)
+    odd = next((own[name] for name in ODD if name in own), None)
+    objects = _series({name: each for name, each in own.items() if name not in ODD})
+    return (objects if len(objects) == 3 else ()), odd
 
 
 def _series(own: Mapping[str, str]) -> tuple[str, ...]:

@@ -168,6 +168,20 @@ OF_TABLES = (
     BEST,
     WORST,
 )
+OF_TRIPLETS = (
+    Option(
+        "objects",
+        "Of triplets: the columns of the objects that were shown together, beside --odd.",
+        NAMES,
+        DATA,
+        default="recognised",
+        metavar="COLUMN,...",
+    ),
+    _COLUMN.but(name="odd", help="Of triplets: the column of the odd one out."),
+    _COLUMN.but(name="anchor", help="Of triplets: the column of the object that two others were compared with."),
+    _COLUMN.but(name="nearer", help="Of triplets: the column of the one that is more like --anchor."),
+    _COLUMN.but(name="farther", help="Of triplets: the column of the other."),
+)
 TIES = Option(
     "ties",
     "What a tie counts. davidson: a third outcome, whose odds are learned; half: half a choice of either option; drop:"

@@ -50,6 +50,8 @@ class Option:
         (name, value): raises an ArgumentError for a value that no data make possible, as `fit` does.
     methods : tuple of str
         The methods of the model that have it; empty if all have.
+    data : tuple of str
+        The kinds of data for which it means something; empty if it does for all that the model takes.
     """
 
     name: str
@@ -62,11 +64,16 @@ class Option:
     words: Mapping[str, Any] = field(default_factory=dict)
     check: Callable[[str, Any], Any] | None = None
     methods: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
         """The option as it is typed, without dashes."""
         return self.typed or self.name.replace("_", "-")
+
+    def is_for(self, kind: str) -> bool:
+        """Whether it means something for data of this kind."""
+        return not self.data or kind in self.data
 
     @property
     def several(self) -> bool:

@@ -14,7 +14,7 @@ from .table import Table, in_file, load
 
 # Options that name a column: only layouts that know all of those given are tried.
 COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
-COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative")
+COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative", "odd", "anchor", "nearer", "farther")
 
 
 class RecognitionError(DataError):
@@ -111,6 +111,8 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
         for name in (*COLUMNS, "respondent", "task"):
             if name != "unranked" and options.get(name) is not None:
                 column(table.frame, options[name])
+        for name in options.get("objects") or ():
+            column(table.frame, name)
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
         readings = _matches(named or tried, table, options | {"known": len(kinds) == 1})

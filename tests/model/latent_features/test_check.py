@@ -265,20 +265,20 @@ NO_MISFIT = "Overall the data are no further from the model than its own replica
         (
             table_of(0.75, 0.25),
             "2 of 36 observed proportions lie outside their 89 % predictive interval "
-            "(about 4 of the model's own replicates would, of data that it was fitted to fewer): "
+            "(about 4 of the model's own replicates would; of data that it was fitted to, fewer): "
             "a0 over b0 (observed 0.75, predicted 0.50 to 0.60); a1 over b1 (observed 0.25, predicted 0.50 to 0.60). "
             f"{NO_MISFIT} (p = 0.43).",
         ),
         (
             table_of(0.75, n_pairs=1200, expected=0.2),
             "1 of 1,200 observed proportions lies outside its 89 % predictive interval "
-            "(fewer than 1 of the model's own replicates would, of data that it was fitted to fewer): "
+            "(fewer than 1 of the model's own replicates would; of data that it was fitted to, fewer): "
             f"a0 over b0 (observed 0.75, predicted 0.50 to 0.60). {NO_MISFIT} (p = 0.43).",
         ),
         (
             table_of(expected=1.4),
             "None of 36 observed proportions lies outside its 89 % predictive interval "
-            "(about 1 of the model's own replicates would, of data that it was fitted to fewer). "
+            "(about 1 of the model's own replicates would; of data that it was fitted to, fewer). "
             f"{NO_MISFIT} (p = 0.43).",
         ),
     ],

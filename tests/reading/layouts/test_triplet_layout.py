@@ -35,6 +35,47 @@ def test_tables_with_the_usual_names(text, file):
     assert "triplet a row" in sentence or "a set a row" in sentence
 
 
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        ("foodA,foodB,foodC,which\n", {"objects": ("foodA", "foodB", "foodC"), "odd": "which"}),
+        ("item1,item2,item3,which\n", {"odd": "which"}),
+        ("links;mitte;rechts;anders\n", {}),
+    ],
+)
+def test_columns_that_are_named(text, named, file):
+    rows = "tea,coffee,brick,brick\nbrick,wall,tea,tea\n"
+    data, _ = read(file(text + (rows.replace(",", ";") if ";" in text else rows)), **named)
+    assert str(data) == "4 objects, 2 sets of 3 pairs, 2 answers"
+
+
+def test_named_columns_of_anchored_questions(file):
+    data, _ = read(file("q,yes,no\nx,y,z\ny,x,z\n"), anchor="q", nearer="yes", farther="no")
+    assert data.sizes.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "header, sentence, option",
+    [
+        (
+            "item1,item2,item3,which",
+            "but for a column that says which of 'item1', 'item2', 'item3' is the odd one",
+            "odd",
+        ),
+        ("x,y,z,odd", "but for the columns of the three objects beside 'odd'", "objects"),
+    ],
+)
+def test_the_column_that_is_missing_is_named(header, sentence, option, file):
+    with pytest.raises(RecognitionError, match=sentence) as error:
+        read(file(f"{header}\ntea,coffee,brick,brick\n"))
+    assert option in str(error.value)
+
+
+def test_a_named_column_must_be_there(file):
+    with pytest.raises(DataError, match="There is no column 'foodX'"):
+        read(file(ODD), objects=("object1", "object2", "foodX"))
+
+
 def test_unused_columns_are_named(file):
     assert "columns not used: 'RT'" in read(file(TABLES["things"]))[1]
 

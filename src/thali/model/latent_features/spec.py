@@ -16,6 +16,7 @@ from ..options import (
     LEAF_LENGTH,
     METHOD,
     OF_TABLES,
+    OF_TRIPLETS,
     RESPONDENT,
     RUN,
     SAMPLER,
@@ -109,6 +110,7 @@ ADDITIVE = ModelSpec(
             metavar="NUMBER|learned",
             words={"learned": "learned"},
             check=partial(positive, meaning="the standard deviation of a similarity"),
+            data=(SIMILARITIES,),
         ),
         Option(
             "weight_prior",
@@ -117,21 +119,24 @@ ADDITIVE = ModelSpec(
             default="shape 1, and a mean of a tenth of the largest similarity; for triplets 1,1",
             metavar="SHAPE,RATE",
         ),
-        Option("constant", "An additive constant for all pairs.", bool, default="--constant"),
+        Option("constant", "An additive constant for all pairs.", bool, default="--constant", data=(SIMILARITIES,)),
         Option(
             "link",
             "Of triplets: exp, the softmax of the weights that two objects share, or ratio, by their sum and a"
             " constant.",
             default="exp",
             words={"exp": "exp", "ratio": "ratio"},
+            data=(TRIPLETS,),
         ),
-        LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random."),
+        LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random.", data=(TRIPLETS,)),
+        *(each.but(data=(TRIPLETS,)) for each in OF_TRIPLETS),
         Option(
             "symmetrize",
             "Take the mean of the two sides of a square where they differ.",
             to=DATA,
             default="an error",
             words={"mean": "mean"},
+            data=(SIMILARITIES,),
         ),
         Option(
             "kind",

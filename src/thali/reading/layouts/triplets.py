@@ -1,21 +1,33 @@
 """Triplets: a question a row, which of its objects belong together."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from thali._labels import shorten
 from thali.data.kinds import TRIPLETS
-from thali.data.triplet_columns import EXPECTED, triplet_columns
+from thali.data.triplet_columns import EXPECTED, incomplete_columns, triplet_columns
 from thali.data.triplets import Triplets
 
-from ..layout import Layout, Reading
+from ..layout import Lack, Layout, Reading
 from ..table import Table
 
 NAME = "table of triplets"
+NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
 
 
-def match(table: Table, count: str | None = None, weights: bool = False) -> Reading | None:
-    """A table whose columns have the names of triplets."""
-    columns = triplet_columns(table.names, {"count": count})
+def match(
+    table: Table,
+    objects: Sequence[str] | None = None,
+    odd: str | None = None,
+    anchor: str | None = None,
+    nearer: str | None = None,
+    farther: str | None = None,
+    count: str | None = None,
+    weights: bool = False,
+) -> Reading | None:
+    """A table whose columns have the names of triplets, or are named."""
+    named = {"objects": objects, "odd": odd, "anchor": anchor, "nearer": nearer, "farther": farther, "count": count}
+    columns = triplet_columns(table.names, named)
     if columns is None:
         return None
     return Reading(TRIPLETS, NAME, str(columns), table, lambda: _converted(table, columns, weights))
@@ -33,4 +45,22 @@ def _converted(table: Table, columns: Any, weights: bool) -> tuple[Triplets, str
     return data, f"{columns}: {data}{ignored}"
 
 
-LAYOUT = Layout(NAME, TRIPLETS, match, expected=EXPECTED, options=("count", "weights"))
+def lacks(table: Table) -> Lack | None:
+    """The odd one out, beside three objects; or the objects, beside the odd one out."""
+    objects, odd = incomplete_columns(table.names)
+    if objects and odd is None:
+        return Lack(f"a column that says which of {shorten(objects)} is the odd one out", "odd", 2)
+    if odd is not None:
+        return Lack(f"the columns of the three objects beside {odd!r}", "objects", 3)
+    return None
+
+
+LAYOUT = Layout(
+    NAME,
+    TRIPLETS,
+    match,
+    expected=EXPECTED,
+    options=(*NAMED_BY, "count", "weights"),
+    named_by=NAMED_BY,
+    lacks=lacks,
+)

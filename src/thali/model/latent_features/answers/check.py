@@ -102,7 +102,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     sentence = (
         f"{count} of {_plural(len(table), seen)} {lie} {100 * table.attrs['interval']:g} % predictive"
-        f" interval ({by_chance} of the model's own replicates would, of data that it was fitted to"
+        f" interval ({by_chance} of the model's own replicates would; of data that it was fitted to,"
         " fewer)"
     )
     if len(missed):
