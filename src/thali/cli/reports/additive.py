@@ -6,7 +6,7 @@ import numpy as np
 
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
-from . import Fitted
+from . import Fitted, groups
 from .shared import (
     and_others,
     by_member,
@@ -48,6 +48,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     model = fitted.model
     if kind_of(model.posterior_) == TRIPLETS:
         return _answer_of_triplets(fitted)
+    if model.groups_:
+        return groups.answer(fitted, "feature")
     check = model.check(fitted.run.get("random_seed") or 0)
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
     similar = fitted.wanted.get("similar")

@@ -12,6 +12,7 @@ from ..options import (
     BEST_WORST,
     CHOSEN,
     DRAWS,
+    GROUP,
     LAPSE,
     LEAF_LENGTH,
     METHOD,
@@ -28,6 +29,7 @@ from ..options import (
     TIES,
     TREE,
     TUNE,
+    WEIGHTS,
 )
 from ..spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
@@ -74,6 +76,8 @@ ELIMINATION = ModelSpec(
         *OF_TABLES,
         TIES,
         BEST_WORST,
+        GROUP.but(methods=_DRAWN),
+        WEIGHTS.but(methods=_DRAWN),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
