@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali.model.latent_features.answers.binomial import log_binomial
+from thali.model.latent_features.answers.group_tree import tree_of_group
 from thali.model.latent_features.answers.predict import pair_draws
 from thali.model.latent_features.answers.ties import log_multinomial, outcomes
 
@@ -31,8 +32,10 @@ class BinomialScorer(Scorer):
     after: ClassVar[tuple[str, ...]] = (EMP,)
 
     def score(self, model: Any, test: Any) -> dict[Any, Any]:
-        pair, wins, losses, tied = test
+        pair, wins, losses, tied, group = test
         posterior = getattr(model, "posterior_", None)
+        if posterior is not None and group is not None:
+            posterior = tree_of_group(posterior, group)
         if tied is not None:
             if posterior is None:
                 at = model.predict_outcomes([pair]).iloc[0]
@@ -46,7 +49,7 @@ class BinomialScorer(Scorer):
         return asdict(score(wins, losses, pair_draws(posterior, pair)))
 
     def frames(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.data
+        data = found.splitter.counted
         wins, losses, tied = (each[found.numbers] for each in (data.wins, data.losses, data.tied))
         nll, log_pred = found.frame("nll"), found.frame("log_pred")
         n = wins + tied + losses
@@ -63,7 +66,7 @@ class BinomialScorer(Scorer):
 
     def columns(self, found: Scores) -> dict[str, Any]:
         nll, n = found.counted("nll"), int(found.counts.sum())
-        data = found.splitter.data
+        data = found.splitter.counted
         total = (data.wins + data.losses + data.tied)[found.numbers][found.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * total.sum())
@@ -81,7 +84,7 @@ class BinomialScorer(Scorer):
         }
 
     def attrs(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.data
+        data = found.splitter.counted
         n = (data.wins + data.losses + data.tied)[found.numbers]
         ties = {"observed_tie": data.tied[found.numbers] / n} if data.n_ties else {}
         return {"predictions": found.predictions(_NUMBERS, n=n, observed=data.wins[found.numbers] / n, **ties)}

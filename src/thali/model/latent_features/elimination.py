@@ -208,10 +208,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:
-        found, allowed = super()._as_data(data), ("davidson", *CONVERSIONS)
-        if isinstance(found, Groups):
-            return found.mapped(lambda each: counted(each, self.ties, allowed))
-        return counted(found, self.ties, allowed)
+        return counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "laplace", "maximum-likelihood"))
