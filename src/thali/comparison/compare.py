@@ -45,8 +45,8 @@ def compare(
         \text{nll} = -\frac{1}{P} \sum_{i<j} \ln \text{Binomial}(x_{ij} \mid n_{ij}, \bar p_{ij}^{(-ij)}), \qquad
         \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
 
-    and of several groups of people the comparisons that one group made of one pair; of choices some choices, tasks or respondents, of covariates and classes a fold of rows, of similarities a pair of
-    objects or some of them:
+    and of several groups of people the comparisons that one group made of one pair; of choices some choices, tasks or
+    respondents, of covariates and classes a fold of rows, of similarities a pair of objects or some of them:
 
     .. math::
         \text{log score} = \frac1T \sum_{t} \ln \bar p_{t}(x_{t}), \qquad

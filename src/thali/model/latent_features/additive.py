@@ -112,8 +112,8 @@ class AdditiveClustering(ForGroups, TripletAnswers):
 
     References
     ----------
-    Shepard & Arabie (1979); Carroll & Arabie (1983) for groups; Navarro & Griffiths (2007), eq. 1 to 5. Their prior on the weights, which the paper does
-    not state, is Gamma(1, 10) in all likelihood, and alpha 0.5.
+    Shepard & Arabie (1979); Carroll & Arabie (1983) for groups; Navarro & Griffiths (2007), eq. 1 to 5. Their prior on
+    the weights, which the paper does not state, is Gamma(1, 10) in all likelihood, and alpha 0.5.
 
     Examples
     --------

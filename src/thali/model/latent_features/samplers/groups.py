@@ -19,6 +19,7 @@ from ..moves.group_owners import (
     transfer_of_groups,
 )
 from ..moves.group_similar import draw_similar
+from ..moves.group_together import birth_or_death_together, flip_together, weight_together
 from ..moves.group_weights import (
     compensated_weight_of_group,
     draw_scale_of_group,
@@ -65,6 +66,9 @@ def infinite_of_groups(
             if first.real[ALPHA] > 0.0:
                 for step in range(9 if model.unique else 3):
                     birth_or_death_in_groups(rng, model, its_caches, level, base, rate, 0.5 * (step // 3))
+                if model.similar and model.unique:
+                    for _ in range(6):
+                        birth_or_death_together(rng, model, its_caches, level, base, rate)
                 if not model.similar:
                     for _ in range(4):  # not as many as there are columns, whose number it changes
                         split_or_merge_copies(rng, model, its_caches, level, base)
@@ -73,6 +77,9 @@ def infinite_of_groups(
             if model.unique:
                 for step in range(2 * first.whole[COLUMNS]):
                     compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5 + 0.5 * (step % 2))
+                    if model.similar:
+                        flip_together(rng, model, its_caches, level, base)
+                        weight_together(rng, model, its_caches, level, base, its_tunings)
             weights_of_groups(rng, model, its_caches, level, base, its_tunings, tune)
             draw_alpha_of_groups(rng, model, level)
             after_round(level, base, its_tunings, tune)
@@ -109,6 +116,8 @@ def fixed_of_groups(
                 if model.unique:
                     for step in range(2 * replica(level, 0).whole[COLUMNS]):
                         compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5 + 0.5 * (step % 2))
+                        if model.similar:
+                            flip_together(rng, model, its_caches, level, base)
             weights_of_groups(rng, model, its_caches, level, base, its_tunings, tune)
             draw_alpha_of_groups(rng, model, level)
             after_round(level, base, its_tunings, tune)
