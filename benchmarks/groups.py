@@ -87,7 +87,7 @@ def differences(replicates):
         one["apart"] = np.mean([score(apart[name], counts[name], left[name], name) for name in data])
         scores.append(one)
         print(
-            f"seed {seed}: P(aspects) {np.round(found[-5:], 2)}, scores { ({k: round(v, 4) for k, v in one.items()}) }"
+            f"seed {seed}: P(aspects) {np.round(found[-5:], 2)}, scores { ({k: round(float(v), 4) for k, v in one.items()}) }"
         )
     equal = np.array(equal)
     print(f"aspects with a probability above .2: {np.mean(np.array(found) > 0.2):.0%}")

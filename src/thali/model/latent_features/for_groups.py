@@ -46,9 +46,17 @@ class ForGroups(LatentFeatures):
         return group_tree(draws, source, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
 
     def _prior_sample(self, rngs: Any, data: Any) -> Any:
-        if isinstance(self._as_data(data), Groups):
-            raise ArgumentError("Prior samples are of one group of people; give the data of one.")
+        self._refuse_groups(data)
         return super()._prior_sample(rngs, data)
+
+    def _replicates(self, rng: Any, data: Any) -> Any:
+        self._refuse_groups(data)
+        return super()._replicates(rng, data)
+
+    def _refuse_groups(self, data: Any) -> None:
+        """Refuse to simulate data of several groups."""
+        if isinstance(self._as_data(data), Groups):
+            raise ArgumentError("Simulated data are of one group of people; give the data of one.")
 
     @property
     def groups_(self) -> tuple[str, ...]:
