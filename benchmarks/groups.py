@@ -86,9 +86,8 @@ def differences(replicates):
         apart = {name: th.EliminationByAspects().fit(rest[name], random_seed=seed, **RUN) for name in data}
         one["apart"] = np.mean([score(apart[name], counts[name], left[name], name) for name in data])
         scores.append(one)
-        print(
-            f"seed {seed}: P(aspects) {np.round(found[-5:], 2)}, scores { ({k: round(float(v), 4) for k, v in one.items()}) }"
-        )
+        shown = ", ".join(f"{name} {value:.4f}" for name, value in one.items())
+        print(f"seed {seed}: P(aspects) {np.round(found[-5:], 2)}, log scores {shown}")
     equal = np.array(equal)
     print(f"aspects with a probability above .2: {np.mean(np.array(found) > 0.2):.0%}")
     print(f"P(A > B) >= .9 of the one that differs: {np.sum(np.array(differing) >= 0.9)} of {len(differing)} found")
