@@ -91,6 +91,7 @@ GROUP = Option(
     "Split the people into groups by this column, or tell every person apart by the column of who answered: aspects in"
     " common, weights by group.",
     to=DATA,
+    default="none",
     metavar="COLUMN",
 )
 WEIGHTS = Option(

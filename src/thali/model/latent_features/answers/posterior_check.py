@@ -1,8 +1,7 @@
 """The posterior predictive check, of paired comparisons, choices, best and worst, similarities, or triplets."""
 
+import math
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from thali.data.kinds import BEST_WORST, CHOICES, SIMILARITIES, TRIPLETS
 
@@ -38,7 +37,10 @@ def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.Dat
 
 
 def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.DataFrame":
-    """The checks of all groups with a first column `group`, the worst first; attrs has the p-value of each."""
+    """The checks of all groups with a first column `group`, the worst first.
+
+    ``attrs["p_values"]`` has the overall p-value of each group, ``attrs["p_value"]`` the smallest times their number.
+    """
     import pandas as pd
 
     from thali._tables import Table
@@ -48,9 +50,11 @@ def group_check_table(tree: "xarray.DataTree", random_seed: Any) -> "pandas.Data
     joined.insert(0, "group", joined.pop("group"))
     found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
     first = next(iter(tables.values())).attrs
+    p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
+    known = [p for p in p_values.values() if not math.isnan(p)]
     found.attrs = first | {
-        "p_value": min(1.0, len(tables) * float(np.nanmin([table.attrs["p_value"] for table in tables.values()]))),
-        "p_values": {name: table.attrs["p_value"] for name, table in tables.items()},
+        "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
+        "p_values": p_values,
         "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
     }
     return found
