@@ -41,8 +41,10 @@ class GroupPairs(Splitter):
     @property
     def counted(self) -> Counted:
         """What has `wins`, `losses` and `tied` of the parts, and `n_ties`."""
-        arrays = [np.concatenate([getattr(each, name) for each in self.data.data]) for name in Counted._fields[:3]]
-        return Counted(*arrays, float(arrays[2].sum()))
+        wins, losses, tied = (
+            np.concatenate([getattr(each, name) for each in self.data.data]) for name in ("wins", "losses", "tied")
+        )
+        return Counted(wins, losses, tied, float(tied.sum()))
 
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[int]:
         if hold_out is not None or folds is not None:

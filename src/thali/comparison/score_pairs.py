@@ -100,7 +100,13 @@ class BinomialScorer(Scorer):
         of_best = predictions[(predictions["model"] == best) & predictions["nll"].notna()]
         of_best = of_best.sort_values("nll", ascending=False, kind="stable")
         named = [
-            f"{row.a} over {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
+            f"{_named(row)} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
             for row in of_best.head(_WORST).itertuples()
         ]
         return [f"Worst predicted by {best}: {'; '.join(named)}."]
+
+
+def _named(row: Any) -> str:
+    """A pair that was left out, and the group of people that compared it if there are several."""
+    group = row._asdict().get("group")
+    return f"{row.a} over {row.b}" + (f" by {group}" if group else "")

@@ -73,7 +73,7 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     rows = np.arange(len(table))
     for g, name in enumerate(names):
         at = rows + 0.6 * ((g + 0.5) / len(names) - 0.5)
-        mean, low, high = (table[f"{what}[{name}]"].to_numpy() for what in ("weight", "weight_low", "weight_high"))
+        mean, low, high = (np.asarray(table[f"{what}[{name}]"]) for what in ("weight", "weight_low", "weight_high"))
         colour = COLOURS[g]
         ax.hlines(at, low, high, color=colour, linewidth=1.4)
         ax.scatter(mean, at, s=22, color=colour, marker="osD^vPX"[g], label=name, zorder=3)

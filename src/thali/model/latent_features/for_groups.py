@@ -1,6 +1,7 @@
 """Fits to several groups of people: features in common, weights by group."""
 
 import copy
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from thali._labels import suggest
@@ -9,7 +10,7 @@ from thali.errors import ArgumentError
 
 from .base import LatentFeatures
 from .groups.chain import GroupTask, group_chains_of
-from .groups.task import SIMILAR, build_group_task, groups_of
+from .groups.task import SIMILAR, build_group_task, check_weights, groups_of
 
 if TYPE_CHECKING:
     import xarray
@@ -21,8 +22,9 @@ class ForGroups(LatentFeatures):
     weights: Any
 
     def _as_data(self, data: Any) -> Any:
-        found = groups_of(data, self.weights)
-        as_data = super()._as_data
+        as_data, is_grouped = super()._as_data, isinstance(data, Mapping)
+        found = groups_of(data, self.weights) if is_grouped else as_data(data)
+        check_weights(self.weights, is_grouped)
         return found.mapped(as_data) if isinstance(found, Groups) else as_data(found)
 
     def _task_of(self, data: Any, draws: int, tune: int, thin: Any, parts: dict[str, Any]) -> Any:

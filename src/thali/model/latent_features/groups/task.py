@@ -1,5 +1,6 @@
 """Joins a prior, the likelihoods of all groups and a sampler of groups."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from thali.data.groups import Groups
@@ -17,21 +18,21 @@ FREE, COMMON, SIMILAR = "free", "common", "similar"
 WEIGHTS = (FREE, COMMON, SIMILAR)
 
 
-def groups_of(data: Any, weights: Any) -> Any:
-    """A mapping as `Groups`, or as pooled data where all groups have the same weights; other data as they are."""
-    from collections.abc import Mapping
-
+def check_weights(weights: Any, is_grouped: bool) -> None:
+    """Raise for weights that mean nothing, or nothing for data of one group."""
     if weights not in (None, *WEIGHTS):
         one = Value("weights", FREE), ", ", Value("weights", COMMON), " or ", Value("weights", SIMILAR)
         raise ArgumentError(Argument("weights"), " must be ", *one, f"; got {weights!r}.")
-    if not isinstance(data, Mapping):
-        if weights is not None:
-            raise ArgumentError(
-                Argument("weights"),
-                " is for several groups of people, and these data are of one; fit a mapping from the name of each "
-                "group to its data, such as data.by_group(column), or leave it out.",
-            )
-        return data
+    if weights is not None and not is_grouped:
+        raise ArgumentError(
+            Argument("weights"),
+            " is for several groups of people, and these data are of one; fit a mapping from the name of each group to "
+            "its data, such as data.by_group(column), or leave it out.",
+        )
+
+
+def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
+    """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
     groups = data if isinstance(data, Groups) else Groups(data)
     if weights == COMMON and not isinstance(groups.data[0], PairedComparisons):
         one = Setting("weights", COMMON), " is for comparisons; of similarities fit the means of all groups"
