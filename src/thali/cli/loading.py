@@ -134,6 +134,9 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         said.append(f"{what} of {len(data.subjects):,} people{about}, whose answers a posterior takes for independent")
     if not pairs:
         return data, said, could_be
+    if (path := wanted.get("option_covariates")) is not None:
+        data = with_option_covariates(data, path)
+        said.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
     ties = wanted.get("ties")
     if data.n_ties and ties in _TIES:
         said.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
@@ -166,6 +169,17 @@ def _by_group(
     return groups, [*said, f"by {column!r}: {groups}"]
 
 
+def with_option_covariates(data: Any, path: Path) -> Any:
+    """The comparisons with the covariates of options in a table whose first column holds the labels."""
+    from thali.reading.table import in_file, read_table
+
+    frame = read_table(path)
+    with in_file(str(path)):
+        if frame.shape[1] < 2:
+            raise DataError("A table of covariates of options has their labels in its first column, and one more.")
+        return data.with_option_covariates(frame.set_index(frame.columns[0]))
+
+
 def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
     """How the file is read; errors name the options that decide where that is unclear."""
     from thali.reading.recognise import RecognitionError, recognise
@@ -189,7 +203,8 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
             Clause(f" by {spec.name}; leave out ", Argument("model")),
             ".",
         )
-    if wanted:
-        name = Argument(next(iter(wanted)))
+    of_table = [name for name in wanted if name != "option_covariates"]
+    if of_table:
+        name = Argument(of_table[0])
         raise DataError(name, f" is about a file, and {record.name} is a bundled data set; leave it out.")
     return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

@@ -74,7 +74,7 @@ class GroupPairs(Splitter):
         group, a, b = self.options(part)
         found = self.counted
         tied = float(found.tied[part]) if found.n_ties else None
-        return LeftPair((a, b), float(found.wins[part]), float(found.losses[part]), tied, group)
+        return LeftPair((a, b), float(found.wins[part]), float(found.losses[part]), tied, None, group)
 
     def units(self, part: int) -> np.ndarray:
         return np.array([part])

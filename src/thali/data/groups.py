@@ -147,7 +147,7 @@ class Groups(Frozen, Mapping[str, Any]):
             np.append(wins, losses),
             np.append(tied, nothing),
         )
-        return PairedComparisons._made_of(self.labels, *found, None, None)
+        return PairedComparisons._made_of(self.labels, *found, None, None, None)
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all."""
@@ -167,7 +167,7 @@ def _over(data: Any, labels: tuple[str, ...]) -> Any:
     if isinstance(data, PairedComparisons):
         columns = (np.append(first, second), np.append(second, first), np.append(data.wins, data.losses))
         found = added_up(len(labels), *columns, np.append(data.tied, 0.0 * data.tied))
-        return PairedComparisons._made_of(labels, *found, None, None)
+        return PairedComparisons._made_of(labels, *found, None, None, None)
     low, high = np.minimum(first, second), np.maximum(first, second)
     order = np.lexsort((high, low))
     pairs = low[order], high[order], data.values[order], data.judgements[order]

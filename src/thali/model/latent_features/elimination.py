@@ -1,5 +1,6 @@
 """Elimination by aspects with aspects that are learned or given."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from thali._arguments import one_of
@@ -7,7 +8,7 @@ from thali.data.groups import Groups
 from thali.errors import Argument, ArgumentError, Setting
 from thali.trees.tree import Tree
 
-from ..counted_ties import CONVERSIONS, counted, has_ties
+from ..counted_ties import CONVERSIONS, counted, covariate_names, has_ties, with_covariates
 from ..names import method_meant
 from ..prepared import Prepared
 from .choice_answers import ChoiceAnswers
@@ -80,6 +81,11 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         last are summed, and each of their choices may lapse. For ``aspects="unique"`` and sets of up to six, otherwise
         up to three. "reversed": they choose the pair that differs most (maximum difference), with a probability
         proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
+    covariates : list of str, optional
+        Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
+        `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
+        every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
+        times their own, are for ``aspects="unique"``.
     weights : {"free", "similar", "common"}, optional
         Of several groups of people who compared the same options (`fit` takes a mapping from each to its
         `PairedComparisons`), who own the same aspects. "free" (None): each group has weights of its own, which say
@@ -129,6 +135,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         tempering: None = None,
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
+        covariates: Iterable[str] | None = ...,
         weights: None = None,
     ) -> "MaximumLikelihoodElimination": ...
 
@@ -144,6 +151,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         tempering: Any = ...,
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
+        covariates: Iterable[str] | None = ...,
         weights: Literal["free", "similar", "common"] | None = ...,
     ) -> "EliminationByAspects": ...
 
@@ -158,6 +166,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         tempering: Any = None,
         ties: Any = None,
         best_worst: str = RANKING,
+        covariates: Any = None,
         weights: Any = None,
     ) -> Any:
         if method_meant(method) != "maximum-likelihood":
@@ -169,7 +178,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
-        return MaximumLikelihoodElimination(aspects, unique, lapse, ties, best_worst)
+        return MaximumLikelihoodElimination(aspects, unique, lapse, ties, best_worst, covariates)
 
     def __init__(
         self,
@@ -182,6 +191,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         tempering: Any = None,
         ties: Any = None,
         best_worst: str = RANKING,
+        covariates: Any = None,
         weights: Any = None,
     ) -> None:
         self.aspects = aspects
@@ -193,6 +203,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         self.tempering = tempering
         self.ties = ties
         self.best_worst = best_worst
+        self.covariates = covariates
         self.weights = weights
 
     def set_params(self, **params: Any) -> Any:
@@ -208,18 +219,18 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:
-        return counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        return with_covariates(data, self.covariates)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "laplace", "maximum-likelihood"))
         one_of("unique", self.unique, (True, False))
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
-        ties = self.ties == "davidson" or (
-            self.ties is None and any(map(has_ties, data.data if isinstance(data, Groups) else [data]))
-        )
+        ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
-        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst)
+        names = covariate_names(data)
+        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
         return {
             "prior": prior,
             "likelihood": likelihood,

@@ -47,6 +47,13 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
         )
     for name, data in groups.items():
+        if isinstance(data, PairedComparisons) and data.covariates is not None:
+            raise ArgumentError(
+                Argument("covariates"),
+                f" of comparisons are for one group of people, and group {name!r} has them; set ",
+                Setting("covariates", []),
+                " to leave them out.",
+            )
         try:
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:
