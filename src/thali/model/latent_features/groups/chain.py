@@ -42,6 +42,7 @@ class GroupTask:
     parameters: tuple[str, ...] = ()  # of the likelihood of each group
     pilot: int = 0
     may_temper: bool = False
+    evens: bool = False  # levels are added one by one, and chains are not annealed
 
     @property
     def n_groups(self) -> int:
