@@ -11,6 +11,7 @@ from .comparison.compare import compare as compare
 from .comparison.merge import merge as merge
 from .data.choices import Choices as Choices
 from .data.experiment import ChoiceExperiment as ChoiceExperiment
+from .data.groups import Groups as Groups
 from .data.pairs import PairedComparisons as PairedComparisons
 from .data.similarities import Similarities as Similarities
 from .data.triplets import Triplets as Triplets

@@ -21,6 +21,10 @@ def _pairs():
     return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc")),)
 
 
+def _groups():
+    return ({"women": _pairs()[0], "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc"))},)
+
+
 def _described_pairs():
     """As many comparisons, of which it is known which option was first."""
     frame = _pairs()[0].to_frame()
@@ -117,6 +121,13 @@ def _first_rows(model):
 
 TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind a comma
     "elimination-by-aspects": Tiny(th.EliminationByAspects, _pairs, ask=_first_pair, run=_RUN),
+    "elimination-by-aspects, groups": Tiny(
+        lambda: th.EliminationByAspects(weights="similar"),
+        _groups,
+        ask=lambda model: model.of_group("women").predict_proba([("a", "b")]),
+        run=_RUN,
+        pictures=("group_weights", "n_features", "trace"),
+    ),
     "elimination-by-aspects, covariates": Tiny(th.EliminationByAspects, _described_pairs, ask=_first_pair, run=_RUN),
     "elimination-by-aspects, laplace": Tiny(
         lambda: th.EliminationByAspects("unique", method="laplace"),

@@ -103,7 +103,7 @@ def _field(
         choices = [("", f"{usual} (default)"), (NO, NO) if usual == YES else (YES, YES)]
     elif option.metavar == "COLUMN":
         kind, default = "column", ""
-        choices = [("", "recognised"), *((each, each) for each in columns)]
+        choices = [("", "none" if option.default == "none" else "recognised"), *((each, each) for each in columns)]
     elif option.type is NAMES and columns:
         kind, choices, default = "columns", [(each, each) for each in columns], default
     elif option.name == "monotone" and columns:

@@ -123,6 +123,8 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         said = [sentence]
     if isinstance(data, PairedComparisons | Choices | Triplets):
         said.append(f"e.g. {data.example()}")
+    if (column := wanted.get("group")) is not None:
+        return *_by_group(found, spec, wanted, data, column, said), could_be
     if not isinstance(data, PairedComparisons | Choices):
         return data, said, could_be
     pairs = isinstance(data, PairedComparisons)
@@ -140,6 +142,31 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         said.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
         data = data.without_ties(ties)
     return data, said, could_be
+
+
+def _by_group(
+    found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, said: list[str]
+) -> tuple[Any, list[str]]:
+    """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
+    from thali.data.groups import Groups
+    from thali.data.pairs import PairedComparisons
+
+    if not isinstance(data, PairedComparisons):
+        raise DataError(Argument("group"), " is for paired comparisons; of other data make the groups in Python.")
+    if data.people is not None and column in map(str, data.people.columns):
+        groups = Groups(data.by_group(column))
+    else:
+        by_person, _ = reading_of(found, spec.data, wanted | {"respondent": column}).build()
+        if data.subjects and by_person.subjects != data.subjects:
+            data.by_group(column)  # which says what is wrong with the column
+        groups = Groups(by_person.by_subject())
+    if len(groups) == 1:
+        raise DataError(f"Column {column!r} holds {groups.names[0]!r} alone; leave out ", Argument("group"), ".")
+    if len(groups) == data.n_comparisons:
+        raise DataError(f"Column {column!r} has another value in every row; name one that groups the answers.")
+    if wanted.get("ties") in _TIES:
+        groups = groups.mapped(lambda each: each.without_ties(wanted["ties"]))
+    return groups, [*said, f"by {column!r}: {groups}"]
 
 
 def with_option_covariates(data: Any, path: Path) -> Any:

@@ -33,6 +33,7 @@ class LeftPair(NamedTuple):
     losses: float
     tied: float | None  # how often neither was; None: there are no ties in the data
     cells: LeftCells | None = None  # None: there are no covariates of comparisons
+    group: str | None = None  # of people, where there are several
 
 
 class Pairs(Splitter):
@@ -52,6 +53,11 @@ class Pairs(Splitter):
                 " are not for paired comparisons, of which every pair is left out in turn.",
             )
         return list(range(self.data.n_pairs))
+
+    @property
+    def counted(self) -> Any:
+        """What has `wins`, `losses` and `tied` of the parts, and `n_ties`."""
+        return self.data
 
     def options(self, part: int) -> tuple[str, str]:
         """Labels of a pair."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, OF_GROUPS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
@@ -17,6 +17,7 @@ from .scorer import Scorer
 
 _EXAMPLES = {
     PAIRS: "EliminationByAspects()",
+    PAIR_GROUPS: "EliminationByAspects()",
     CHOICES: "EliminationByAspects()",
     EXPERIMENTS: "HierarchicalLogit()",
     CLASSES: "PlackettLuceRegression()",
@@ -69,7 +70,7 @@ def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
 def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
     """Refuse what is no model for this kind of data."""
     spec = spec_of(model)
-    if spec is not None and kind not in spec.data:
+    if spec is not None and OF_GROUPS.get(kind, kind) not in spec.data:
         raise ArgumentError(
             f"{name!r} is a {type(model).__name__}, which is fitted to {' or '.join(spec.data)}; these data are {kind}."
         )

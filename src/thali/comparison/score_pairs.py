@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali.model.latent_features.answers.binomial import log_binomial
+from thali.model.latent_features.answers.group_tree import tree_of_group
 from thali.model.latent_features.answers.predict import pair_draws
 from thali.model.latent_features.answers.ties import log_multinomial, outcomes
 
@@ -32,8 +33,10 @@ class BinomialScorer(Scorer):
     after: ClassVar[tuple[str, ...]] = (EMP,)
 
     def score(self, model: Any, test: Any) -> dict[Any, Any]:
-        pair, wins, losses, tied, cells = test
+        pair, wins, losses, tied, cells, group = test
         posterior = getattr(model, "posterior_", None)
+        if posterior is not None and group is not None:
+            posterior = tree_of_group(posterior, group)
         if cells is not None:
             return asdict(cell_score(cells.counts, _of_cells(model, posterior, pair, cells)))
         if tied is not None:
@@ -49,7 +52,7 @@ class BinomialScorer(Scorer):
         return asdict(score(wins, losses, pair_draws(posterior, pair)[..., 0]))
 
     def frames(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.data
+        data = found.splitter.counted
         wins, losses, tied = (each[found.numbers] for each in (data.wins, data.losses, data.tied))
         nll, log_pred = found.frame("nll"), found.frame("log_pred")
         n = wins + tied + losses
@@ -66,7 +69,7 @@ class BinomialScorer(Scorer):
 
     def columns(self, found: Scores) -> dict[str, Any]:
         nll, n = found.counted("nll"), int(found.counts.sum())
-        data = found.splitter.data
+        data = found.splitter.counted
         total = (data.wins + data.losses + data.tied)[found.numbers][found.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * total.sum())
@@ -84,7 +87,7 @@ class BinomialScorer(Scorer):
         }
 
     def attrs(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.data
+        data = found.splitter.counted
         n = (data.wins + data.losses + data.tied)[found.numbers]
         ties = {"observed_tie": data.tied[found.numbers] / n} if data.n_ties else {}
         return {"predictions": found.predictions(_NUMBERS, n=n, observed=data.wins[found.numbers] / n, **ties)}
@@ -100,10 +103,16 @@ class BinomialScorer(Scorer):
         of_best = predictions[(predictions["model"] == best) & predictions["nll"].notna()]
         of_best = of_best.sort_values("nll", ascending=False, kind="stable")
         named = [
-            f"{row.a} over {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
+            f"{_named(row)} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
             for row in of_best.head(_WORST).itertuples()
         ]
         return [f"Worst predicted by {best}: {'; '.join(named)}."]
+
+
+def _named(row: Any) -> str:
+    """A pair that was left out, and the group of people that compared it if there are several."""
+    group = row._asdict().get("group")
+    return f"{row.a} over {row.b}" + (f" by {group}" if group else "")
 
 
 def _of_cells(model: Any, posterior: Any, pair: tuple[str, str], cells: LeftCells) -> np.ndarray:

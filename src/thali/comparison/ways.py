@@ -1,16 +1,18 @@
 """What can be left out of each kind of data, and how its prediction is scored: Splitter x Scorer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.groups import Groups
+from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 from thali.errors import DataError
 
+from .leave_group_pairs import GroupPairs
 from .leave_pairs import Pairs
 from .leave_rows import Rows
 from .leave_similarities import ObjectPairs
@@ -32,6 +34,7 @@ def _by_word(*splitters: type[Splitter]) -> dict[str, Callable[[Any], Splitter]]
 # Of each kind of data: the values of `leave_out` with their splitters, the usual one first; and the scorer.
 WAYS: dict[str, tuple[dict[str, Callable[[Any], Splitter]], Scorer]] = {
     PAIRS: (_by_word(Pairs), BinomialScorer()),
+    PAIR_GROUPS: (_by_word(GroupPairs), BinomialScorer()),
     CHOICES: (_by_word(ChoicesOutOfSets, Choosers), ChoiceScorer()),
     EXPERIMENTS: (_by_word(Tasks, Respondents), ChoiceScorer()),
     CLASSES: (_by_word(Rows), ClassScorer()),
@@ -47,13 +50,16 @@ SUBJECT = "subject"
 
 
 def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
-    """Paired comparisons of which people are left out as choices of respondents; other data as they are.
+    """Paired comparisons of which people are left out as choices of respondents, a mapping as groups of people; other
+    data as they are.
 
     Raises
     ------
     DataError
         If there are ties, or nobody is told apart.
     """
+    if isinstance(data, Mapping):
+        return data if isinstance(data, Groups) else Groups(data), leave_out
     if not isinstance(data, PairedComparisons) or leave_out != SUBJECT:
         return data, leave_out
     if data.answers is None:
@@ -78,6 +84,10 @@ def kind_of(data: Any) -> str:
     """
     if type(data) is tuple and len(data) == 2:
         return CLASSES
+    if isinstance(data, Groups):
+        if isinstance(data.data[0], PairedComparisons):
+            return PAIR_GROUPS
+        raise DataError("Groups are compared by leaving out pairs of comparisons, and these are of similarities.")
     for kept, kind in _TYPES.items():
         if isinstance(data, kept):
             return kind

@@ -8,3 +8,9 @@ TRIPLETS = "triplets"
 CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
+
+# of several groups of people
+PAIR_GROUPS = "paired comparisons by group"
+SIMILARITY_GROUPS = "similarities by group"
+GROUPED = {PAIRS: PAIR_GROUPS, SIMILARITIES: SIMILARITY_GROUPS}
+OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}

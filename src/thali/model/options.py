@@ -86,6 +86,21 @@ LEAF_LENGTH = Option(
     FEATURES,
     default="0.1",
 )
+GROUP = Option(
+    "group",
+    "Split the people into groups by this column, or tell every person apart by the column of who answered: aspects in"
+    " common, weights by group.",
+    to=DATA,
+    default="none",
+    metavar="COLUMN",
+)
+WEIGHTS = Option(
+    "weights",
+    "With --group: free, each group has its own; similar, they vary about common ones, as little as the data say, also"
+    " for many people with few choices; common, the same for all.",
+    default="free",
+    words={name: name for name in ("free", "similar", "common")},
+)
 SIGNS = Option(
     "signs",
     "Attributes of which more is better for everybody, or less is; several may follow each other.",

@@ -9,6 +9,7 @@ from thali._labels import plural
 from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
 from thali.data.experiment_scheme import INSIDE
+from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
@@ -63,6 +64,16 @@ def _(data: PairedComparisons) -> _Facts:
         *_parts(data.components()),
         *_people(data.subjects, data.people),
         *(() if data.covariates is None else (("Covariates", listed(data.covariates.names, _NAMED)),)),
+    )
+
+
+@facts_of.register
+def _(data: Groups) -> _Facts:
+    missing = [f"{name}: {listed(absent)}" for name, absent in data.missing.items()]
+    return (
+        ("Groups", f"{len(data):,}: {listed(data.names, _NAMED)}"),
+        *((("Options not judged", listed(missing, _NAMED)),) if missing else ()),
+        *(facts_of(data.pooled()) if isinstance(data.data[0], PairedComparisons) else ()),
     )
 
 

@@ -10,7 +10,7 @@ from thali.report.answers.additive import POINTLESS
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
 from ..text import align
-from . import Fitted
+from . import Fitted, groups
 from .shared import (
     and_others,
     by_member,
@@ -54,6 +54,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         return _answer_of_point(fitted)
     if kind_of(model.posterior_) == TRIPLETS:
         return _answer_of_triplets(fitted)
+    if model.groups_:
+        return groups.answer(fitted, "feature")
     check = model.check(fitted.run.get("random_seed") or 0)
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
     similar = fitted.wanted.get("similar")
@@ -125,9 +127,9 @@ def _answer_of_point(fitted: Fitted) -> Answer:
         *((f"{w:.3f}", ", ".join(m)) for w, m in zip(table.weight, table.members, strict=True)),
     ]
     posterior = model.posterior_["posterior"].dataset
-    said = [f"Log-likelihood of the data, natural logarithm: {float(posterior['log_likelihood'].item()):.3f}"]
+    said = [f"Log-likelihood of the data, natural logarithm: {float(posterior['log_likelihood'].mean()):.3f}"]
     if kind_of(model.posterior_) != TRIPLETS:
-        constant = [f"Additive constant: {float(posterior['constant'].item()):.3f}"] if model.constant else []
+        constant = [f"Additive constant: {float(posterior['constant'].mean()):.3f}"] if model.constant else []
         share = 100 * model.estimate().variance_accounted_for()
         said = [*constant, f"Variance accounted for: {share:.1f} %", _deviation(model, model.summary()), *said]
     pictures = drawn(model, fitted.spec)

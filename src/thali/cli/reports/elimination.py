@@ -8,7 +8,7 @@ from thali.errors import DataError
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
 from ..text import align
-from . import Fitted
+from . import Fitted, groups
 from .shared import (
     MAX_FEATURES,
     and_others,
@@ -36,6 +36,8 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     from thali.model.latent_features.answers.check import check_sentence
 
     model = fitted.model
+    if model.groups_:
+        return groups.answer(fitted, "aspect")
     similar = fitted.wanted.get("similar")
     summary, features, ranks = model.summary(), model.features(similar=similar), model.ranks()
     try:

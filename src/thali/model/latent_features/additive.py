@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
+from thali.data.groups import Groups
 from thali.data.kinds import TRIPLETS
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
@@ -16,12 +17,14 @@ from thali.trees.tree import Tree
 from ..prepared import Prepared
 from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
+from .answers.group_tree import tree_of_group
 from .answers.kind import kind_of, of_similarities
 from .answers.similarities import fitted_draws, measured_similarities
 from .answers.stored_layout import POINT
 from .answers.triplets import answered
 from .engine import PreparedChains, build_task
 from .feature_argument import names_of, prior_of
+from .for_groups import ForGroups
 from .held_out_sigma import can_choose, sigma_scores
 from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 LAPSE = 0.01
 
 
-class AdditiveClustering(TripletAnswers):
+class AdditiveClustering(ForGroups, TripletAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
@@ -93,6 +96,11 @@ class AdditiveClustering(TripletAnswers):
         tell; with "ratio" only ratios of weights and constant count.
     lapse : float in [0, 1)
         Of triplets, the probability epsilon of naming a pair at random.
+    weights : {"free", "similar"}, optional
+        Of several groups of people who judged the same objects (`fit` takes a mapping from each to its `Similarities`),
+        with features in common, a constant and a sigma of each (individual differences, INDCLUS). "free" (None): each
+        group has weights of its own. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
+        kappa / v), where v has the prior of weights and how little they vary, kappa ~ Gamma(2, .1), is learned.
 
     Attributes
     ----------
@@ -105,8 +113,8 @@ class AdditiveClustering(TripletAnswers):
 
     References
     ----------
-    Shepard & Arabie (1979); Navarro & Griffiths (2007), eq. 1 to 5. Their prior on the weights, which the paper does
-    not state, is Gamma(1, 10) in all likelihood, and alpha 0.5.
+    Shepard & Arabie (1979); Carroll & Arabie (1983) for groups; Navarro & Griffiths (2007), eq. 1 to 5. Their prior on
+    the weights, which the paper does not state, is Gamma(1, 10) in all likelihood, and alpha 0.5.
 
     Examples
     --------
@@ -131,6 +139,7 @@ class AdditiveClustering(TripletAnswers):
         method: str = "mcmc",
         link: str = EXP,
         lapse: float = LAPSE,
+        weights: Any = None,
     ) -> None:
         # the method `features` of a fitted model has the name of this argument, which is kept under another
         self._features = features
@@ -143,6 +152,7 @@ class AdditiveClustering(TripletAnswers):
         self.method = method
         self.link = link
         self.lapse = lapse
+        self.weights = weights
 
     _kept_as = {"features": "_features"}
 
@@ -186,6 +196,8 @@ class AdditiveClustering(TripletAnswers):
             return self.weight_prior
         if isinstance(data, Triplets):
             return 1.0, 1.0
+        if isinstance(data, Groups):
+            return min(suited_prior(each) for each in data.data if isinstance(each, Similarities))
         return suited_prior(data) if isinstance(data, Similarities) else USUAL_PRIOR
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
@@ -228,6 +240,9 @@ class AdditiveClustering(TripletAnswers):
     def weight_prior_(self) -> tuple[float, float]:
         """Shape and rate of the Gamma prior of weights and constant that the fit used."""
         tree = self._fitted()
+        if self.groups_:
+            each = {name: measured_similarities(tree_of_group(tree, name)) for name in self.groups_}
+            return self._weight_prior_for(Groups(each))
         return self._weight_prior_for(answered(tree) if kind_of(tree) == TRIPLETS else measured_similarities(tree))
 
     def prepare(
@@ -235,7 +250,7 @@ class AdditiveClustering(TripletAnswers):
     ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn, and no sigma chosen."""
         data = self._as_data(data)
-        task = build_task(data=data, draws=draws, tune=tune, thin=thin, **self._parts_but_sigma(data))
+        task = self._task_of(data, draws, tune, thin, self._parts_but_sigma(data))
         return PreparedChains(None, task=task)
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
@@ -251,6 +266,9 @@ class AdditiveClustering(TripletAnswers):
         parts = self._parts(source)
         if self.method == "mcmc":
             return self._sampling_of(source, run, parts)
+        if isinstance(source, Groups):
+            one = Setting("method", "map"), " is for one group of people; set ", Setting("method", "mcmc")
+            raise ArgumentError(*one, ".")
         from .point import sampling_of_point
 
         return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
@@ -330,7 +348,7 @@ class AdditiveClustering(TripletAnswers):
         return table
 
     def _log_likelihood(self) -> "np.ndarray | None":
-        if kind_of(self._fitted()) == TRIPLETS:
+        if kind_of(self._fitted()) == TRIPLETS or self.groups_:
             return super()._log_likelihood()
         data = measured_similarities(self._fitted())
         mean, deviation = fitted_draws(self._fitted(), data)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from thali.trees.tree import Tree
 
     from .answers.matching import Matched
-    from .samplers.chains import Chain, Task
+    from .samplers.chains import Chain
 
 
 class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
@@ -55,9 +55,13 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         """What `fit` was given, as the engine takes it."""
         return data_of_thali(data, self._matrix)
 
-    def _task(self, data: Any, draws: int, tune: int, thin: Any) -> "Task":
+    def _task(self, data: Any, draws: int, tune: int, thin: Any) -> Any:
         """What the chains run, after every check."""
-        return build_task(data=data, draws=draws, tune=tune, thin=thin, **self._parts(data))
+        return self._task_of(data, draws, tune, thin, self._parts(data))
+
+    def _task_of(self, data: Any, draws: int, tune: int, thin: Any, parts: dict[str, Any]) -> Any:
+        """What the chains run with these parts: a `Task`, or a `GroupTask` of groups of people."""
+        return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
 
     def fit(
         self,
@@ -136,29 +140,37 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
         return PreparedChains(lapse, task=self._task(data, draws, tune, thin))
 
+    def _chains_of(self, task: Any, chains: int, seed: Any) -> "Sequence[Chain]":
+        """The chains of a task, each at its start."""
+        return chains_of(task, chains, seed)
+
+    def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
+        """The posterior of these draws."""
+        from .answers.tree import to_datatree
+
+        learned = task.model.learn_alpha
+        return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
+
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return self._sampling_of(source, run, self._parts(source))
 
     def _sampling_of(self, source: Any, run: Run, parts: dict[str, Any], anew: bool = False) -> Sampling[Any]:
         """The run of these parts; `anew`: chains without tempering stayed apart."""
-        task = build_task(data=source, draws=run.least_draws, tune=run.tune, thin=run.thin, **parts)
+        task = self._task_of(source, run.least_draws, run.tune, run.thin, parts)
         task.pilot = SWEEPS if run.thin is None and len(task.temperatures) == 1 and run.tune >= SWEEPS else 0
 
         tempered = parts | {"tempering": LEVELS}
 
         def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
-            from .answers.tree import to_datatree
-
-            learned = task.model.learn_alpha
             attrs = {"thin": chains[0].thin, "tuning_steps": task.tune, STARTED_ANEW: int(anew)}
             numbers, count = kept_of(chains)
             draws = [chains[number].draws_before(chains[number].first + count) for number in numbers]
-            return to_datatree(draws, source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
+            return self._tree_of(draws, source, parts, task, attrs)
 
         return Sampling(
             source=source,
             run=run,
-            chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
+            chains=lambda draws, seed: self._chains_of(replace(task, draws=draws), run.chains, seed),
             tree=tree,
             found=lambda tree, chains, seed: {},
             end_pilot=end_pilot,
@@ -271,7 +283,9 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             that one inner node has below it; with its name, if it has one), "root" (all), or "across". Matched
             features are numbered from 1 and have as members the options with a membership of .5 or more (see
             `membership`), `stability`, the mean Jaccard index of the owners in each draw and the membership, and for
-            their probability, that a draw has the feature, `ess`, `r_hat` and `converged`.
+            their probability, that a draw has the feature, `ess`, `r_hat` and `converged`. Of several groups of people
+            the weight and its interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as
+            share of the group's total, and of up to four groups ``P(women > men)`` says how surely it is larger in one.
 
         Raises
         ------
@@ -281,9 +295,13 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             If min_probability or similar is out of its range.
         """
         from .answers.features import features_table, place_in_tree
+        from .answers.group_answers import group_features_table
+        from .answers.group_tree import is_grouped
         from .answers.matched_features import matched_table
 
-        if similar is None:
+        if is_grouped(self._fitted()):
+            table = group_features_table(self._fitted(), min_probability, similar)
+        elif similar is None:
             table = features_table(self._fitted(), min_probability)
         else:
             table = matched_table(self._fitted(), self._matched(similar, min_probability))

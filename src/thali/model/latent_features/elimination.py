@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from thali._arguments import one_of
+from thali.data.groups import Groups
 from thali.errors import Argument, ArgumentError, Setting
 from thali.trees.tree import Tree
 
@@ -12,6 +13,7 @@ from ..names import method_meant
 from ..prepared import Prepared
 from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
+from .for_groups import ForGroups
 from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
 from .priors.given import Given
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from ..sampling import Sampling
 
 
-class EliminationByAspects(ChoiceAnswers):
+class EliminationByAspects(ForGroups, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -84,6 +86,12 @@ class EliminationByAspects(ChoiceAnswers):
         `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
         every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
         times their own, are for ``aspects="unique"``.
+    weights : {"free", "similar", "common"}, optional
+        Of several groups of people who compared the same options (`fit` takes a mapping from each to its
+        `PairedComparisons`), who own the same aspects. "free" (None): each group has weights of its own, which say
+        nothing of those of another. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
+        kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many people with few
+        choices each. "common": one weight for all, as if nobody were told apart.
 
     Attributes
     ----------
@@ -128,6 +136,7 @@ class EliminationByAspects(ChoiceAnswers):
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
         covariates: Iterable[str] | None = ...,
+        weights: None = None,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -143,6 +152,7 @@ class EliminationByAspects(ChoiceAnswers):
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
         covariates: Iterable[str] | None = ...,
+        weights: Literal["free", "similar", "common"] | None = ...,
     ) -> "EliminationByAspects": ...
 
     def __new__(
@@ -157,12 +167,14 @@ class EliminationByAspects(ChoiceAnswers):
         ties: Any = None,
         best_worst: str = RANKING,
         covariates: Any = None,
+        weights: Any = None,
     ) -> Any:
         if method_meant(method) != "maximum-likelihood":
             return super().__new__(cls)
         from ..elimination_ml.model import MaximumLikelihoodElimination
 
-        for name, value in (("alpha", alpha), ("sampler", sampler), ("tempering", tempering)):
+        of_chains = (("alpha", alpha), ("sampler", sampler), ("tempering", tempering), ("weights", weights))
+        for name, value in of_chains:
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
@@ -180,6 +192,7 @@ class EliminationByAspects(ChoiceAnswers):
         ties: Any = None,
         best_worst: str = RANKING,
         covariates: Any = None,
+        weights: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -191,6 +204,7 @@ class EliminationByAspects(ChoiceAnswers):
         self.ties = ties
         self.best_worst = best_worst
         self.covariates = covariates
+        self.weights = weights
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. `method` stays: another one is another estimator.
@@ -229,6 +243,10 @@ class EliminationByAspects(ChoiceAnswers):
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         if self.method != "laplace":
             return super()._sampling(source, run)
+        if isinstance(source, Groups):
+            raise ArgumentError(
+                Setting("method", "laplace"), " is for one group of people; set ", Setting("method", "mcmc"), "."
+            )
         from ..bradley_terry.sampling import sampling_of_worths
 
         return sampling_of_worths(source, run, self._parts(source), self._task(source, run.least_draws, 0, None))

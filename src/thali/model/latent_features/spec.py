@@ -12,6 +12,7 @@ from ..options import (
     BEST_WORST,
     CHOSEN,
     DRAWS,
+    GROUP,
     LAPSE,
     LEAF_LENGTH,
     METHOD,
@@ -29,6 +30,7 @@ from ..options import (
     TIES,
     TREE,
     TUNE,
+    WEIGHTS,
 )
 from ..spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
@@ -76,6 +78,8 @@ ELIMINATION = ModelSpec(
         OPTION_COVARIATES,
         TIES,
         BEST_WORST,
+        GROUP.but(methods=_DRAWN, data=(PAIRS,)),
+        WEIGHTS.but(methods=_DRAWN, data=(PAIRS,)),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},

@@ -9,6 +9,7 @@ from thali.trees.tree import Tree
 
 from ..content import Content, number
 from ..document import Section, Table
+from . import groups
 from .shared import estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
 
 WORST = 200  # similarities of the check that are shown
@@ -20,6 +21,8 @@ MANY = 30  # objects: of more of them features hardly ever have the same owners 
 def content(model: Any) -> Content:
     """What a fitted model says."""
     of_triplets = kind_of(model.posterior_) == TRIPLETS
+    if model.groups_:
+        return groups.content(model, "feature", _methods(model))
     return Content(
         question=(
             "Which features do the objects share, how many are there, and how much does each add to the similarity of"

@@ -8,6 +8,7 @@ from thali.trees.tree import Tree
 
 from ..content import Content, listed, probability
 from ..document import Picture, Section, Table
+from . import groups
 from .shared import (
     best_worst_sentence,
     effects_sentence,
@@ -24,6 +25,8 @@ _NAMED = 3
 
 def content(model: Any) -> Content:
     """What a fitted model says."""
+    if model.groups_:
+        return groups.content(model, "aspect", _methods(model))
     ranks, features = model.ranks(), model.features()
     return Content(
         question=(_question(model),),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali.data.kinds import OWN, SIMILARITIES, TRIPLETS
+from thali.data.kinds import OF_GROUPS, OWN, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ def of_known_data(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
 
 
 def _known_kind(tree: "xarray.DataTree", what: str) -> str:
-    if (kind := kind_of(tree)) == OWN:
+    if (kind := kind_of(tree)) in OF_GROUPS:
+        first = str(tree["posterior"].dataset["group"].values[0])
+        raise ArgumentError(f"{what} is of one group of people; take the model of one, such as of_group({first!r}).")
+    if kind == OWN:
         raise ArgumentError(
             f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "
             "it from posterior_['posterior']['features'] and ['weights']."

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
 from .columns import columns_of
 from .covariates import names_in, parameter
 from .features import features_table
+from .group_tree import group_names, is_grouped, tree_of_group
 from .kind import kind_of
 from .pair_coordinates import pair_index
 from .presence import presence_of
@@ -27,6 +28,9 @@ MAX_RANKED = 1_000
 # The presence of less probable features is not a row of the summary.
 MIN_PRESENT = 0.2
 
+# Quantities of owners, which all groups share.
+SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
+
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
 _ANEW = " At one temperature the chains stayed in different families of features, so they started anew with tempering."
 _APPROXIMATE = " These are draws from Laplace's approximation, corrected; for those of the posterior set "
@@ -35,14 +39,32 @@ _FAMILIES = "the chains stay in different families of features, and more draws w
 
 def quantities_of(tree: "xarray.DataTree") -> Quantities:
     """All of a model: those of any data, and those of its kind of data."""
+    if is_grouped(tree):
+        return of_groups(tree)
     return of_all(tree) | _OF_KIND[kind_of(tree)](tree)
+
+
+def of_groups(tree: "xarray.DataTree") -> Quantities:
+    """Those that groups share, `kappa` if they are similar, and those of each group, its name in brackets first."""
+    names = group_names(tree)
+    of_first = quantities_of(tree_of_group(tree, names[0]))
+    shared = {name: values for name, values in of_first.items() if name in SHARED or name.startswith("presence[")}
+    if "kappa" in tree["posterior"].dataset:
+        shared["kappa"] = tree["posterior"].dataset["kappa"].values
+    for group in names:
+        for name, values in quantities_of(tree_of_group(tree, group)).items():
+            if name not in shared and not name.startswith("presence["):
+                of, bracket, rest = name.partition("[")
+                shared[f"{of}[{group}]{bracket}{rest}"] = values
+    return shared
 
 
 def advice_of(tree: "xarray.DataTree") -> Advice:
     """Remedies for chains that disagree, for the kind of data."""
     if tree.attrs.get(APPROXIMATE):
         return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
-    advice = _ADVICE[kind_of(tree)](tree)
+    kind = kind_of(tree)
+    advice = _ADVICE[OF_GROUPS.get(kind, kind)](tree)
     return advice._replace(note=(_ANEW,)) if tree.attrs.get(STARTED_ANEW) else advice
 
 

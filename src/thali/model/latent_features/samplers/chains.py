@@ -143,7 +143,7 @@ class Chain(AnyChain):
             self.ladder.tried[:] = self.ladder.accepted[:] = 0.0
         for sweep in range(self.sweeps, min(until, len(self.seen))):
             self._run_kernel(sweep + 1)
-            self.seen[sweep] = looked_at(self.task.model, self.state, self.pairs)
+            self.seen[sweep] = self._look()
         self._run_kernel(until)
 
     def _anneal(self, until: int) -> None:
@@ -174,6 +174,10 @@ class Chain(AnyChain):
         self.states, self.caches = with_copies(self.states, below), with_copies(self.caches, below)
         self.tunings = with_levels(self.tunings)
 
+    def _look(self) -> np.ndarray:
+        """What the pilot sees of the state."""
+        return looked_at(self.task.model, self.state, self.pairs)
+
     def _run_kernel(self, until: int) -> None:
         task = self.task
         while True:
@@ -181,7 +185,7 @@ class Chain(AnyChain):
                 self.rng,
                 task.model,
                 self.caches,
-                self.states,
+                *self._arrays(),
                 self.tunings,
                 self.ladder,
                 self.record,
@@ -190,12 +194,20 @@ class Chain(AnyChain):
                 self.thin,
             )
             if status == CROWDED:
-                self.states = grown(self.states)
+                self._grow()
             elif status == RECORD_FULL:
                 self.record = enlarged(self.record)
             else:
                 assert status == DONE
                 return
+
+    def _arrays(self) -> tuple[Any, ...]:
+        """What the kernel changes besides the caches."""
+        return (self.states,)
+
+    def _grow(self) -> None:
+        """Make room for more columns."""
+        self.states = grown(self.states)
 
 
 def end_pilot(chains: Sequence[Chain]) -> None:

@@ -1,0 +1,184 @@
+"""Several groups of people who judged the same options: a mapping from the name of a group to its data."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from thali._described import Facts
+from thali._labels import as_label, plural, shorten
+from thali.errors import DataError, DataWarning
+from thali.inference.warn import warn
+
+from .columns import added_up
+from .frozen import Frozen
+from .pairs import PairedComparisons
+from .similarities import Similarities
+
+_KINDS = (PairedComparisons, Similarities)
+
+
+class Groups(Frozen, Mapping[str, Any]):
+    """Data of several groups, whose options are put into one order; a group may lack some of the options.
+
+    It is what models of groups make of the mapping that `fit` is given. Nothing can be changed after construction.
+
+    Parameters
+    ----------
+    data : mapping
+        From the name of each group to its `PairedComparisons`, or its `Similarities`; `PairedComparisons.by_group`
+        and `by_subject` make one of comparisons that say who answered.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the groups.
+    labels : tuple of str
+        All options, in the order in which they first appear.
+
+    Raises
+    ------
+    DataError
+        If there is no group, a group has no data, the groups have data of different kinds, or no option is in common.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> women = th.PairedComparisons([[0, 7], [3, 0]], labels=["tea", "milk"])
+    >>> men = th.PairedComparisons([[0, 2], [4, 0]], labels=["milk", "coffee"])
+    >>> groups = th.Groups({"women": women, "men": men})
+    >>> groups
+    Groups(2 groups: 'women' (10 comparisons), 'men' (6 comparisons); 3 options)
+    >>> groups["men"].labels
+    ('tea', 'milk', 'coffee')
+    >>> groups.missing
+    {'women': ('coffee',), 'men': ('tea',)}
+    """
+
+    _FIELDS = ("names", "data")
+
+    names: tuple[str, ...]
+    data: tuple[Any, ...]
+
+    def __init__(self, data: Mapping[Any, Any]) -> None:
+        if not isinstance(data, Mapping):
+            raise DataError(f"Groups must be a mapping from the name of each to its data; got {type(data).__name__}.")
+        names, parts = tuple(map(as_label, data)), tuple(data.values())
+        if not names:
+            raise DataError("There is no group; give a mapping from the name of each group to its data.")
+        if len(set(names)) < len(names) or not all(names):
+            raise DataError(f"Groups must have different names, which are not empty; got {shorten(names)}.")
+        for name, part in zip(names, parts, strict=True):
+            if not isinstance(part, _KINDS):
+                raise DataError(
+                    f"Group {name!r} must have PairedComparisons or Similarities; got {type(part).__name__}. Leave out"
+                    " a group without data."
+                )
+            if type(part) is not type(parts[0]):
+                raise DataError(
+                    f"Groups must have data of one kind; {names[0]!r} has {type(parts[0]).__name__}, and {name!r}"
+                    f" {type(part).__name__}."
+                )
+        labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
+        self._freeze(names, tuple(_over(part, labels) for part in parts))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(f"There is no group {name!r}; the groups are {shorten(self.names)}.")
+        return self.data[self.names.index(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __str__(self) -> str:
+        sizes = [f"{name!r} ({_size(part)})" for name, part in self.items()]
+        shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
+        return f"{plural(len(self), 'group')}: {', '.join(shown)}; {plural(self.n_options, 'option')}"
+
+    def __repr__(self) -> str:
+        return f"Groups({self})"
+
+    def _details(self) -> Facts:
+        missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
+        return (("options", self.labels), *((("not judged", "; ".join(missing)),) if missing else ()))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All options."""
+        return self.data[0].labels
+
+    @property
+    def n_options(self) -> int:
+        """Number of options."""
+        return len(self.labels)
+
+    @property
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """The options that a group did not judge, of groups that lack some."""
+        found = {name: tuple(_never_judged(part)) for name, part in self.items()}
+        return {name: absent for name, absent in found.items() if absent}
+
+    def mapped(self, function: Callable[[Any], Any]) -> "Groups":
+        """The groups with what a function makes of the data of each."""
+        return Groups({name: function(part) for name, part in self.items()})
+
+    def pooled(self) -> PairedComparisons:
+        """The comparisons of all groups together.
+
+        Raises
+        ------
+        DataError
+            If the data are similarities, of which a mean is another datum: see `Similarities.from_subjects`.
+        """
+        if not isinstance(self.data[0], PairedComparisons):
+            raise DataError("Only comparisons are counted together; Similarities.from_subjects has the means.")
+        first, second, wins, losses, tied = (
+            np.concatenate([getattr(part, name) for part in self.data])
+            for name in ("first", "second", "wins", "losses", "tied")
+        )
+        n, nothing = self.n_options, np.zeros(len(first))
+        found = added_up(
+            n,
+            np.append(first, second),
+            np.append(second, first),
+            np.append(wins, losses),
+            np.append(tied, nothing),
+        )
+        return PairedComparisons._made_of(self.labels, *found, None, None, None)
+
+    def warn_if_unusual(self) -> None:
+        """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all."""
+        if isinstance(self.data[0], PairedComparisons):
+            self.pooled().warn_if_unusual()
+        if self.missing and len(self) <= 10:
+            said = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
+            warn(DataWarning(f"Groups judged different options: {said}. What these are to them is a guess."))
+
+
+def _over(data: Any, labels: tuple[str, ...]) -> Any:
+    """The same data with these options, all of its own among them."""
+    if data.labels == labels:
+        return data
+    place = np.array([labels.index(label) for label in data.labels])
+    first, second = place[data.first], place[data.second]
+    if isinstance(data, PairedComparisons):
+        columns = (np.append(first, second), np.append(second, first), np.append(data.wins, data.losses))
+        found = added_up(len(labels), *columns, np.append(data.tied, 0.0 * data.tied))
+        return PairedComparisons._made_of(labels, *found, None, None, None)
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    order = np.lexsort((high, low))
+    pairs = low[order], high[order], data.values[order], data.judgements[order]
+    return Similarities._made_of(labels, *pairs, data.sigma, data._lowest_diagonal)
+
+
+def _size(data: Any) -> str:
+    if isinstance(data, PairedComparisons):
+        return plural(data.n_comparisons, "comparison")
+    return f"{data.n_pairs:,} similarit{'y' if data.n_pairs == 1 else 'ies'}"
+
+
+def _never_judged(data: Any) -> list[str]:
+    return data.never_compared if isinstance(data, PairedComparisons) else data.never_measured

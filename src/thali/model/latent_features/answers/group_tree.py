@@ -1,0 +1,211 @@
+"""Draws of models of groups as a tree in the ArviZ schema, and the tree of one of the groups.
+
+The tree has what that of one group has, with the mean of the weights over groups, and besides by group the weights and
+what follows from them. Weights of choices, of which only ratios count, are shares of the group's total.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.kinds import GROUPED, OF_GROUPS, PAIRS
+from thali.errors import DataError
+from thali.inference.threads import rectangle
+from thali.posterior.store import origin, tree_of
+
+from .columns import Columns
+from .tree import _DESCRIPTIONS, MAX_PAIRS, _dense_features, _listed_features, _stats
+
+if TYPE_CHECKING:
+    import xarray
+
+    from thali.data.groups import Groups
+
+    from ..samplers.draws import ChainDraws
+
+_BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
+_OF_GROUPS = {
+    "group_weights": "weight of a feature in each group; padded with 0",
+    "group_unique_weights": "weight of the aspect that an option has alone, in each group",
+    "kappa": "how similar the groups are: weights are Gamma(kappa, kappa / v), v what they vary about",
+    "weights": "weight of a feature, mean over groups; padded with 0",
+    "unique_weights": "weight of the aspect that an option has alone, mean over groups; 0 where the model has none",
+}
+
+
+def group_tree(
+    chains: Sequence["ChainDraws"],
+    groups: "Groups",
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    similar: bool,
+    attrs: Mapping[str, object],
+) -> "xarray.DataTree":
+    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
+    import xarray as xr
+
+    numbers, draws = rectangle([len(chain.alpha) for chain in chains])
+    if draws == 0:
+        raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
+    kept = [chains[number] for number in numbers]
+    shape = (len(kept), draws)
+    by_group = [_columns(kept, draws, g) for g in range(len(groups))]
+    sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
+    labels = np.asarray(groups.labels, dtype=str)
+    dense = groups.n_options * (groups.n_options - 1) // 2 <= MAX_PAIRS
+
+    def over_draws(values: Any) -> Any:
+        return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
+
+    parts, extra = [], {name: [] for name in likelihood.parameters}
+    for g, data in enumerate(groups.data):
+        own = {name: over_draws([chain.extra[f"{name} {g}"] for chain in kept])[1] for name in extra}
+        for name, values in own.items():
+            extra[name].append(values)
+        parts.append(likelihood.posterior_part(by_group[g], {n: v.ravel() for n, v in own.items()}, data, shape, dense))
+    if parts[0].kind == PAIRS:
+        by_group = [_as_shares(columns) for columns in by_group]
+    middle = Columns(
+        by_group[0].n_features,
+        np.mean([columns.weights for columns in by_group], axis=0),
+        by_group[0].sizes,
+        by_group[0].owners,
+        np.mean([columns.unique_weights for columns in by_group], axis=0),
+    )
+    constants = sum(part.log_constant for part in parts)
+    variables = {
+        "n_features": over_draws([chain.n_features for chain in kept]),
+        "alpha": over_draws([chain.alpha for chain in kept]),
+        "log_likelihood": over_draws([chain.log_likelihood + constants for chain in kept]),
+        **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
+        **{name: (("chain", "draw", "group"), np.stack(values, axis=2)) for name, values in extra.items()},
+        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
+        "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
+    }
+    for name, (dims, values) in parts[0].variables.items():
+        if len(dims) == 2:  # of the owners, which all groups share
+            variables[name] = dims, values
+        elif name != "unique_weights":
+            stacked = np.stack([part.variables[name][1] for part in parts], axis=2)
+            variables[name] = ((*dims[:2], "group", *dims[2:]), stacked)
+    if likelihood.unique:
+        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
+        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_group], axis=2)
+        variables["group_unique_weights"] = (("chain", "draw", "group", "option"), unique)
+    posterior = xr.Dataset(variables, {**sampled, "option": labels, **parts[0].coordinates})
+    for name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = (_DESCRIPTIONS | parts[0].descriptions | _OF_GROUPS)[str(name)]
+    found = {"posterior": posterior}
+    if all(part.pointwise for part in parts):
+        found["log_likelihood"] = _joined(parts, "pointwise", groups, 2, sampled)
+    found["observed_data"] = _joined(parts, "observed", groups, 0, {})
+    constant = _joined(parts, "constants", groups, 0, {"option": labels, "group": list(groups.names)})
+    constant["kind"], constant["learned_alpha"] = GROUPED[parts[0].kind], bool(learned_alpha)
+    constant["similar"] = bool(similar)
+    found["constant_data"] = constant
+    found["sample_stats"] = xr.Dataset(_stats([chain.stats for chain in kept]), {"chain": sampled["chain"]})
+    return tree_of(found, {**origin(), **attrs})
+
+
+def _columns(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
+    """The columns of one group, with its weights."""
+    parts = []
+    for chain in chains:
+        columns = int(np.sum(chain.n_features[:draws]))
+        owners = int(np.sum(chain.sizes[:columns]))
+        each = chain.n_features[:draws], chain.weights[:columns, g], chain.sizes[:columns], chain.owners[:owners]
+        parts.append((*each, chain.unique_weights[:draws, g]))
+    return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _as_shares(columns: Columns) -> Columns:
+    """Weights over the sum of all that choices depend on: features of all options are not counted."""
+    seen = columns.weights * (columns.sizes < columns.n_options)
+    total = columns.summed(seen) + columns.unique_weights.sum(axis=1)
+    total = np.where(total > 0.0, total, 1.0)
+    weights, unique = columns.weights / total[columns.draw], columns.unique_weights / total[:, None]
+    return Columns(columns.n_features, weights, columns.sizes, columns.owners, unique)
+
+
+def _padded_weights(by_group: list[Columns], shape: tuple[int, int]) -> np.ndarray:
+    """The weights of all groups (chain, draw, group, feature)."""
+    first = by_group[0]
+    slot = np.arange(len(first.weights)) - first.first_column[first.draw]
+    padded = np.zeros((first.n_draws, len(by_group), int(first.n_features.max(initial=0))))
+    for g, columns in enumerate(by_group):
+        padded[first.draw, g, slot] = columns.weights
+    return padded.reshape(*shape, *padded.shape[1:])
+
+
+def _joined(parts: Sequence[Any], what: str, groups: "Groups", axis: int, coordinates: Any) -> "xarray.Dataset":
+    """What the groups' parts hold of their rows, one group after the other; what is not of rows, of the first."""
+    import xarray as xr
+
+    each = [getattr(part, what) for part in parts]
+    of_rows = {dims[0] for dims, _ in (_pair(value) for value in parts[0].observed_coordinates.values())}
+    variables = {}
+    for name, value in each[0].items():
+        dims, values = _pair(value)
+        if of_rows & set(dims):
+            values = np.concatenate([_pair(part[name])[1] for part in each], axis=axis)
+        elif len({str(_pair(part[name])[1]) for part in each}) > 1:
+            dims, values = (("group",), np.array([_pair(part[name])[1] for part in each]))
+        variables[name] = dims, values
+    rows = {}
+    for name, value in parts[0].observed_coordinates.items():
+        dims, _ = _pair(value)
+        rows[name] = dims, np.concatenate([_pair(part.observed_coordinates[name])[1] for part in parts])
+    for dim in of_rows:
+        sizes = [len(_pair(next(iter(part.observed_coordinates.values())))[1]) for part in parts]
+        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), sizes)
+    return xr.Dataset(variables, {**rows, **coordinates})
+
+
+def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
+    """Dimensions and values, as a dataset takes them."""
+    if isinstance(value, tuple):
+        dims, values = value[:2]
+        return ((dims,) if isinstance(dims, str) else tuple(dims)), values
+    return (), value
+
+
+def is_grouped(tree: "xarray.DataTree") -> bool:
+    """Whether it is a posterior of several groups."""
+    return str(tree["constant_data"].dataset["kind"].item()) in OF_GROUPS
+
+
+def group_names(tree: "xarray.DataTree") -> list[str]:
+    """The names of the groups."""
+    return [str(name) for name in tree["posterior"].dataset["group"].values]
+
+
+def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
+    """The posterior of one group, as that of a model of it alone; one that is of no groups is that of each."""
+    if not is_grouped(tree):
+        return tree
+    g = group_names(tree).index(name)
+    posterior = tree["posterior"].to_dataset()
+    averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
+    posterior = (
+        posterior.drop_vars(averaged)
+        .isel(group=g)
+        .drop_vars("group")
+        .rename({outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior})
+    )
+    found = {"posterior": posterior}
+    for part in ("log_likelihood", "observed_data", "constant_data"):
+        if part in tree.children:
+            found[part] = _rows_of(tree[part].to_dataset(), g)
+    found["constant_data"]["kind"] = OF_GROUPS[str(tree["constant_data"].dataset["kind"].item())]
+    found["sample_stats"] = tree["sample_stats"].to_dataset()
+    return tree_of(found, tree.attrs)
+
+
+def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
+    """The rows of one group, and what is stored of it."""
+    for dim in list(dataset.sizes):
+        if f"{dim}_group" in dataset.coords:
+            dataset = dataset.isel({dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}).drop_vars(f"{dim}_group")
+    return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset

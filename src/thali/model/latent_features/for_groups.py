@@ -1,0 +1,103 @@
+"""Fits to several groups of people: features in common, weights by group."""
+
+import copy
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from thali._labels import suggest
+from thali.data.groups import Groups
+from thali.errors import ArgumentError
+
+from .base import LatentFeatures
+from .groups.chain import GroupTask, group_chains_of
+from .groups.task import SIMILAR, build_group_task, check_weights, groups_of
+
+if TYPE_CHECKING:
+    import xarray
+
+
+class ForGroups(LatentFeatures):
+    """Base of the models that take a mapping from groups to their data, and have an argument `weights`."""
+
+    weights: Any
+
+    def _as_data(self, data: Any) -> Any:
+        as_data, is_grouped = super()._as_data, isinstance(data, Mapping)
+        found = groups_of(data, self.weights) if is_grouped else as_data(data)
+        check_weights(self.weights, is_grouped)
+        return found.mapped(as_data) if isinstance(found, Groups) else as_data(found)
+
+    def _task_of(self, data: Any, draws: int, tune: int, thin: Any, parts: dict[str, Any]) -> Any:
+        if not isinstance(data, Groups):
+            return super()._task_of(data, draws, tune, thin, parts)
+        return build_group_task(data, draws, tune, thin, self.weights, **parts)
+
+    def _chains_of(self, task: Any, chains: int, seed: Any) -> Any:
+        return (
+            group_chains_of(task, chains, seed)
+            if isinstance(task, GroupTask)
+            else super()._chains_of(task, chains, seed)
+        )
+
+    def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
+        if not isinstance(source, Groups):
+            return super()._tree_of(draws, source, parts, task, attrs)
+        from .answers.group_tree import group_tree
+
+        similar, learned = self.weights == SIMILAR, task.model.learn_alpha
+        return group_tree(draws, source, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+
+    def _prior_sample(self, rngs: Any, data: Any) -> Any:
+        self._refuse_groups(data)
+        return super()._prior_sample(rngs, data)
+
+    def _replicates(self, rng: Any, data: Any) -> Any:
+        self._refuse_groups(data)
+        return super()._replicates(rng, data)
+
+    def _refuse_groups(self, data: Any) -> None:
+        """Refuse to simulate data of several groups."""
+        if isinstance(self._as_data(data), Groups):
+            raise ArgumentError("Simulated data are of one group of people; give the data of one.")
+
+    @property
+    def groups_(self) -> tuple[str, ...]:
+        """The names of the groups of people that the model was fitted to; () if it was to one."""
+        from .answers.group_tree import group_names, is_grouped
+
+        tree = self._fitted()
+        return tuple(group_names(tree)) if is_grouped(tree) else ()
+
+    def of_group(self, name: Any) -> Self:
+        """The fitted model of one group, which answers whatever a model of one group does: check, ranks, pictures.
+
+        Parameters
+        ----------
+        name : str
+            Of a group.
+
+        Returns
+        -------
+        model
+            Its weights are those of this group, and its features those of all groups. Weights of choices are shares of
+            the group's total. It cannot go on drawing. A model with ``weights="common"`` is the same of each group.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there is no such group.
+        """
+        from .answers.group_tree import tree_of_group
+
+        name = str(name)
+        if self.groups_ and name not in self.groups_:
+            known = ", ".join(map(repr, self.groups_[:10])) + (", ..." if len(self.groups_) > 10 else "")
+            raise ArgumentError(f"There is no group {name!r}; the groups are {known}.{suggest(name, self.groups_)}")
+        made = copy.copy(self)
+        vars(made).pop("_state_", None)
+        vars(made).pop("_summarised", None)
+        made.posterior_ = tree_of_group(self._fitted(), name)
+        made.fitted_to_ = f"{self.fitted_to_}; group {name}"
+        return made

@@ -1,0 +1,1 @@
+"""Groups of people who judged the same options: features in common, weights by group."""

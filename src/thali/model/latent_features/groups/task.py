@@ -1,0 +1,96 @@
+"""Joins a prior, the likelihoods of all groups and a sampler of groups."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from thali.data.groups import Groups
+from thali.data.pairs import PairedComparisons
+from thali.data.similarities import Similarities
+from thali.errors import Argument, ArgumentError, DataError, Setting, Value
+
+from ..engine import build_task
+from ..state import FIXED_UNIQUE, NO_UNIQUE
+from .chain import GroupTask
+from .stacked import stacked
+from .state import GroupModel
+
+FREE, COMMON, SIMILAR = "free", "common", "similar"
+WEIGHTS = (FREE, COMMON, SIMILAR)
+
+
+def check_weights(weights: Any, is_grouped: bool) -> None:
+    """Raise for weights that mean nothing, or nothing for data of one group."""
+    if weights not in (None, *WEIGHTS):
+        one = Value("weights", FREE), ", ", Value("weights", COMMON), " or ", Value("weights", SIMILAR)
+        raise ArgumentError(Argument("weights"), " must be ", *one, f"; got {weights!r}.")
+    if weights is not None and not is_grouped:
+        raise ArgumentError(
+            Argument("weights"),
+            " is for several groups of people, and these data are of one; fit a mapping from the name of each group to "
+            "its data, such as data.by_group(column), or leave it out.",
+        )
+
+
+def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
+    """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
+    groups = data if isinstance(data, Groups) else Groups(data)
+    if weights == COMMON and not isinstance(groups.data[0], PairedComparisons):
+        one = Setting("weights", COMMON), " is for comparisons; of similarities fit the means of all groups"
+        raise ArgumentError(*one, " (Similarities.from_subjects).")
+    return groups.pooled() if weights == COMMON else groups
+
+
+def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: Any, **parts: Any) -> GroupTask:
+    """Check everything and put it into the form that the chains read."""
+    if parts["sampler"] == "paper":
+        raise ArgumentError(
+            Setting("sampler", "paper"), " knows no groups; set ", Setting("sampler", None), ", or leave it out."
+        )
+    for name, data in groups.items():
+        if isinstance(data, PairedComparisons) and data.covariates is not None:
+            raise ArgumentError(
+                Argument("covariates"),
+                f" of comparisons are for one group of people, and group {name!r} has them; set ",
+                Setting("covariates", []),
+                " to leave them out.",
+            )
+        try:
+            parts["likelihood"].check(parts["prior"], data)
+        except DataError as error:
+            raise DataError(f"Group {name!r}: ", error) from None
+    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+    prior: Any = task.model.weights
+    shape, rate = prior.shape, prior.rate
+    if shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
+        raise ArgumentError(Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {shape:g}.")
+    learned = {parts["likelihood"].fixed_sigma(data) is None for data in groups.data if isinstance(data, Similarities)}
+    if len(learned) > 1:
+        raise DataError("Sigma is known of some groups and not of others; set ", Argument("sigma"), " for all of them.")
+    each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
+    model = GroupModel(
+        prior=task.model.prior,
+        likelihood=stacked([likelihood for likelihood, _ in each]),
+        shape=shape,
+        rate=rate,
+        unique=FIXED_UNIQUE if parts["likelihood"].unique else NO_UNIQUE,
+        learn_alpha=task.model.learn_alpha,
+        similar=weights == SIMILAR,
+        kappa=float("nan"),
+    )
+    from ..samplers import groups as samplers
+
+    return GroupTask(
+        samplers.infinite_of_groups if task.prior.is_infinite else samplers.fixed_of_groups,
+        model,
+        task.prior,
+        [make for _, make in each],
+        task.n_options,
+        task.alpha,
+        task.draws,
+        task.tune,
+        task.thin,
+        task.temperatures,
+        task.lengthens,
+        task.parameters,
+        may_temper=task.may_temper,
+    )

@@ -1,0 +1,93 @@
+"""The weights of features by group of people."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import ArgumentError
+from thali.model.latent_features.answers.group_answers import group_features_table
+from thali.model.latent_features.answers.group_tree import group_names, is_grouped
+from thali.posterior.interval import INTERVAL
+
+from ._draws import posterior_of
+from ._fonts import picture
+from ._style import COLOURS, label_width, new_axes, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MAX_GROUPS = 7  # which colours tell apart
+
+
+@picture
+def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes":
+    """Draw the weight of each feature in each group of people, one line a feature, the most probable at the top.
+
+    Dot and line are the posterior mean and the interval of the weight, given that the feature is there; of choices it
+    is a share of the group's total. The number beside the members is the probability of the feature. Features of one
+    option, and of all of them, are left out.
+
+    Parameters
+    ----------
+    model : fitted model
+        Of two to seven groups of people.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if None.
+    most : int
+        How many features are drawn.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ArgumentError
+        If the model is of one group, or of more than seven.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> data = {"women": [[0, 30, 28], [10, 0, 21], [12, 19, 0]], "men": [[0, 29, 9], [11, 0, 8], [31, 32, 0]]}
+    >>> data = {name: th.PairedComparisons(counts, ["tea", "coffee", "milk"]) for name, counts in data.items()}
+    >>> aspects = {"tea": ["hot"], "coffee": ["hot"], "milk": []}
+    >>> model = th.EliminationByAspects(aspects).fit(data, draws=200, tune=200, random_seed=1, progressbar=False)
+    >>> [text.get_text() for text in group_weights(model).get_legend().get_texts()]
+    ['women', 'men']
+    """
+    tree = posterior_of(model)
+    if not is_grouped(tree):
+        raise ArgumentError("plots.group_weights is for models of several groups of people, and this one is of one.")
+    names = group_names(tree)
+    if len(names) > MAX_GROUPS:
+        raise ArgumentError(f"plots.group_weights draws up to {MAX_GROUPS} groups; these are {len(names)}.")
+    table, n = group_features_table(tree, 0.0), tree["posterior"].sizes["option"]
+    size = table["members"].map(len)
+    table = table[(size > 1) & (size < n)].head(most)
+    labels = [
+        f"{', '.join(short(list(members)))}  {p:.2f}"
+        for members, p in zip(table["members"], table["probability"], strict=True)
+    ]
+    if ax is None:
+        (ax,) = new_axes(3.6 + label_width(labels), 1.2 + max(len(table), 1) * (0.16 + 0.16 * len(names)))
+    rows = np.arange(len(table))
+    for g, name in enumerate(names):
+        at = rows + 0.6 * ((g + 0.5) / len(names) - 0.5)
+        mean, low, high = (np.asarray(table[f"{what}[{name}]"]) for what in ("weight", "weight_low", "weight_high"))
+        colour = COLOURS[g]
+        ax.hlines(at, low, high, color=colour, linewidth=1.4)
+        ax.scatter(mean, at, s=22, color=colour, marker="osD^vPX"[g], label=name, zorder=3)
+    ax.set_yticks(rows, labels)
+    for text in ax.get_yticklabels():
+        text.set_parse_math(False)
+    ax.set_ylim(len(table) - 0.5, -0.5)
+    ax.set_xlim(left=0.0)
+    ax.set_xlabel(f"weight (mean and {INTERVAL:.0%} interval)")
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    for row in rows[:-1]:
+        ax.axhline(row + 0.5, color="0.9", linewidth=0.8, zorder=0)
+    legend = ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return ax

@@ -1,0 +1,44 @@
+"""Models of groups of people compared by the pairs that one group compared."""
+
+import numpy as np
+import pytest
+from problems import random_comparisons
+
+import thali as th
+from thali.comparison.leave_group_pairs import GroupPairs
+from thali.comparison.sentences import sentences
+from thali.errors import ArgumentError, DataError
+
+
+@pytest.fixture
+def data():
+    return th.Groups({"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)})
+
+
+def test_each_pair_of_each_group_is_left_out_once(data):
+    splitter = GroupPairs(data)
+    parts = splitter.parts(np.random.SeedSequence(1), None, None)
+    assert len(parts) == sum(each.n_pairs for each in data.data)
+    for part in parts:
+        (rest,), left = splitter.train(part), splitter.test(part)
+        other = next(name for name in data if name != left.group)
+        assert rest[other] == data[other] and rest[left.group].n_pairs == data[left.group].n_pairs - 1
+        i, j = (data.labels.index(label) for label in left.pair)
+        assert data[left.group].counts[i, j] == left.wins and data[left.group].counts[j, i] == left.losses
+        assert rest[left.group].counts[i, j] == 0
+    with pytest.raises(ArgumentError, match="not for comparisons"):
+        splitter.parts(np.random.SeedSequence(1), 1, None)
+
+
+def test_a_group_with_one_pair_cannot_lose_it(data):
+    alone = th.PairedComparisons([[0, 1], [2, 0]])
+    with pytest.raises(DataError, match="Group 'b' compared a single pair"):
+        GroupPairs(th.Groups({"a": data["men"], "b": alone}))
+
+
+def test_models_are_scored_by_group(data, uncompiled):
+    models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "similar")}
+    settings = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+    table = th.compare(models, dict(data), **settings)
+    assert table.loc["common", "pairs"] == 6 and set(table.attrs["predictions"]["group"]) == {"women", "men"}
+    assert " by women" in " ".join(sentences(table)) or " by men" in " ".join(sentences(table))

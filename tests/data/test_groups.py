@@ -1,0 +1,68 @@
+"""Data of several groups of people."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.errors import DataError, DataWarning
+
+WOMEN = th.PairedComparisons([[0, 7, 2], [3, 0, 5], [4, 1, 0]], labels=["tea", "milk", "beer"])
+MEN = th.PairedComparisons([[0, 2], [4, 0]], labels=["coffee", "tea"])
+
+
+def test_options_are_put_into_one_order():
+    groups = th.Groups({"women": WOMEN, "men": MEN})
+    assert groups.labels == ("tea", "milk", "beer", "coffee")
+    assert list(groups) == ["women", "men"] and len(groups) == 2
+    assert groups["men"].counts[0, 3] == 4 and groups["men"].counts[3, 0] == 2
+    np.testing.assert_array_equal(groups["women"].counts[:3, :3], WOMEN.counts)
+    assert groups.missing == {"women": ("coffee",), "men": ("milk", "beer")}
+    with pytest.warns(DataWarning, match="'women' did not judge 'coffee'; 'men' did not judge 'milk', 'beer'"):
+        groups.warn_if_unusual()
+
+
+def test_pooled_comparisons_are_counted_together():
+    pooled = th.Groups({"a": WOMEN, "b": WOMEN}).pooled()
+    np.testing.assert_array_equal(pooled.counts, 2 * WOMEN.counts)
+
+
+def test_similarities_keep_their_judgements():
+    one = th.Similarities([[1, 0.8, 0.3], [0.8, 1, 0.4], [0.3, 0.4, 1]], labels=["a", "b", "c"])
+    other = th.Similarities([[1, 0.6], [0.6, 1]], labels=["c", "a"], judgements=[[0, 4], [4, 0]])
+    groups = th.Groups({"x": one, "y": other})
+    assert groups["y"].matrix[0, 2] == 0.6 and groups["y"].judgements.tolist() == [4.0]
+    assert groups.missing == {"y": ("b",)}
+    with pytest.raises(DataError, match="Only comparisons are counted together"):
+        groups.pooled()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([WOMEN], "must be a mapping"),
+        ({}, "There is no group"),
+        ({"a": None}, "Group 'a' must have PairedComparisons or Similarities; got NoneType"),
+        ({"a": WOMEN, "b": th.datasets.numbers()}, "'a' has PairedComparisons, and 'b' Similarities"),
+        ({1: WOMEN, "1": WOMEN}, "different names"),
+        ({"": WOMEN}, "not empty"),
+    ],
+)
+def test_what_are_no_groups(data, said):
+    with pytest.raises(DataError, match=said):
+        th.Groups(data)
+
+
+def test_an_unknown_group_is_named():
+    with pytest.raises(KeyError, match="no group 'x'; the groups are 'women'"):
+        th.Groups({"women": WOMEN})["x"]
+
+
+def test_copies_are_equal_and_nothing_changes():
+    groups = th.Groups({"women": WOMEN, "men": MEN})
+    assert copy.deepcopy(groups) == groups == pickle.loads(pickle.dumps(groups))
+    with pytest.raises(AttributeError):
+        groups.names = ()
+    assert "2 groups: 'women' (22 comparisons), 'men' (6 comparisons); 4 options" in repr(groups)

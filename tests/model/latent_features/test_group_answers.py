@@ -1,0 +1,140 @@
+"""What models of groups of people answer, and what they refuse; the sampler runs as Python."""
+
+import numpy as np
+import pytest
+from problems import random_comparisons, random_similarities
+
+import thali as th
+from thali import _jit
+from thali.errors import ArgumentError, DataError
+from thali.model.latent_features.answers.group_tree import tree_of_group
+
+RUN = {"draws": 20, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_jit, "_is_disabled", lambda: True)
+        return th.EliminationByAspects(weights="similar").fit(data, **RUN)
+
+
+def test_features_have_a_weight_in_each_group(model):
+    table = model.features(0.0)
+    assert {"weight[women]", "weight_low[men]", "P(women > men)", "probability"} <= set(table.columns)
+    for name in model.groups_:
+        of_one = model.of_group(name).features(0.0)
+        np.testing.assert_array_equal(table[f"weight[{name}]"], of_one["weight"])
+        assert of_one["members"].tolist() == table["members"].tolist()
+
+
+def test_shares_of_a_group_sum_to_one(model):
+    posterior = model.posterior_["posterior"].dataset
+    sizes = posterior["features"].sum("option")
+    seen = posterior["group_weights"].where(sizes < 3, 0.0).sum("feature")
+    total = seen + posterior["group_unique_weights"].sum("option")
+    np.testing.assert_allclose(total, 1.0)
+
+
+def test_summary_and_check_go_by_group(model):
+    rows = model.summary().index
+    assert {"kappa", "n_features", "log_likelihood", "choice_probability[men][0, 1]"} <= set(rows)
+    check = model.check(1)
+    assert set(check["group"]) == {"women", "men"} and set(check.attrs["p_values"]) == {"women", "men"}
+    own = model.of_group("men").check(1)
+    assert len(own) == (check["group"] == "men").sum()
+
+
+def test_the_model_of_one_group_predicts(model):
+    p = model.of_group("women").predict_proba([("0", "1")])
+    stored = model.posterior_["posterior"]["choice_probability"].sel(group="women").isel(pair=0)
+    assert float(p[0]) == pytest.approx(float(stored.mean()))
+    assert model.of_group("women").ranks().shape[0] == 3
+    assert set(tree_of_group(model.posterior_, "men")["observed_data"].dataset.sizes) == {"compared_pair"}
+
+
+def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
+    model.save(tmp_path / "groups.nc")
+    again = th.load(tmp_path / "groups.nc")
+    assert again.groups_ == ("women", "men") and again.features(0.0).equals(model.features(0.0))
+    again.continue_fit(5, progressbar=False)
+    longer = th.EliminationByAspects(weights="similar").fit(data, **RUN | {"draws": 25})
+    assert again.posterior_["posterior"].equals(longer.posterior_["posterior"])
+
+
+def test_common_weights_are_those_of_the_pooled_data(data):
+    together = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    pooled = th.EliminationByAspects("unique").fit(th.Groups(data).pooled(), **RUN)
+    assert together.posterior_["posterior"].equals(pooled.posterior_["posterior"])
+    assert together.groups_ == () and together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
+
+
+def test_ties_and_given_aspects_go_by_group():
+    with_ties = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    data = {"a": with_ties, "b": random_comparisons(3, 4)}
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]]).fit(data, **RUN)
+    assert {"tie[a]", "tie[b]"} <= set(model.summary().index)
+    assert model.features()["probability"].tolist() == [1.0, 1.0]
+
+
+def test_groups_of_similarities():
+    data = {"a": random_similarities(4, 1), "b": random_similarities(4, 2)}
+    model = th.AdditiveClustering(2).fit(data, **RUN)
+    assert {"constant[a]", "sigma[b]"} <= set(model.summary().index)
+    assert model.of_group("b").estimate().similarity.shape == (4, 4)
+    assert model.check(1)["group"].nunique() == 2
+    assert model.weight_prior_[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"weights": "x"}, "'free', 'common' or 'similar'; got 'x'"),
+        ({"sampler": "paper"}, "knows no groups"),
+        ({"aspects": "unique", "method": "laplace"}, "is for one group of people"),
+    ],
+)
+def test_what_is_refused(settings, said, data):
+    with pytest.raises(ArgumentError, match=said):
+        th.EliminationByAspects(**settings).fit(data, **RUN)
+
+
+def test_weights_are_for_groups(data):
+    with pytest.raises(ArgumentError, match="weights is for several groups of people"):
+        th.EliminationByAspects(weights="free").fit(data["men"], **RUN)
+    with pytest.raises(ArgumentError, match="is for comparisons"):
+        th.AdditiveClustering(weights="common").fit({"a": th.datasets.numbers()}, **RUN)
+
+
+def test_an_error_of_one_group_names_it(data):
+    with_ties = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 1], [1, 0]])
+    with pytest.raises(DataError, match="of the 6 comparisons"):
+        th.likelihoods.Elimination().check(th.priors.IndianBuffet(), with_ties)
+    with pytest.raises(ArgumentError, match="Simulated data are of one group"):
+        th.EliminationByAspects().sample_prior(data, draws=2)
+
+
+@pytest.mark.parametrize("answer", ["ranks", "unique_weights"])
+def test_answers_of_one_group_are_refused_of_several(model, answer):
+    with pytest.raises(ArgumentError, match=r"one group of people; take the model of one, such as of_group\('women'\)"):
+        getattr(model, answer)()
+    with pytest.raises(ArgumentError, match="There is no group 'x'; the groups are 'women', 'men'"):
+        model.of_group("x")
+
+
+def test_the_picture_has_a_line_a_feature(model):
+    shared = model.features(0.0)["members"].map(len).between(2, 2).sum()
+    axes = th.plots.group_weights(model)
+    assert len(axes.get_yticklabels()) == min(shared, 12)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
+    with pytest.raises(ArgumentError, match="of one"):
+        th.plots.group_weights(model.of_group("men"))

@@ -1,0 +1,333 @@
+"""Groups of people: posteriors that are known by quadrature, invariance of the moves, and their own simulations."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from group_problems import columns_owned_by, drawn, mean_and_error, pair, task
+from joint_means import LIMIT, buffet_means
+from problems import random_comparisons, random_similarities, three_options
+from scipy.stats import binom
+
+import thali as th
+from thali.model.latent_features.groups.chain import GroupChain
+from thali.model.latent_features.groups.stacked import group_at
+from thali.model.latent_features.groups.state import KAPPA
+from thali.model.latent_features.moves import group_owners
+from thali.model.latent_features.operations import cache_at, rebuild
+from thali.model.latent_features.samplers.group_loop import prepare_groups
+from thali.model.latent_features.state import ALPHA, COLUMNS, SWEEPS, replica
+from thali.testing import naive
+from thali.testing.exact import invariance_error
+from thali.testing.joint import simulate_pairs, simulate_similarities
+
+ERRORS = 4.5  # Monte Carlo errors that a mean may be off
+
+# Two options, lapse .01: data by group, alpha, weights, kappa; E of the columns of either option alone, E p by group,
+# E alpha, E kappa; the error of these numbers themselves.
+KNOWN = [
+    ([(3, 1), (1, 3)], 1.0, "free", None, (0.49823972, 0.49823972), (0.64524244, 0.35475756), {}, 0.0),
+    ([(8, 2), (2, 8)], 1.0, "free", None, (0.43475807, 0.43475807), (0.73394642, 0.26605358), {}, 0.0),
+    (
+        [(20, 0), (5, 5), (0, 0)],
+        2.0,
+        "free",
+        None,
+        (1.35151557, 0.21379120),
+        (0.94416377, 0.54042270, 0.64064481),
+        {},
+        0.0,
+    ),
+    (
+        [(8, 2), (2, 8)],
+        None,
+        "free",
+        None,
+        (0.40309076, 0.40309076),
+        (0.73588250, 0.26411750),
+        {"alpha": 0.90309076, "n_features": 1.25772690},
+        0.0,
+    ),
+    ([(8, 2), (2, 8)], 1.0, "similar", 2.0, (0.4601, 0.4601), (0.7021, 0.2980), {}, 1e-4),
+    ([(8, 2), (2, 8)], 1.0, "similar", math.nan, (0.4788, 0.4788), (0.5948, 0.4051), {"kappa": 14.729}, 6e-4),
+]
+
+
+def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draws):
+    of_task = task(
+        [pair(*each) for each in data],
+        alpha=alpha,
+        weights=weights,
+        kappa=math.nan if kappa is None else kappa,
+        draws=draws,
+        tune=500,
+        thin=5,
+    )
+    found = drawn(of_task)
+    alone = [columns_owned_by(found, (i,)) for i in range(2)]
+    total = [found.unique_weights[:, :, i] + alone[i][1] for i in range(2)]
+    p = 0.99 * total[0] / (total[0] + total[1]) + 0.005
+    values = [*zip((each[0] for each in alone), owned, strict=True), *zip(p.T, chosen, strict=True)]
+    of_draws = {"alpha": found.alpha, "n_features": found.n_features, "kappa": found.extra["kappa"]}
+    values += [(of_draws[name], expected) for name, expected in others.items()]
+    for draw, expected in values:
+        mean, own_error = mean_and_error(draw)
+        assert abs(mean - expected) < ERRORS * own_error + 4.0 * error * (15.0 if expected > 2 else 1.0)
+
+
+@pytest.mark.parametrize("case", [KNOWN[2], KNOWN[3], KNOWN[4], KNOWN[5]])
+def test_posterior_means(case):
+    hold_against(*case, draws=20_000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", KNOWN)
+def test_posterior_means_of_long_runs(case):
+    hold_against(*case, draws=400_000)
+
+
+def test_the_known_values_are_those_of_quadrature():
+    """Given the numbers of columns alone each group's p is Beta, as its weights are exponential and independent."""
+    x, at = np.polynomial.legendre.leggauss(200)
+    p, of_p = (1 + x) / 2, at / 2
+    lapsed = 0.99 * p + 0.005
+    singles = range(20)
+    number = {k: math.exp(-0.5) * 0.5**k / math.factorial(k) for k in singles}
+    total, first, means = 0.0, 0.0, np.zeros(2)
+    for i in singles:
+        for j in singles:
+            density = of_p * p**i * (1 - p) ** j * math.gamma(i + j + 2) / (math.gamma(i + 1) * math.gamma(j + 1))
+            each = [density * binom.pmf(n, 4, lapsed) / math.comb(4, n) for n in (3, 1)]
+            part = number[i] * number[j] * each[0].sum() * each[1].sum()
+            total, first = total + part, first + i * part
+            means += [part * (values * lapsed).sum() / values.sum() for values in each]
+    assert math.log(total) == pytest.approx(-6.02168699, abs=1e-7)
+    assert [first / total, *(means / total)] == pytest.approx([0.49823972, 0.64524244, 0.35475756], abs=1e-7)
+
+
+# Two objects, sigma .05, weights and constants Gamma(1, 10), alpha 1: similarities by group; E of the columns that both
+# own, P of one at least, E of the modelled similarity by group.
+ADDITIVE = [
+    ((0.35,), 0.993265, 0.709582, (0.332524,)),
+    ((0.35, 0.05), 0.561289, 0.488393, (0.329290, 0.063487)),
+    ((0.35, 0.30), 1.317102, 0.884210, (0.334956, 0.286688)),
+    ((0.6, 0.5, 0.0), 1.201502, 0.869293, (0.580200, 0.481281, 0.055598)),
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("similar", "columns", "present", "fitted"), ADDITIVE)
+@pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
+def test_posterior_means_of_similarities(similar, columns, present, fitted):
+    data = [th.Similarities([[1, s], [s, 1]]) for s in similar]
+    more = {"weight_prior": (1.0, 10.0), "likelihood": th.likelihoods.Additive(0.05)}
+    found = drawn(task(data, alpha=1.0, draws=200_000, tune=500, thin=5, **more))
+    number, weight = columns_owned_by(found, (0, 1))
+    values = [(number, columns), (number > 0, present)]
+    values += [(weight[:, g] + found.extra[f"constant {g}"], mean) for g, mean in enumerate(fitted)]
+    for draw, expected in values:
+        mean, error = mean_and_error(draw)
+        assert abs(mean - expected) < ERRORS * error + 1e-6
+
+
+def small_chain(of_task, matrix, weights, unique):
+    """A chain in plain Python at given columns and weights by group."""
+    chain = GroupChain(of_task, np.random.default_rng(1))
+    for g in range(of_task.n_groups):
+        b = replica(chain.state, g)
+        n, columns = np.shape(matrix)
+        b.Z[...] = 0.0
+        b.Z[:columns, :n] = np.transpose(matrix)
+        b.w[:columns], b.s[:n], b.m[:columns] = weights[g], unique[g], np.sum(matrix, axis=0)
+        b.whole[COLUMNS], b.real[ALPHA] = columns, 1.5
+    prepare_groups(of_task.model, chain.state)
+    for g in range(of_task.n_groups):
+        b, likelihood = replica(chain.state, g), group_at(of_task.model.likelihood, g)
+        for k in range(b.whole[COLUMNS]):
+            b.log_rate[k] = replica(chain.state, 0).log_rate[k]
+        rebuild(likelihood, cache_at(likelihood, chain.cache, g), b)
+    return chain
+
+
+def contents(states):
+    columns, n = int(states.whole[0, COLUMNS]), states.Z.shape[2] - 1
+    return states.Z[:, :columns, :n], states.w[:, :columns], states.s[:, :n]
+
+
+def key(parts):
+    states, base = parts[0], parts[2]
+    return tuple(np.round(each, 9).tobytes() for each in (*contents(states), base.v[: states.whole[0, COLUMNS]]))
+
+
+@pytest.mark.parametrize(
+    ("move", "weights"),
+    [
+        ("flips", "free"),
+        ("compensated", "similar"),
+        ("plain", "similar"),
+        ("transfer", "free"),
+        ("transfer", "similar"),
+    ],
+)
+def test_moves_of_owners_leave_the_posterior_invariant(move, weights):
+    data = [random_comparisons(3, seed) for seed in range(3)]
+    of_task = task(data, alpha=1.5, weights=weights, kappa=2.0 if weights == "similar" else math.nan)
+    model = of_task.model
+    matrix = [[1, 1], [1, 0], [0, 0]] if move == "transfer" else [[1, 0], [1, 1], [0, 1]]
+    chain = small_chain(of_task, matrix, [[0.7, 1.3], [0.4, 0.5], [2.0, 2.5]], np.array([[0.8, 1.0, 1.2]] * 3))
+    base = type(chain.bases)(*(array[0] for array in chain.bases))
+    base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
+    start = chain.state, chain.cache, base
+    prior = th.priors.IndianBuffet()
+
+    def log_target(parts):
+        Z, w, s = contents(parts[0])
+        v, kappa = parts[2].v[: Z.shape[1]], parts[2].real[KAPPA]
+        total = prior.log_prob(Z[0].T.astype(bool), 1.5)
+        for g, each in enumerate(data):
+            assert np.array_equal(Z[g], Z[0])
+            total += naive.log_likelihood(each, Z[g].T.astype(bool), w[g], s[g], 0.01)
+            total += np.sum((kappa - 1.0) * np.log(w[g]) - kappa * np.log(v) - kappa * w[g] / v)
+            total += np.sum((kappa - 1.0) * np.log(s[g]) - kappa * s[g])
+        return total - (v.sum() if weights == "similar" else 0.0)
+
+    def step(rng, parts):
+        states, caches, its_base = parts
+        if move == "flips":
+            group_owners.flip_of_groups(rng, model, caches, states, 0, 2)
+            group_owners.flip_of_groups(rng, model, caches, states, 1, 0)
+        elif move == "transfer":
+            group_owners.transfer_of_groups(rng, model, caches, states, its_base)
+        else:
+            share = 1.0 if move == "compensated" else 0.0
+            group_owners.compensated_flip_of_groups(rng, model, caches, states, its_base, share)
+
+    assert invariance_error(step, start, key, log_target) < 1e-12
+
+
+def geweke(of_task, expected, rounds, simulate, more=lambda chain: {}):
+    """Scores of prior means, where sweeps and simulations of all groups alternate."""
+    chain = GroupChain(of_task, np.random.default_rng(77))
+    rng = np.random.default_rng(78)
+    chain.run_to(0)
+    kept = {name: [] for name in expected}
+    for _ in range(rounds):
+        chain.run_to(1)
+        first = replica(chain.state, 0)
+        Z, w, s = contents(chain.state)
+        sizes, alpha = Z[0].sum(axis=1), first.real[ALPHA]
+        last = len(w) - 1
+        kappa = chain.bases.real[0, KAPPA]
+        now = {
+            "alpha": alpha,
+            "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
+            "columns": len(sizes),
+            "single": (sizes == 1).sum(),
+            "pairs": (sizes == 2).sum(),
+            "owned by 0": Z[0, :, 0].sum(),
+            "shared weight": w[last, sizes > 1].sum(),
+            "heavy": (w[last, sizes > 1] > 1.0).sum(),
+            "unique weight": s[last].sum(),
+            "both": s[0, 0] * s[last, 0],
+            "both shared": (w[0] * w[last])[sizes > 1].sum(),
+            "kappa": kappa,
+            "small kappa": kappa < 10.0,
+            **more(chain),
+        }
+        for name in expected:
+            kept[name].append(float(now[name]))
+        for g in range(of_task.n_groups):
+            likelihood = group_at(of_task.model.likelihood, g)
+            simulate(rng, likelihood, replica(chain.state, g), cache_at(likelihood, chain.cache, g))
+        chain.states.whole[..., SWEEPS] = 0
+    scores = {}
+    for name, values in kept.items():
+        mean, error = mean_and_error(values)
+        scores[name] = (mean - expected[name]) / error
+    return scores
+
+
+def means(n, similar, unique=True, mean=1.0):
+    """Prior means of what `geweke` looks at; v has the mean `mean` and is exponential."""
+    h = float(np.sum(1.0 / np.arange(1, n + 1)))
+    expected = buffet_means(n, n * mean, mean) | {"shared weight": mean * (h - 1.0)}
+    expected["both shared"] = (2.0 if similar else 1.0) * mean**2 * (h - 1.0)
+    expected |= {"both": (2.0 if similar else 1.0) * mean**2} if unique else {}
+    expected |= {"kappa": 20.0, "small kappa": 1.0 - 2.0 / math.e} if similar else {}
+    del expected["heavy"]
+    if not unique:
+        del expected["unique weight"]
+    return expected
+
+
+@pytest.mark.parametrize("rounds", [6_000, pytest.param(60_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
+def test_joint_distribution(groups, weights, rounds):
+    data = [random_comparisons(4, seed=seed, most=2) for seed in range(groups)]
+    of_task = task(data, th.likelihoods.Elimination(0.05), weights=weights)
+    scores = geweke(
+        of_task, means(4, weights == "similar"), rounds, lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c)
+    )
+    assert max(abs(z) for z in scores.values()) < LIMIT, scores
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
+@pytest.mark.parametrize(("groups", "weights"), [(2, "free"), (3, "similar")])
+def test_joint_distribution_of_similarities(groups, weights):
+    data = [random_similarities(4, seed=seed) for seed in range(groups)]
+    of_task = task(data, th.likelihoods.Additive(2.0), weights=weights, weight_prior=(1.0, 2.0))
+    expected = means(4, weights == "similar", unique=False, mean=0.5) | {"constant": 0.5}
+
+    def constant(chain):
+        return {"constant": chain.cache.real[-1, 0]}
+
+    scores = geweke(of_task, expected, 60_000, simulate_similarities, constant)
+    assert max(abs(z) for z in scores.values()) < LIMIT, scores
+
+
+def test_one_group_has_the_posterior_of_its_data():
+    """That of the sampler of one group, whose columns of single options are summed up."""
+    data = three_options()
+    found = drawn(task([data], alpha=1.0, draws=20_000, tune=500, thin=5))
+    model = th.EliminationByAspects(alpha=1.0)
+    model.fit(data, draws=10_000, tune=500, thin=5, chains=2, random_seed=1, progressbar=False)
+    other = model.posterior_["posterior"].dataset
+    for owners in ((0, 1), (1, 2), (0,)):
+        mine, error = mean_and_error(columns_owned_by(found, owners)[0])
+        features = other["features"].values.reshape(-1, *other["features"].shape[2:])
+        same = (features == np.isin(range(3), owners)).all(axis=2).sum(axis=1)
+        theirs, other_error = mean_and_error(same)
+        assert abs(mine - theirs) < ERRORS * math.hypot(error, other_error)
+
+
+def test_names_and_order_of_groups_do_not_matter():
+    data = [random_comparisons(3, seed) for seed in (5, 6)]
+    chosen = []
+    for order in (data, data[::-1]):
+        model = th.EliminationByAspects().fit(
+            dict(zip("ab", order, strict=True)), draws=4000, tune=300, chains=2, random_seed=3, progressbar=False
+        )
+        chosen.append(model.posterior_["posterior"]["choice_probability"].values)
+    for g in range(2):
+        for p in range(3):
+            one, other = (
+                mean_and_error(draws[:, :, k, p].ravel()) for draws, k in zip(chosen, (g, 1 - g), strict=True)
+            )
+            assert abs(one[0] - other[0]) < ERRORS * math.hypot(one[1], other[1])
+
+
+def test_the_likelihood_of_draws_is_that_of_the_definition():
+    data = {"a": random_comparisons(4, 1), "b": random_comparisons(4, 2)}
+    model = th.EliminationByAspects().fit(data, draws=20, tune=20, chains=1, random_seed=1, progressbar=False)
+    posterior = model.posterior_["posterior"].dataset
+    constants = model.posterior_["constant_data"].dataset["log_binomial_coefficient"].values.sum()
+    for draw in range(20):
+        at = posterior.isel(chain=0, draw=draw)
+        total = constants
+        for g, each in enumerate(data.values()):
+            own = at["group_weights"].values[g], at["group_unique_weights"].values[g]
+            total += naive.log_likelihood(each, at["features"].values.T.astype(bool), *own, 0.01)
+        assert total == pytest.approx(float(at["log_likelihood"]), rel=1e-9)
+    assert Counter(model.features()["members"].map(len)).keys() <= {1, 2, 3, 4}
