@@ -33,7 +33,7 @@ def test_a9_eta_fixed(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_a9_eta_learned(method):
     chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 100_000)
-    beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.eta for c in chains])
+    beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
     assert far(log_eta, -0.320814) < FOUR
@@ -46,7 +46,7 @@ def test_a9_the_samplers_agree_on_three_classes():
         chains = chains_of(*three_classes(), 3, 0, Prior(None, 2, 1, True), method, 20_000)
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
-        others = [np.stack([c.record.log_likelihood for c in chains]), np.log([c.record.eta for c in chains])]
+        others = [np.stack([c.record.log_likelihood for c in chains]), np.log([c.record.scales[:, 0] for c in chains])]
         figures = [*np.moveaxis(coefs, -1, 0), *np.moveaxis(coefs**2, -1, 0), *others]
         found.append(([f.mean() for f in figures], [mcse(f) for f in figures]))
     (first, e), (second, f) = (map(np.array, one) for one in found)
@@ -80,7 +80,7 @@ def test_joint_distribution(method, learned, wide, rounds):
     problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, method, wide)
     chain = Chain(problem, prior.eta, rng, 1, 0, 1)
     chain.state.real[1] = math.log(0.5)
-    record = (chain.record.coef, chain.record.log_likelihood, chain.record.eta)
+    record = (chain.record.coef, chain.record.log_likelihood, chain.record.scales)
     coefs, etas, variances = np.empty((rounds, 3, 3)), np.empty(rounds), np.empty(rounds)
     for t in range(rounds):
         scores = chain.state.linear + rng.gumbel(size=(3, n))

@@ -39,18 +39,25 @@ if TYPE_CHECKING:
     from ..classifiers.standard import Standard
 
 METHODS = ("polya-gamma", "holmes-held", "map")
+PRIORS = ("laplace", "horseshoe")
 THIN_TWO, THIN = 4, 10  # sweeps a kept draw of two classes, of more, unless the user says otherwise
 _LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
 
 
 class SparseMultinomialLogit(Classifier, RunByChains):
-    r"""Multinomial logit whose coefficients have a Laplace prior, with draws from its posterior.
+    r"""Multinomial logit whose coefficients are shrunk towards 0, with draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
               p(\beta_{kj} \mid \eta) = \tfrac12 \sqrt\eta\, e^{-\sqrt\eta |\beta_{kj}|}, \qquad
               \eta \sim \mathrm{Gamma}(\text{shape}, \text{rate}), \qquad b_k \sim \mathrm{Normal}(0, 100)
 
-    The reference class has b = 0 and beta = 0; the prior depends on which class that is.
+    The reference class has b = 0 and beta = 0; the prior depends on which class that is. With `prior="horseshoe"`
+
+    .. math:: \beta_{kj} \sim \mathrm{Normal}\Big(0, \big(1/c^2 + 1/(\tau\lambda_{kj})^2\big)^{-1}\Big), \quad
+              \lambda_{kj} \sim C^+(0, 1), \quad \tau \sim C^+(0, \tau_0), \quad c^2 \sim \mathrm{InvGamma}(2, 12.5),
+
+    which shrinks small coefficients more than the Laplace prior and large ones hardly: they come from the slab, about
+    Student's t of 4 degrees of freedom and scale 2.5.
 
     Parameters
     ----------
@@ -64,6 +71,11 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         sum abs(beta) / C, that is eta = 1/C².
     shape, rate : float above 0
         Of the Gamma prior of eta, if it is learned.
+    prior : {"laplace", "horseshoe"}
+        "horseshoe" where few of many covariates are expected to matter. It is not for `method="map"`, and has no eta.
+    global_scale : float above 0
+        Of the horseshoe, tau_0. If m of d coefficients are expected to matter, Piironen and Vehtari take
+        2 m / ((d - m) sqrt(n)) for n rows.
     reference : label, optional
         The reference class; None is `classes_[0]`, so that for two classes `coef_` has scikit-learn's sign.
     fit_intercept : bool
@@ -105,8 +117,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     log_likelihood_ : float
         Posterior mean of the log-likelihood of the whole training data.
     posterior_ : xarray.DataTree
-        The draws in the ArviZ schema: coef and intercept (of the standardised covariates that vary), eta,
-        log_likelihood.
+        The draws in the ArviZ schema: coef and intercept (of the standardised covariates that vary), eta or, of the
+        horseshoe, tau and slab (c), log_likelihood.
     reference_ : label
     scaled_coef_, scaled_intercept_ : arrays, shapes (K - 1, v) and (K - 1,)
         After `method="map"`: of the v standardised covariates that vary, and where all of them have their mean.
@@ -127,7 +139,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     References
     ----------
     Archambeau & Caron (2012), appendix A, with consistent hyperparameters; Park & Casella (2008), The Bayesian lasso;
-    Polson, Scott & Windle (2013); Holmes & Held (2006).
+    Polson, Scott & Windle (2013); Holmes & Held (2006). Piironen & Vehtari (2017), Sparsity information and
+    regularization in the horseshoe and other shrinkage priors.
 
     Examples
     --------
@@ -179,6 +192,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         progressbar: bool = False,
         job: Any = None,
         max_time: float | None = None,
+        prior: str = "laplace",
+        global_scale: float = 1.0,
     ) -> None:
         self.method = method
         self.eta = eta
@@ -198,6 +213,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         self.progressbar = progressbar
         self.job = job
         self.max_time = max_time
+        self.prior = prior
+        self.global_scale = global_scale
 
     def _job(self, data: TrainingData) -> Job:
         prior = self._prior()
@@ -254,6 +271,15 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         from .chain import Prior
 
         one_of("method", self.method, METHODS)
+        is_horseshoe = one_of("prior", self.prior, PRIORS) == "horseshoe"
+        if is_horseshoe and self.method == "map":
+            raise ArgumentError(
+                Setting("method", "map"), " is for the Laplace prior; got ", Setting("prior", "horseshoe"), "."
+            )
+        if is_horseshoe and self.eta is not None:
+            raise ArgumentError(
+                Argument("eta"), " is of the Laplace prior; with ", Setting("prior", "horseshoe"), " leave it out."
+            )
         if self.method == "map" and self.eta is None:
             raise ArgumentError(
                 Setting("method", "map"),
@@ -266,7 +292,9 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         eta = None if self.eta is None else positive("eta", self.eta, "a rate")
         shape = positive("shape", self.shape, "a parameter of the Gamma prior of eta")
         rate = positive("rate", self.rate, "a parameter of the Gamma prior of eta")
-        return Prior(eta, shape, rate, bool(one_of("fit_intercept", self.fit_intercept, (True, False))))
+        scale = positive("global_scale", self.global_scale, "the scale of the prior of tau")
+        intercept = bool(one_of("fit_intercept", self.fit_intercept, (True, False)))
+        return Prior(eta, shape, rate, intercept, self.prior, scale)
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .prior_sample import sample_coefficients
@@ -332,9 +360,9 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         return int(np.flatnonzero(self.classes_ == self.reference_)[0])
 
     def summary(self) -> "pandas.DataFrame":
-        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of eta, the log-likelihood and coefficients.
+        """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood and coefficients.
 
-        Rows: eta (if learned), log_likelihood (of the whole training data) and coef[class, column] of standardised
+        Rows: eta (if learned) or, of the horseshoe, tau and slab; log_likelihood (of the whole training data) and coef[class, column] of standardised
         covariates; after `method="map"` only the coefficients that are not 0, the largest first.
 
         Returns
@@ -363,7 +391,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     def coefficient_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None) -> "pandas.DataFrame":
         """The maximum of the posterior for many values of eta, each found from the one before.
 
-        The model is left as it is, whatever its method.
+        The model is left as it is, whatever its method and prior; the path is that of the Laplace prior.
 
         Parameters
         ----------
@@ -394,7 +422,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         >>> path["non_zero"].iloc[[0, -1]].tolist()
         [0, 3]
         """
-        model = type(self)(**(self.get_params() | {"method": "map", "eta": 1.0}))
+        model = type(self)(**(self.get_params() | {"method": "map", "eta": 1.0, "prior": "laplace"}))
         data, prior = model._training_data(X, y, sample_weight), model._prior()
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model.reference_ = model.classes_[model._position_of_reference()]
@@ -442,7 +470,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         return coefficients(self._with_draws(), delta)
 
     def quantities(self) -> dict[str, np.ndarray]:
-        """eta, the log-likelihood and the coefficients of standardised covariates, draw by draw.
+        """The learned scales, the log-likelihood and the coefficients of standardised covariates, draw by draw.
 
         Returns
         -------

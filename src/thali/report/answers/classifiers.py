@@ -66,7 +66,8 @@ def _methods(model: Any) -> tuple[str, ...]:
             f" {model.eta:g}) for standardised coefficients, at the maximum of the posterior.",
         )
     by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method]
+    prior = {"laplace": "Laplace priors", "horseshoe": "regularised horseshoe priors (Piironen & Vehtari, 2017)"}
     return (
-        "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, sampled by the"
-        f" scheme of {by}.",
+        f"Classes were modelled by a Bayesian multinomial logit whose coefficients have {prior[model.prior]}, sampled by"
+        f" the scheme of {by}.",
     )
