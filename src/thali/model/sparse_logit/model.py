@@ -362,8 +362,9 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood and coefficients.
 
-        Rows: eta (if learned) or, of the horseshoe, tau and slab; log_likelihood (of the whole training data) and coef[class, column] of standardised
-        covariates; after `method="map"` only the coefficients that are not 0, the largest first.
+        Rows: eta (if learned) or, of the horseshoe, tau and slab; log_likelihood (of the whole training data);
+        coef[class, column] of standardised covariates; after `method="map"` only the coefficients that are not 0, the
+        largest first.
 
         Returns
         -------

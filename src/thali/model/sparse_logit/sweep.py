@@ -247,8 +247,8 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Metropolis: all coefficients times u, all variances times u^2, and the hyperparameters that are learned alike.
 
     Along this line the posterior may be wide although each conditional is narrow, so that other moves are slow
-    there. With ln u symmetric the ratio has the likelihood, and prior and Jacobian of intercepts and hyperparameters: eta
-    is divided by u^2; tau and c of the horseshoe are multiplied by u.
+    there. With ln u symmetric the ratio has the likelihood, and prior and Jacobian of intercepts and hyperparameters:
+    eta is divided by u^2; tau and c of the horseshoe are multiplied by u.
     """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)

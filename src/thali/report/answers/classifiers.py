@@ -66,8 +66,8 @@ def _methods(model: Any) -> tuple[str, ...]:
             f" {model.eta:g}) for standardised coefficients, at the maximum of the posterior.",
         )
     by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method]
-    prior = {"laplace": "Laplace priors", "horseshoe": "regularised horseshoe priors (Piironen & Vehtari, 2017)"}
+    prior = {"laplace": "Laplace priors", "horseshoe": "regularised horseshoe priors of Piironen & Vehtari (2017)"}
     return (
-        f"Classes were modelled by a Bayesian multinomial logit whose coefficients have {prior[model.prior]}, sampled by"
-        f" the scheme of {by}.",
+        "Classes were modelled by a Bayesian multinomial logit whose coefficients have"
+        f" {prior[model.prior]}, sampled by the scheme of {by}.",
     )
