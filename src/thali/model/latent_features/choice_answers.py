@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 from .base import LatentFeatures
+from .next_answers import NextAnswers
 
 if TYPE_CHECKING:
     import pandas
 
 
-class ChoiceAnswers(LatentFeatures):
+class ChoiceAnswers(NextAnswers, LatentFeatures):
     """Base of the latent-feature models that are fitted to choices."""
 
     def unique_weights(self) -> "pandas.DataFrame":

@@ -99,3 +99,39 @@ class TripletAnswers(LatentFeatures):
         from .answers.check_triplets import triplet_check_table
 
         return triplet_check_table(self._fitted(), random_seed)
+
+    def next_triplets(
+        self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+    ) -> "pandas.DataFrame":
+        """The triplets of objects that are best asked next: those whose answers are expected to teach most.
+
+        As `next_pairs` of models of choices.
+
+        Parameters
+        ----------
+        n : int
+            How many triplets; each is chosen for what it adds to the answers of those before.
+        among : list of labels, optional
+            The objects that can be asked about; None: all.
+        goal : "everything" or mapping
+            ``{"aspect": [labels]}``: whether there is a feature of just these objects, or of nearly these with
+            ``"similar": 0.8``, the least Jaccard index.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of more than 5,000 triplets as many are looked at, drawn at random.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a triplet, in this order: objects, information (what the answer adds to those above it, in nats) and
+            alone (what it teaches as the only one).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label or the goal is unknown, or the model was fitted to other data.
+        """
+        from .answers.next_question import next_triplets_table
+
+        return next_triplets_table(self._fitted(), n, among, goal, random_seed)

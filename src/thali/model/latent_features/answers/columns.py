@@ -61,6 +61,14 @@ class Columns:
             self.n_features[one], self.weights[first:last], self.sizes[first:last], owners, self.unique_weights[one]
         )
 
+    def take(self, draws: np.ndarray) -> "Columns":
+        """Some of the draws, in ascending order or not, each as often as it is named."""
+        count = self.n_features[draws]
+        column = np.repeat(self.first_column[draws] - np.cumsum(count) + count, count) + np.arange(count.sum())
+        sizes = self.sizes[column]
+        owner = np.repeat(self.first_owner[column] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        return Columns(count, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws])
+
     def summed(self, terms: np.ndarray) -> np.ndarray:
         """The sum of one number a column over the columns of each draw."""
         return np.bincount(self.draw, terms, minlength=self.n_draws)

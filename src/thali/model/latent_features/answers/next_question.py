@@ -1,0 +1,168 @@
+"""The questions whose answers are expected to teach most: pairs and sets of options, triplets of objects."""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import between, whole
+from thali._labels import as_label, suggest
+from thali.errors import ArgumentError
+
+from .columns import Columns, columns_of
+from .information import Outcomes, Target, choose
+from .kind import of_choices, of_triplets
+from .probabilities import probability_draws
+from .ranks import utility_draws
+from .ties import outcomes as with_ties
+from .triplets import probabilities_of_draws
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+EVERYTHING, RANKS, BEST = "everything", "ranks", "best"
+WORDS = (EVERYTHING, RANKS, BEST)
+MOST_DRAWS, FEWEST_DRAWS = 4_000, 2_000
+NUMBERS = 2**26  # held at once: outcomes of all questions in all draws
+QUESTIONS = 5_000  # of sets or triplets that are looked at; more are drawn at random
+VARIABLES = 1_000  # pairs whose order is looked at; more are drawn at random
+
+
+def next_pairs_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+    """A row a pair, in the order in which they are best asked."""
+    tree, rng = of_choices(tree, "next_pairs"), np.random.default_rng(seed)
+    labels = _labels(tree)
+    first, second = np.array(list(combinations(_among(among, labels, 2), 2)), np.int64).T
+    first, second = _some(np.stack([first, second], axis=1), NUMBERS // (3 * FEWEST_DRAWS), rng).T
+    columns, at = _draws(tree, 3 * len(first))
+    p = probability_draws(columns, first, second, float(tree["constant_data"].dataset["lapse"]))
+    posterior = tree["posterior"].dataset
+    if "tie" in posterior:
+        found = with_ties(p, 1.0 - p, posterior["tie"].values.ravel()[at][:, None])
+    else:
+        found = np.stack([p, 1.0 - p], axis=-1)
+    size = found.shape[-1]
+    outcomes = Outcomes(found.reshape(len(found), -1), np.arange(len(first) + 1) * size)
+    chosen = choose(outcomes, _target(goal, columns, labels, rng), whole("n", n, 1), rng)
+    mean = found.mean(axis=0)[chosen.questions]
+    sides = {"a": [labels[k] for k in first[chosen.questions]], "b": [labels[k] for k in second[chosen.questions]]}
+    return _table(sides, {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if size == 3 else {}), chosen)
+
+
+def next_sets_table(tree: "xarray.DataTree", size: Any, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+    """A row a set, in the order in which they are best asked."""
+    from ..likelihoods.set_draws import set_probability_draws
+
+    tree, rng = of_choices(tree, "next_sets"), np.random.default_rng(seed)
+    labels = _labels(tree)
+    own = _among(among, labels, size := whole("size", size, 2))
+    sets = _subsets(own, size, rng)
+    columns, _ = _draws(tree, sets.size)
+    start = np.arange(len(sets) + 1) * size
+    p = set_probability_draws(columns, start, sets.ravel(), float(tree["constant_data"].dataset["lapse"]))
+    chosen = choose(Outcomes(p, start), _target(goal, columns, labels, rng), whole("n", n, 1), rng)
+    return _table({"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen)
+
+
+def next_triplets_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+    """A row a triplet, in the order in which they are best asked."""
+    tree, rng = of_triplets(tree, "next_triplets"), np.random.default_rng(seed)
+    labels, fixed, posterior = _labels(tree), tree["constant_data"].dataset, tree["posterior"].dataset
+    triples = _subsets(_among(among, labels, 3), 3, rng)
+    columns, at = _draws(tree, triples.size)
+    constant = posterior["constant"].values.ravel()[at] if "constant" in posterior else None
+    first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
+    start = np.arange(len(triples) + 1) * 3
+    p = probabilities_of_draws(
+        columns, constant, start, first, second, str(fixed["link"].item()), float(fixed["lapse"])
+    )
+    chosen = choose(Outcomes(p, start), _target(goal, columns, labels, rng, (EVERYTHING,)), whole("n", n, 1), rng)
+    return _table({"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen)
+
+
+def _table(questions: dict[str, Any], more: dict[str, Any], chosen: Any) -> "pandas.DataFrame":
+    from thali._tables import Table
+
+    return Table(questions | more | {"information": chosen.gains, "alone": chosen.alone})
+
+
+def _labels(tree: "xarray.DataTree") -> list[str]:
+    return [str(label) for label in tree["posterior"].dataset["option"].values]
+
+
+def _among(among: Any, labels: list[str], least: int) -> list[int]:
+    """The positions of the options that may be asked about."""
+    if among is None:
+        found = list(range(len(labels)))
+    elif isinstance(among, str) or not isinstance(among, Iterable):
+        raise ArgumentError(f"among must be a list of labels; got {among!r}.")
+    else:
+        found = sorted({_place(as_label(each), labels, "among") for each in among})
+    if len(found) < least:
+        raise ArgumentError(
+            f"A question is about {least} different options, and there are only {len(found)} to ask about."
+        )
+    return found
+
+
+def _place(label: str, labels: list[str], where: str) -> int:
+    if label not in labels:
+        raise ArgumentError(f"{where} names {label!r}, which is not an option of the data.{suggest(label, labels)}")
+    return labels.index(label)
+
+
+def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """All rows, or so many of them at random."""
+    return rows if len(rows) <= most else rows[np.sort(rng.choice(len(rows), most, replace=False))]
+
+
+def _subsets(own: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
+    """All sets of so many options, or some at random."""
+    if comb(len(own), size) <= QUESTIONS:
+        return np.array(list(combinations(own, size)), np.int64)
+    found = np.array([np.sort(rng.choice(own, size, replace=False)) for _ in range(QUESTIONS)], np.int64)
+    return np.unique(found, axis=0)
+
+
+def _draws(tree: "xarray.DataTree", places: int) -> tuple[Columns, np.ndarray]:
+    """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws these are."""
+    columns = columns_of(tree)
+    most = min(MOST_DRAWS, max(FEWEST_DRAWS, NUMBERS // places))
+    at = np.unique(np.linspace(0, columns.n_draws - 1, min(most, columns.n_draws)).round().astype(np.int64))
+    return columns.take(at), at
+
+
+def _target(goal: Any, columns: Columns, labels: list[str], rng: np.random.Generator, words: Any = WORDS) -> Target:
+    """What is to be learned."""
+    if isinstance(goal, Mapping):
+        return _aspect_target(goal, columns, labels)
+    if goal not in words:
+        named = ", ".join(repr(word) for word in words)
+        raise ArgumentError(f"goal must be {named}, or {{'aspect': [labels]}}; got {goal!r}.")
+    if goal == EVERYTHING:
+        return Target()
+    utility = utility_draws(columns)
+    if goal == BEST:
+        best = utility.argmax(axis=1)
+        return Target(best == np.unique(best)[:, None])
+    pairs = np.array(list(combinations(range(columns.n_options), 2)), np.int64)
+    first, second = _some(pairs, VARIABLES, rng).T
+    above = (utility[:, first] > utility[:, second]).T
+    return Target(np.concatenate([above, ~above]), len(first), len(pairs))
+
+
+def _aspect_target(goal: Mapping[str, Any], columns: Columns, labels: list[str]) -> Target:
+    """Whether a draw has a column of these owners, or of nearly these."""
+    if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
+        raise ArgumentError(f"goal must have the key 'aspect', and may have 'similar'; got {dict(goal)!r}.")
+    wanted = np.zeros(columns.n_options, bool)
+    wanted[[_place(as_label(each), labels, "goal") for each in goal["aspect"]]] = True
+    shared = np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1]) if len(columns.sizes) else np.zeros(0)
+    index = shared / (columns.sizes + wanted.sum() - shared)
+    least = 1.0 if goal.get("similar") is None else between("similar", goal["similar"], "the least Jaccard index")
+    there = np.zeros(columns.n_draws, bool)
+    there[columns.draw[index >= least]] = True
+    return Target(np.stack([there, ~there]))
