@@ -212,13 +212,15 @@ def test_constant_columns():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"method": "gibbs"}, "method must be one of 'polya-gamma', 'holmes-held', 'map'; got 'gibbs'"),
+        ({"method": "gibbs"}, "method must be one of 'polya-gamma', 'holmes-held', 'laplace', 'map'; got 'gibbs'"),
         ({"eta": 0.0}, "eta is a rate and must be a finite number above 0; got 0.0"),
         ({"shape": -1}, "shape is a parameter of the Gamma prior of eta and must be a finite number above 0"),
         ({"rate": "1"}, "rate is a parameter of the Gamma prior of eta"),
         ({"prior": "ridge"}, "prior must be one of 'laplace', 'horseshoe'; got 'ridge'"),
         ({"prior": "horseshoe", "eta": 1.0}, "eta is of the Laplace prior; with prior='horseshoe' leave it out"),
         ({"prior": "horseshoe", "method": "map"}, "method='map' is for the Laplace prior; got prior='horseshoe'"),
+        ({"prior": "horseshoe", "method": "laplace"}, "method='laplace' is for the Laplace prior"),
+        ({"method": "laplace", "thin": 2}, "thin belongs to method='polya-gamma'; leave it out"),
         ({"global_scale": 0}, "global_scale is the scale of the prior of tau and must be a finite number above 0"),
         ({"reference": 7}, "reference must be one of the classes, 0, 1, 2; got 7"),
         ({"fit_intercept": None}, "fit_intercept must be one of True, False; got None"),

@@ -4,8 +4,9 @@ r"""The regularised horseshoe prior: draws of its scales, and its densities.
           u_{kj} = \tau^2\lambda_{kj}^2, \quad \lambda_{kj} \sim C^+(0, 1), \quad \tau \sim C^+(0, \tau_0), \quad
           c^2 \sim \mathrm{InvGamma}(\nu/2, \nu s^2/2)
 
-The density of beta has the factor sqrt((c² + u)/(c² u)), where that of the horseshoe without a slab has 1/sqrt(u), which
-gives inverse-gamma conditionals. So y = 1/lambda² is drawn by rejection given an auxiliary variable, and ln tau² and ln c² by slices.
+The density of beta has the factor sqrt((c² + u)/(c² u)), where that of the horseshoe without a slab has 1/sqrt(u) and
+thus inverse-gamma conditionals. So y = 1/lambda² is drawn by rejection given an auxiliary variable, and ln tau² and
+ln c² by slices.
 
 References: Piironen & Vehtari (2017), Sparsity information and regularization in the horseshoe and other shrinkage
 priors; Makalic & Schmidt (2016), A simple sampler for the horseshoe estimator; Neal (2003), Slice sampling.

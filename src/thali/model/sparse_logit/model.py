@@ -8,7 +8,16 @@ import numpy as np
 
 from thali._arguments import one_of, positive
 from thali._described import Facts
-from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting, ThaliWarning
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    Clause,
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    Setting,
+    ThaliWarning,
+)
 from thali.inference.chains import Run
 from thali.inference.warn import warn
 
@@ -38,7 +47,7 @@ if TYPE_CHECKING:
 
     from ..classifiers.standard import Standard
 
-METHODS = ("polya-gamma", "holmes-held", "map")
+METHODS = ("polya-gamma", "holmes-held", "laplace", "map")
 PRIORS = ("laplace", "horseshoe")
 THIN_TWO, THIN = 4, 10  # sweeps a kept draw of two classes, of more, unless the user says otherwise
 _LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
@@ -61,10 +70,12 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
     Parameters
     ----------
-    method : {"polya-gamma", "holmes-held", "map"}
+    method : {"polya-gamma", "holmes-held", "laplace", "map"}
         The first two name the auxiliary variables of the Gibbs sampler, which have no influence on the posterior;
-        Polya-Gamma mixes better. "map" is the maximum of the posterior for a fixed `eta`, which has no intervals, but
-        coefficients of exactly 0, takes sparse matrices as they are, and scales to millions of rows.
+        Polya-Gamma mixes better. "laplace" draws independently from a normal approximation, for many rows: with 20 rows
+        a coefficient or more, its standard deviations are within a tenth of those of the posterior. "map" is the
+        maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, takes sparse
+        matrices as they are, and scales to millions of rows.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -72,7 +83,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     shape, rate : float above 0
         Of the Gamma prior of eta, if it is learned.
     prior : {"laplace", "horseshoe"}
-        "horseshoe" where few of many covariates are expected to matter. It is not for `method="map"`, and has no eta.
+        "horseshoe" where few of many covariates are expected to matter. It is for the two Gibbs samplers, and has no
+        eta.
     global_scale : float above 0
         Of the horseshoe, tau_0. If m of d coefficients are expected to matter, Piironen and Vehtari take
         2 m / ((d - m) sqrt(n)) for n rows.
@@ -127,7 +139,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     n_iter_ : int
         After `method="map"`.
     converged_ : bool
-        After `method="map"`: whether the climb ended.
+        After `method="laplace"` and `method="map"`: whether the climb ended.
     slope_ : float
         After `method="map"`: the largest subgradient that is left, a row.
     interrupted_ : bool
@@ -156,7 +168,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     ['eta', 'log_likelihood', 'coef[yes, x0]', 'coef[yes, x1]', 'coef[yes, x2]']
     """
 
-    _drawing = METHODS[:2]
+    _drawing = METHODS[:3]
 
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -221,7 +233,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         run = self._run()
         self._position_of_reference()
         if self.method == "holmes-held":
-            refuse_fractions(data.counts, self.method, ("polya-gamma", "map"))
+            refuse_fractions(data.counts, self.method, ("polya-gamma", "laplace", "map"))
         self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
         if self.method == "map":
             return by_map(self, self._target(data, prior), prior.eta, self._size(len(data.row)))
@@ -245,6 +257,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         from .chain import Chain, problem_of
         from .draws import to_datatree
 
+        if self.method == "laplace":
+            return self._sampling_of_normal(source, run)
         thin = (THIN_TWO if len(self.classes_) == 2 else THIN) if run.thin is None else run.thin
         prior, reference, standard = self._prior(), self._position_of_reference(), self._standard_
         names = [name for name, varies in zip(self._column_names(), standard.varies, strict=True) if varies]
@@ -266,15 +280,51 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
         return Sampling(source, run._replace(thin=thin), chains, tree, found)
 
+    def _sampling_of_normal(self, source: Any, run: Run) -> Sampling[Any]:
+        from thali.inference.seeds import streams
+
+        from .chain import problem_of
+        from .draws import to_datatree
+        from .laplace import NormalChain, check_size, normal_posterior
+
+        if run.thin is not None:
+            raise ArgumentError(
+                Argument("thin"),
+                " belongs to ",
+                Setting("method", "polya-gamma"),
+                "; leave it out: these draws are independent.",
+            )
+        prior, reference, standard = self._prior(), self._position_of_reference(), self._standard_
+        classes, kind = len(self.classes_), METHODS[0]
+        check_size((classes - 1) * (int(standard.varies.sum()) + prior.intercept), source.counts.sum())
+
+        @cache
+        def found() -> tuple[Any, Any]:
+            problem = problem_of(source.matrix, source.codes, classes, reference, prior, kind, False, source.counts)
+            return problem, normal_posterior(problem, prior.eta)
+
+        def chains(draws: int, seed: np.random.SeedSequence) -> list[Any]:
+            return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
+
+        def tree(chains: Sequence[Any]) -> "xarray.DataTree":
+            attrs = {"method": self.method, "thin": 1, "tuning_steps": 0}
+            return to_datatree(chains, source, self.classes_, varying_names(self), prior.intercept, attrs)
+
+        def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+            settled = {"reference_": self.classes_[reference], "converged_": found()[1].converged}
+            return {**settled, **_means(tree, standard)}
+
+        return Sampling(source, run, chains, tree, attributes, is_compiled=True)
+
     def _prior(self) -> Any:
         """The prior that the arguments say."""
         from .chain import Prior
 
         one_of("method", self.method, METHODS)
         is_horseshoe = one_of("prior", self.prior, PRIORS) == "horseshoe"
-        if is_horseshoe and self.method == "map":
+        if is_horseshoe and self.method in ("laplace", "map"):
             raise ArgumentError(
-                Setting("method", "map"), " is for the Laplace prior; got ", Setting("prior", "horseshoe"), "."
+                Setting("method", self.method), " is for the Laplace prior; got ", Setting("prior", "horseshoe"), "."
             )
         if is_horseshoe and self.eta is not None:
             raise ArgumentError(
@@ -388,6 +438,10 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         yield from of_map(self) if self.method == "map" else super()._outcome(job)
+        if self.method == "laplace" and not self.converged_:
+            yield ConvergenceWarning(
+                "The normal approximation has not settled; take ", Setting("method", "polya-gamma"), "."
+            )
 
     def coefficient_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None) -> "pandas.DataFrame":
         """The maximum of the posterior for many values of eta, each found from the one before.

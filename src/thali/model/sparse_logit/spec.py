@@ -5,10 +5,11 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CLASSES
 
-from ..options import FOLDS, METHOD, NUMBER_OF_DRAWS, RUN, SEED, TARGET
+from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SEED, TARGET, THIN, TUNE
 from ..spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("polya-gamma", "holmes-held")
+_CHAINS = (*_DRAWN, "laplace")
 
 SPARSE_LOGIT = ModelSpec(
     name="sparse-logit",
@@ -17,7 +18,7 @@ SPARSE_LOGIT = ModelSpec(
     data=(CLASSES,),
     answers="class probabilities from coefficients that are mostly near zero",
     papers=("polson2013",),
-    methods=(*_DRAWN, "map"),
+    methods=(*_CHAINS, "map"),
     options=(
         TARGET,
         METHOD,
@@ -43,7 +44,8 @@ SPARSE_LOGIT = ModelSpec(
             check=partial(positive, meaning="the scale of the prior of tau"),
             methods=_DRAWN,
         ),
-        *(each.but(to=MODEL, methods=_DRAWN) for each in (NUMBER_OF_DRAWS, *RUN[1:])),
+        *(each.but(to=MODEL, methods=_CHAINS) for each in (NUMBER_OF_DRAWS, CHAINS, CORES, MAX_TIME)),
+        *(each.but(to=MODEL, methods=_DRAWN) for each in (TUNE, THIN)),
         SEED.but(to=MODEL),
         FOLDS,
     ),

@@ -65,6 +65,11 @@ def _methods(model: Any) -> tuple[str, ...]:
             f"Classes were modelled by a multinomial logit with Laplace priors of rate {np.sqrt(model.eta):g} (eta ="
             f" {model.eta:g}) for standardised coefficients, at the maximum of the posterior.",
         )
+    if model.method == "laplace":
+        return (
+            "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by a normal"
+            " approximation of the posterior.",
+        )
     by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method]
     prior = {"laplace": "Laplace priors", "horseshoe": "regularised horseshoe priors of Piironen & Vehtari (2017)"}
     return (
