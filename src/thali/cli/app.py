@@ -366,6 +366,32 @@ def leaderboard(
 
 
 @app.command()
+def ask(
+    options: Annotated[Path, typer.Argument(metavar="FILE", help="The options, one a line.", show_default=False)],
+    goal: Annotated[str, typer.Option(metavar="best|ranks|everything", help="What the answers are to teach.")] = "best",
+    questions: Annotated[
+        int | None, typer.Option(help="End after so many answers.", show_default="everything: ten an option")
+    ] = None,
+    sure: Annotated[
+        float, typer.Option(help="End when the best, or the ranks, are known with this probability.")
+    ] = 0.95,
+    aspects: Annotated[str, typer.Option(metavar="unique|ibp|K", help="The model, as of thali fit.")] = "unique",
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The answers; a log that is there goes on.", show_default="beside the options"
+        ),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, show_default="a fresh one")] = None,
+) -> None:
+    """Interview somebody: of two options one is chosen, and the answers decide which two are shown next."""
+    with plain_messages(OptionWords.of_names({name: name for name in ("goal", "questions", "sure", "aspects")})):
+        from .commands.ask import run_ask
+
+        run_ask(options, log, goal, questions, sure, aspects, seed)
+
+
+@app.command()
 def datasets(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A bundled data set.", show_default="list them all")

@@ -105,6 +105,9 @@ class Chain(Sliced):
         for name in self._PARTS:
             vars(self)[name] = filled(vars(self)[name], arrays, name)
 
+    def take_over(self, arrays: Arrays) -> None:
+        """Begin where a chain of nearly the same data was when `packed` gave this; default: at one's own start."""
+
     def run_slice(self) -> None:
         super().run_slice()
         if self.image_wanted or self.is_done:

@@ -80,6 +80,7 @@ class _Start(NamedTuple):
     states: list[Arrays]
     draws: list[Arrays] | None  # of each chain from number `first` on; None: there are none
     first: int  # earlier draws, which are in the posterior
+    is_of_other_data: bool = False  # whether the states are those of a fit to other data
 
 
 def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
@@ -125,6 +126,17 @@ def continued(model: "RunByChains", how: Run) -> dict[str, Any]:
     work = _Work(model, sampling, run, None, was.tempered)
     tree, attributes, chains = work.carry_out(draws, start, first_draws(model.posterior_, start.first))
     return attributes | {"_state_": work.continuation(chains, tree, was.digest, was.parameters)}
+
+
+def updated(model: "RunByChains", source: Any, how: Run) -> dict[str, Any]:
+    """A fit to a little more data than the last, whose chains begin where those of the last one ended."""
+    was = model._state_
+    run = was.run._replace(draws=how.draws, tune=how.tune, cores=how.cores, progressbar=how.progressbar, max_time=None)
+    start = _Start(_stored(was).states, None, 0, is_of_other_data=True)
+    work = _Work(model, model._sampling(source, run), run, None, was.tempered)
+    assert how.draws is not None
+    tree, attributes, chains = work.carry_out(how.draws, start)
+    return attributes | {"_state_": work.continuation(chains, tree, digest_of(source), was.parameters)}
 
 
 class _Work:
@@ -220,6 +232,9 @@ class _Work:
         if start is None:
             return chains
         for k, chain in enumerate(chains):
+            if start.is_of_other_data:
+                chain.take_over(start.states[k])
+                continue
             chain.restore(start.states[k])
             if start.first:
                 chain.skip(start.first)

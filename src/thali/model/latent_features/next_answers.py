@@ -1,16 +1,18 @@
 """What to ask next: methods of the models that are fitted to choices."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+from thali.errors import ArgumentError
+from thali.inference.chains import checked_run
+
+from ..base import Job, RunByChains
 
 if TYPE_CHECKING:
     import pandas
 
 
-class NextAnswers:
+class NextAnswers(RunByChains):
     """Methods of every latent-feature model of choices."""
-
-    _fitted: Callable[[], Any]
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -95,3 +97,55 @@ class NextAnswers:
         from .answers.next_question import next_sets_table
 
         return next_sets_table(self._fitted(), size, n, among, goal, random_seed)
+
+    def update(
+        self, new_data: Any, draws: int | None = None, cores: int | None = None, progressbar: bool = False
+    ) -> Self:
+        """Draw from the posterior after further comparisons, such as the next vote.
+
+        The chains go on from where they are, now with all comparisons: little has to be tuned, and after a few answers
+        nothing has to be found anew. The draws so far are replaced.
+
+        Parameters
+        ----------
+        new_data : PairedComparisons
+            Further comparisons of options that the model knows. Of the new and the old ones together it is forgotten
+            who made them, and in which order the options were shown.
+        draws : int, optional
+            States kept in each chain; None: as many as before. A tenth of it, and 20 at least, comes first and is
+            discarded.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+        progressbar : bool
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If parameters of the model were changed after the fit, or it has no draws.
+        DataError
+            If the new data have an option that the model does not know, or the model was fitted to other data than
+            paired comparisons.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains do not agree yet.
+        """
+        from thali.data.joined import with_more
+
+        from ..sampling import refuse_changed, updated
+
+        self._require_fitted()
+        if "_state_" not in vars(self):
+            raise ArgumentError("Only a fit that draws from the posterior can be updated; fit to all the data.")
+        refuse_changed(self)
+        data = with_more(self._state_.source, new_data)
+        kept = self._state_.draws if draws is None else draws
+        run = checked_run(kept, max(20, kept // 10), 1, None, cores, None, progressbar)
+        return self._carry_out(Job(lambda: updated(self, data, run), draws=kept, data=str(data)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.inference.arrays import Arrays
+from thali.inference.arrays import Arrays, filled, unpacked_streams
 from thali.inference.chains import Chain as AnyChain
 from thali.inference.chains import run_chains as run
 from thali.inference.seeds import streams
@@ -108,6 +108,14 @@ class Chain(AnyChain):
     def skip(self, draws: int) -> None:
         super().skip(draws)
         self.record = skipping(self.record, draws)
+
+    def take_over(self, arrays: Arrays) -> None:
+        self.rng = unpacked_streams(arrays["stream"])[0]
+        for name in ("ladder", "states", "tunings", "thin"):
+            vars(self)[name] = filled(vars(self)[name], arrays, name)
+        self.states.whole[:, SWEEPS] = 0  # then caches are filled from the state before the first sweep
+        self.caches = stack([self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta])
+        self.seen, self._counted = self.seen[:0], max(0, len(self._schedule) - 1)
 
     @property
     def draws(self) -> ChainDraws:

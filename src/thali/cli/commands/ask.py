@@ -1,0 +1,109 @@
+"""`thali ask`: an interview at the terminal."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from thali._labels import plural
+from thali.errors import DataError
+from thali.paired.interview import TIE, Interview, has_ended
+
+from ..boundary import notify
+from ..text import align
+
+KEYS = {"1": 0, "2": 1, "t": TIE, "u": "undo", "q": "quit"}
+SHOWN = 10  # options in the last table
+
+
+def run_ask(
+    file: Path, log: Path | None, goal: str, questions: int | None, sure: float, aspects: str, seed: int | None
+) -> None:
+    """Ask until the goal is reached or the person leaves, and print what is known.
+
+    Parameters
+    ----------
+    file : Path
+        One option a line.
+    log : Path or None
+        The answers; None: beside the file.
+    goal, questions, sure, seed
+        As of `thali.paired.adaptive`.
+    aspects : str
+        As of `EliminationByAspects`.
+
+    Raises
+    ------
+    ThaliError
+        If the options, the log or an argument cannot be used.
+    """
+    from thali._arguments import between, whole
+    from thali.model.latent_features.elimination import EliminationByAspects
+
+    sure = between("sure", sure, "the probability at which the interview ends")
+    questions = None if questions is None else whole("questions", questions, 1)
+    path = file.with_name(f"{file.stem}-answers.csv") if log is None else log
+    model = EliminationByAspects(int(aspects) if aspects.isdecimal() else aspects)
+    interview = Interview(_options(file), model, goal, path, seed)
+    if interview.answers:
+        notify(f"{plural(len(interview.answers), 'answer')} found in {path}; the interview goes on.")
+    notify("1 or 2: the one you choose; t: neither; u: take the last answer back; q: leave. Press Enter after it.")
+    try:
+        _ask_on(interview, questions, sure)
+    except (EOFError, KeyboardInterrupt):  # the terminal was closed, or Ctrl-C: nothing is lost
+        print()
+    _tell(interview, path)
+
+
+def _ask_on(interview: Interview, questions: int | None, sure: float) -> None:
+    """Ask until the end; an answer is in the log before the next question."""
+    while not has_ended(interview, questions, sure):
+        said = _answer(interview)
+        if said == "quit":
+            return
+        if said == "undo":
+            if not interview.undo():
+                print("There is no answer to take back.")
+            continue
+        if not interview.answers:
+            notify("thinking; the first time that takes some seconds.")
+        interview.answer(said)
+        print(f"   {interview.standing().sentence}")
+
+
+def _answer(interview: Interview) -> str:
+    """What was answered, in the words of `Interview`."""
+    first, second = interview.question
+    while True:
+        typed = input(f"\n{len(interview.answers) + 1}.  Which do you choose?   1  {first}   2  {second}   > ")
+        key: Any = KEYS.get(typed.strip().casefold())
+        if key in (0, 1):
+            return (first, second)[key]
+        if key is not None:
+            return key
+        print(f"{typed.strip()!r} is none of the keys: 1, 2, t (neither), u (take back), q (leave).")
+
+
+def _options(file: Path) -> list[str]:
+    """The lines of a text file that are not empty."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise DataError(f"{file} is no text in UTF-8; save the options as plain text, one a line.") from None
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _tell(interview: Interview, path: Path) -> None:
+    """What is known now, and where the answers are."""
+    if not interview.answers:
+        print("Nothing was answered.")
+        return
+    print(f"\n{interview.standing().sentence}")
+    table = interview.model.ranks().head(SHOWN)
+    rows = [("rank", "89% interval", "option")]
+    rows += [
+        (f"{row['rank']:.1f}", f"{row.rank_low:.0f} to {row.rank_high:.0f}", str(name))
+        for name, row in table.iterrows()
+    ]
+    print(align(rows, left={2}))
+    sys.stdout.flush()
+    notify(f"the answers are in {path}; the same command goes on, and thali fit {path} reads them.")
