@@ -25,7 +25,6 @@ from ..base import Job, Model, RunByChains
 from ..classifiers.classifier import Classifier
 from ..classifiers.input import column_name
 from ..classifiers.training_data import TrainingData
-from ..classifiers.weights import refuse_fractions
 from ..sampling import Sampling
 from .at_maximum import (
     as_given,
@@ -201,7 +200,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         cores: Any = None,
         random_seed: Any = None,
         random_state: Any = None,
-        progressbar: bool = False,
+        progressbar: bool = True,
         job: Any = None,
         max_time: float | None = None,
         prior: str = "laplace",
@@ -232,8 +231,6 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         prior = self._prior()
         run = self._run()
         self._position_of_reference()
-        if self.method == "holmes-held":
-            refuse_fractions(data.counts, self.method, ("polya-gamma", "laplace", "map"))
         self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
         if self.method == "map":
             return by_map(self, self._target(data, prior), prior.eta, self._size(len(data.row)))

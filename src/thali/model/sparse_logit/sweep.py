@@ -155,24 +155,26 @@ def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> 
 def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
     """The variables that make the likelihood of class k against the others Gaussian in its coefficients.
 
-    A row of weight c has a Polya-Gamma variable of shape c, or c latent variables.
+    A row of weight c has a Polya-Gamma variable of shape c, or as many latent variables as fit into c and a Polya-Gamma
+    variable for the rest.
     """
     for i in range(problem.codes.size):
         others = _log_of_others(state.linear, k, i, problem.classes)
         mean = state.linear[k, i] - others
         own = problem.codes[i] == k
         count = problem.counts[i]
-        if problem.kind == POLYA_GAMMA:
-            weight = polya_gamma_of_shape(rng, count, mean)
-            state.pull[i] = (0.5 * count if own else -0.5 * count) + weight * others
-        else:
-            weight = pull = 0.0
-            for _ in range(int(count)):
-                latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
-                precision = 1.0 / mixing_variance(rng, abs(latent - mean))
-                weight += precision
-                pull += precision * (latent + others)
-            state.pull[i] = pull
+        whole = 0 if problem.kind == POLYA_GAMMA else int(count)
+        weight = pull = 0.0
+        if count > whole:
+            rest = count - whole
+            weight = polya_gamma_of_shape(rng, rest, mean)
+            pull = (0.5 * rest if own else -0.5 * rest) + weight * others
+        for _ in range(whole):
+            latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
+            precision = 1.0 / mixing_variance(rng, abs(latent - mean))
+            weight += precision
+            pull += precision * (latent + others)
+        state.pull[i] = pull
         state.weights[i] = weight
 
 
