@@ -217,6 +217,39 @@ def test_the_whole_path(user, name, content, options):
             assert Path(sent.value.path()).stat().st_size > 500
 
 
+def test_an_interview(user, folder, start):
+    user.page.get_by_text("Begin an interview").click()
+    user.page.get_by_label("The options, one a line").fill("tea\ntea")
+    user.click("Begin")
+    user.sees("both 'tea'")
+    user.said.clear()  # the browser's console names the answer 400
+    user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\n\nbeer")
+    everywhere(user, "interview-begin")
+    user.click("Begin")
+    user.heading("Which do you choose?")
+    user.sees("Question 1.")
+    everywhere(user, "interview-first")
+    asked = user.page.locator(".choice").all_inner_texts()
+    user.page.keyboard.press("1")
+    user.sees("Question 2.")
+    everywhere(user, "interview")
+    user.page.locator(".choice").nth(1).click()
+    user.sees("Question 3.")
+    user.page.keyboard.press("Backspace")
+    user.sees("Question 2.")
+    user.page.keyboard.press("3")
+    user.sees("Question 3.")
+    (log,) = folder.glob("*/answers.csv")
+    rows = log.read_text().splitlines()
+    assert rows[1] == ",".join([*asked, asked[0]]) and rows[2].endswith(",tie") and len(rows) == 3
+    user.page.reload()
+    user.sees("Question 3.")
+    user.click("End, and look at the answers")
+    user.heading("What was read")
+    user.sees("2 comparisons (1 tie)")
+    user.look()
+
+
 def begin_long_fit(user, draws):
     user.click("Use celebrities")
     user.heading("What was read")

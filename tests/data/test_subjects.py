@@ -73,16 +73,16 @@ def test_choices_have_people_too():
     assert np.array_equal(th.Choices(frame.drop(columns="sex")).counts, data.counts)
 
 
-def test_covariates_of_trials_are_the_columns_that_describe_people():
+def test_people_of_trials_are_the_columns_that_describe_them():
     rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
     frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, 40], "sex": list("ffm")})
     read = th.PairedComparisons.from_trials
     assert list(read(frame, subject="who").people.columns) == ["age", "sex"]
-    assert read(frame, subject="who", covariates=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
-    for covariates, subject, wrong in (
+    assert read(frame, subject="who", people=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
+    for people, subject, wrong in (
         (["left"], "who", "'left' differs within a person"),
         (["minute"], "who", "There is no column 'minute'"),
-        (["age"], None, "no column says who answered; name it by `subject`"),
+        (["age"], None, "no column says who did; name it by `subject`"),
     ):
         with pytest.raises(DataError, match=wrong):
-            read(frame, subject=subject, covariates=covariates)
+            read(frame, subject=subject, people=people)

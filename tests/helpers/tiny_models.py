@@ -21,6 +21,16 @@ def _pairs():
     return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc")),)
 
 
+def _described_pairs():
+    """As many comparisons, of which it is known which option was first."""
+    frame = _pairs()[0].to_frame()
+    turned = np.arange(len(frame)) % 3 == 1
+    left, right = (frame[side].astype(str).to_numpy() for side in ("chosen", "rejected"))
+    trials = {"left": np.where(turned, right, left), "right": np.where(turned, left, right)}
+    trials |= {"winner": np.where(turned, "right", "left"), "count": frame["count"].to_numpy()}
+    return (th.PairedComparisons.from_trials(pd.DataFrame(trials), covariates=["order"], labels=list("abc")),)
+
+
 def _similarities():
     values = np.random.default_rng(3).random((4, 4))
     return (th.Similarities((values + values.T) / 2, labels=list("abcd")),)
@@ -107,6 +117,7 @@ def _first_rows(model):
 
 TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind a comma
     "elimination-by-aspects": Tiny(th.EliminationByAspects, _pairs, ask=_first_pair, run=_RUN),
+    "elimination-by-aspects, covariates": Tiny(th.EliminationByAspects, _described_pairs, ask=_first_pair, run=_RUN),
     "elimination-by-aspects, laplace": Tiny(
         lambda: th.EliminationByAspects("unique", method="laplace"),
         _pairs,

@@ -104,6 +104,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert not page.faults and 3 <= len(lines) <= 6
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
     size = SIZE_OF[TRIPLETS if name.endswith("triplets") else SPEC_OF[name].data[0]]
+    size += ", 1 covariate" if name.endswith("covariates") else ""
     told = [repr(model), size, str(model.verdict())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
     assert model.fitted_to_ == size

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import thali as th
@@ -64,6 +65,10 @@ def test_ties_may_come_with_an_update():
     [
         th.Choices.from_comparisons(FEW),
         th.PairedComparisons([[0, 1], [0, 0]], labels=["tea", "gin"]),
+        th.PairedComparisons.from_trials(
+            pd.DataFrame({"first": ["tea", "milk"], "second": ["milk", "tea"], "chosen": ["tea", "tea"]}),
+            covariates=["order"],
+        ),
     ],
 )
 def test_what_cannot_be_updated_is_refused(new, uncompiled):
@@ -72,6 +77,7 @@ def test_what_cannot_be_updated_is_refused(new, uncompiled):
     run = {"draws": 5, "tune": 5, "chains": 2, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects("unique").fit(FEW, **run)
     sentence = "the model is to be updated by Choices" if isinstance(new, th.Choices) else "does not know, 'gin'"
+    sentence = "with covariates cannot be updated" if getattr(new, "covariates", None) is not None else sentence
     with pytest.raises(DataError, match=sentence):
         model.update(new)
     assert model.fitted_to_ == str(FEW)

@@ -50,7 +50,7 @@ def data_options(kind: str) -> list[Option]:
     for spec in TYPED:
         if not kind or kind in spec.data:
             for option in spec.options:
-                if option.to == DATA and (not kind or option.is_for(kind)):
+                if option.to == DATA and option.type is not Path and (not kind or option.is_for(kind)):
                     found.setdefault(option.word, option)
     return list(found.values())
 

@@ -11,6 +11,7 @@ from thali.data.kinds import PAIRS
 
 from . import runs
 from .fields import FILE, TESTS_OF_DATA, Field, fields, kinds, model_options, models_for, shown_of_data
+from .interviews import GOALS, INTERVIEW, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
 from .studies import COMPARE, FIT, LOOK, READ, TEST, Studies, Study
@@ -31,8 +32,8 @@ _SHORT = {TEST: "Computing …", LOOK: "Looking at what was drawn so far …"}
 class Pages:
     """The pages of these studies, as fragments of HTML."""
 
-    def __init__(self, studies: Studies, children: Runs) -> None:
-        self._studies, self._runs = studies, children
+    def __init__(self, studies: Studies, children: Runs, interviews: Interviews) -> None:
+        self._studies, self._runs, self._interviews = studies, children, interviews
         loader = jinja2.FunctionLoader(lambda name: (files("thali.app") / "page" / name).read_text("utf-8"))
         self._templates = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -51,10 +52,12 @@ class Pages:
             | {"created": each.read("study")["created"][:16].replace("T", " ")}
             for each in self._studies.all()
         ]
-        return self._rendered("home.html", studies=studies, datasets=catalogue())
+        return self._rendered("home.html", studies=studies, datasets=catalogue(), goals=GOALS)
 
     def study(self, study: Study) -> str:
-        """A study: its data and the models for them, or how far the fit is, or what it found."""
+        """A study: an interview, or its data and the models for them, or how far the fit is, or what it found."""
+        if study.read(INTERVIEW):
+            return self._rendered("interview.html", study=study.name, **self._interviews.shown(study))
         state = self._runs.state(study, FIT)
         if state == runs.NEVER:
             return self.setup(study)
@@ -148,6 +151,8 @@ class Pages:
         return {"tests": tests, "test": state, "test_end": end, "tested": study.read(TEST).get("name", "")}
 
     def _state(self, study: Study) -> str:
+        if study.read(INTERVIEW):
+            return "an interview that is being held"
         state = self._runs.state(study, FIT)
         if state == runs.ENDED and ended(study, FIT)["message"]:
             return "not possible"

@@ -22,6 +22,7 @@ from thali.errors import ThaliError
 from . import runs
 from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for, said_of_data
 from .guard import LOCAL, Guard
+from .interviews import GOALS, INTERVIEW, Interviews
 from .pages import Pages, progress_of
 from .reading import nothing_read
 from .runs import Runs
@@ -45,7 +46,8 @@ class Server:
     def __init__(self, folder: Path, slots: int | None = None) -> None:
         self.studies = Studies(folder)
         self.runs = Runs(self.studies, slots)
-        self.pages = Pages(self.studies, self.runs)
+        self.interviews = Interviews()
+        self.pages = Pages(self.studies, self.runs, self.interviews)
         self._tickets = Tickets()
 
     # pages ----------------------------------------------------------------------------------------------------
@@ -135,6 +137,30 @@ class Server:
             message = runs.ended(study, READ)["message"] or "The table could not be read in time or in memory."
             study.write("reading", nothing_read(message))
         return _go(study)
+
+    # interviews -----------------------------------------------------------------------------------------------
+
+    async def interview(self, request: Request) -> Response:
+        """Begin an interview."""
+        form = await _form(request)
+        if form.get("goal") not in GOALS:
+            raise HTTPException(400)
+        return _go(self.interviews.begin(self.studies, form.get("options", ""), form["goal"]))
+
+    async def answer(self, request: Request) -> Response:
+        """An answer of an interview: the number of the question, and what was said."""
+        study, (number, _, said) = self._study(request), (await _form(request)).get("name", "").partition(" ")
+        if not number.isdecimal() or said not in ("first", "second", "tie", "undo") or not study.read(INTERVIEW):
+            raise HTTPException(400)
+        await asyncio.to_thread(self.interviews.answer, study, int(number), said)
+        return _go(study)
+
+    async def end(self, request: Request) -> Response:
+        """End an interview: its answers become the data of the study."""
+        study = self._study(request)
+        if not study.read(INTERVIEW) or not await asyncio.to_thread(self.interviews.end, study):
+            raise HTTPException(400)
+        return await self._read(study, {})
 
     # runs -----------------------------------------------------------------------------------------------------
 
@@ -316,7 +342,10 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route("/api/home", server.home),
         Route("/api/upload", server.upload, methods=["POST"]),
         Route("/api/dataset", server.dataset, methods=["POST"]),
+        Route("/api/interview", server.interview, methods=["POST"]),
         Route(one, server.study),
+        Route(one + "/answer", server.answer, methods=["POST"]),
+        Route(one + "/end", server.end, methods=["POST"]),
         Route(one + "/read", server.read, methods=["POST"]),
         Route(one + "/file/{word}", server.option_file, methods=["POST"]),
         Route(one + "/fit", server.fit, methods=["POST"]),

@@ -7,7 +7,9 @@ from thali.data.kinds import PAIRS
 from thali.model.options import COUNTED_TIES, OF_TABLES, SEED
 from thali.model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option
 
-_COLUMNS = tuple(each for each in OF_TABLES if each.name not in ("option", "rank", "unranked", "best", "worst"))
+_COLUMNS = tuple(
+    each for each in OF_TABLES if each.name not in ("option", "rank", "unranked", "best", "worst", "covariates")
+)
 _CHOSEN = Option("chosen", "The column of what was chosen.", to=DATA, default="recognised", metavar="COLUMN")
 READ = (*_COLUMNS, _CHOSEN)
 

@@ -132,11 +132,25 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
         said.append(f"{what} of {len(data.subjects):,} people{about}, whose answers a posterior takes for independent")
     if not pairs:
         return data, said, could_be
+    if (path := wanted.get("option_covariates")) is not None:
+        data = with_option_covariates(data, path)
+        said.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
     ties = wanted.get("ties")
     if data.n_ties and ties in _TIES:
         said.append(f"{plural(data.n_ties, 'tie')} {_TIES[ties]}")
         data = data.without_ties(ties)
     return data, said, could_be
+
+
+def with_option_covariates(data: Any, path: Path) -> Any:
+    """The comparisons with the covariates of options in a table whose first column holds the labels."""
+    from thali.reading.table import in_file, read_table
+
+    frame = read_table(path)
+    with in_file(str(path)):
+        if frame.shape[1] < 2:
+            raise DataError("A table of covariates of options has their labels in its first column, and one more.")
+        return data.with_option_covariates(frame.set_index(frame.columns[0]))
 
 
 def reading_of(found: Found, kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
@@ -162,7 +176,8 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
             Clause(f" by {spec.name}; leave out ", Argument("model")),
             ".",
         )
-    if wanted:
-        name = Argument(next(iter(wanted)))
+    of_table = [name for name in wanted if name != "option_covariates"]
+    if of_table:
+        name = Argument(of_table[0])
         raise DataError(name, f" is about a file, and {record.name} is a bundled data set; leave it out.")
     return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

@@ -19,6 +19,7 @@ from thali.model.options import (
     LOSSES,
     OF_TABLES,
     OF_TRIPLETS,
+    OPTION_COVARIATES,
     REJECTED,
     RESULT,
     SECOND,
@@ -60,7 +61,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in (*OF_TABLES, *OF_TRIPLETS)),
+    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_TRIPLETS)),
 )
 
 LEADERBOARD = (

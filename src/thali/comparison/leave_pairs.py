@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 _MAX_NAMED = 5
 
 
+class LeftCells(NamedTuple):
+    """The comparisons of a pair that was left out, by their covariates."""
+
+    values: dict[str, np.ndarray]  # by the name of a covariate of comparisons
+    counts: np.ndarray  # (cells, outcomes)
+
+
 class LeftPair(NamedTuple):
     """A pair that was left out."""
 
@@ -25,6 +32,7 @@ class LeftPair(NamedTuple):
     wins: float  # how often the first was chosen, and the second
     losses: float
     tied: float | None  # how often neither was; None: there are no ties in the data
+    cells: LeftCells | None = None  # None: there are no covariates of comparisons
 
 
 class Pairs(Splitter):
@@ -54,7 +62,18 @@ class Pairs(Splitter):
 
     def test(self, part: int) -> LeftPair:
         tied = float(self.data.tied[part]) if self.data.n_ties else None
-        return LeftPair(self.options(part), float(self.data.wins[part]), float(self.data.losses[part]), tied)
+        wins, losses = float(self.data.wins[part]), float(self.data.losses[part])
+        return LeftPair(self.options(part), wins, losses, tied, self._cells(part, tied is not None))
+
+    def _cells(self, part: int, ties: bool) -> LeftCells | None:
+        """The cells of a pair."""
+        own = self.data.covariates
+        if own is None or own.is_of_options.all():
+            return None
+        rows = own.pair == part
+        sides = (own.wins, own.tied, own.losses) if ties else (own.wins, own.losses)
+        values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
+        return LeftCells(values, np.column_stack([each[rows] for each in sides]))
 
     def units(self, part: int) -> np.ndarray:
         return np.array([part])

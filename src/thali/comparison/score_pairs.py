@@ -10,8 +10,9 @@ from thali.model.latent_features.answers.binomial import log_binomial
 from thali.model.latent_features.answers.predict import pair_draws
 from thali.model.latent_features.answers.ties import log_multinomial, outcomes
 
+from .leave_pairs import LeftCells
 from .scorer import BASE, Scorer
-from .scores import Score, point_score, score, tied_score
+from .scores import Score, cell_score, point_score, score, tied_score
 from .table import Scores
 
 EMP = "EMP"  # the observed proportions, the best that any prediction could do
@@ -31,19 +32,21 @@ class BinomialScorer(Scorer):
     after: ClassVar[tuple[str, ...]] = (EMP,)
 
     def score(self, model: Any, test: Any) -> dict[Any, Any]:
-        pair, wins, losses, tied = test
+        pair, wins, losses, tied, cells = test
         posterior = getattr(model, "posterior_", None)
+        if cells is not None:
+            return asdict(cell_score(cells.counts, _of_cells(model, posterior, pair, cells)))
         if tied is not None:
             if posterior is None:
                 at = model.predict_outcomes([pair]).iloc[0]
                 draws = np.broadcast_to([at["p_a"], at["p_tie"], at["p_b"]], (1, 4, 3))
             else:
-                p, nu = pair_draws(posterior, pair), posterior["posterior"].dataset["tie"].values
+                p, nu = pair_draws(posterior, pair)[..., 0], posterior["posterior"].dataset["tie"].values
                 draws = outcomes(p, 1.0 - p, nu)
             return asdict(tied_score(np.array([wins, tied, losses]), draws))
         if posterior is None:  # of an estimate, such as that of maximum likelihood
             return asdict(point_score(wins, losses, float(model.predict_proba([pair])[0])))
-        return asdict(score(wins, losses, pair_draws(posterior, pair)))
+        return asdict(score(wins, losses, pair_draws(posterior, pair)[..., 0]))
 
     def frames(self, found: Scores) -> dict[str, Any]:
         data = found.splitter.data
@@ -101,3 +104,21 @@ class BinomialScorer(Scorer):
             for row in of_best.head(_WORST).itertuples()
         ]
         return [f"Worst predicted by {best}: {'; '.join(named)}."]
+
+
+def _of_cells(model: Any, posterior: Any, pair: tuple[str, str], cells: LeftCells) -> np.ndarray:
+    """Probabilities of the outcomes of a pair for the covariates of its cells (chain, draw, cells, outcomes)."""
+    known, count = getattr(model, "covariates_", ()), len(cells.counts)
+    given = {name: values for name, values in cells.values.items() if name in known}
+    if posterior is not None:
+        p = pair_draws(posterior, pair, given, count)
+        if cells.counts.shape[1] == 2:
+            return np.stack([p, 1.0 - p], axis=-1)
+        return outcomes(p, 1.0 - p, posterior["posterior"].dataset["tie"].values[..., None])
+    arguments = {"covariates": given} if given else {}
+    if cells.counts.shape[1] == 2:
+        p = np.asarray(model.predict_proba([pair] * count, **arguments))
+        found = np.stack([p, 1.0 - p], axis=-1)
+    else:
+        found = model.predict_outcomes([pair] * count, **arguments)[["p_a", "p_tie", "p_b"]].to_numpy()
+    return np.broadcast_to(found, (1, 4, *found.shape))  # as many equal draws as an error can be computed of

@@ -113,6 +113,49 @@ def tied_score(counts: np.ndarray, draws: np.ndarray) -> Score:
         )
 
 
+def cell_score(counts: np.ndarray, draws: np.ndarray) -> Score:
+    r"""Score draws of the probabilities of outcomes that depend on covariates: of a pair's cells c with outcomes o
+
+    .. math::
+        \text{nll} = -\ln \binom{n}{x} - \sum_{c, o} x_{co} \ln \bar p_{co}
+
+    and log_pred likewise. The coefficient is that of the pair as a whole, so that models with covariates, without, and
+    the observed proportions of the pair have scores that can be compared.
+
+    Parameters
+    ----------
+    counts : array (cells, outcomes)
+        Times the first option was chosen, neither was (where a tie is an outcome), and the second was.
+    draws : array (chain, draw, cells, outcomes)
+        Of the probabilities of these outcomes.
+
+    Returns
+    -------
+    Score
+        `predicted` is the mean probability over the comparisons of the pair that the first option is chosen.
+    """
+    from scipy.special import gammaln, xlogy
+
+    whole, of_cells = counts.sum(axis=0), counts.sum(axis=1)
+    coefficient = float(gammaln(whole.sum() + 1.0) - gammaln(whole + 1.0).sum())
+    mean, predicted = draws.mean(axis=(0, 1)), draws[..., 0] @ (of_cells / of_cells.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = np.where(counts > 0, counts / mean, 0.0)
+        logs = coefficient + xlogy(counts, draws).sum(axis=(2, 3))
+        top = float(np.max(logs))
+        likelihood = np.exp(logs - top) if np.isfinite(top) else np.zeros_like(logs)
+        average = float(np.mean(likelihood))
+        return Score(
+            predicted=float(predicted.mean()),
+            predicted_mcse=mcse(predicted),
+            nll=-coefficient - float(xlogy(counts, mean).sum()),
+            nll_mcse=mcse((draws * slopes).sum(axis=(2, 3))),
+            log_pred=top + float(np.log(average)),
+            log_pred_mcse=mcse(likelihood) / average if average else np.nan,
+            r_hat=r_hat(predicted),
+        )
+
+
 def point_score(wins: float, losses: float, p: float) -> Score:
     """The score of a single probability, which has no Monte Carlo error."""
     return score(wins, losses, np.full((1, 4), p))  # as many equal draws as an error can be computed of

@@ -94,6 +94,14 @@ class Answers(Frozen):
         arrays = (array[order] for array in (subject, pair.astype(np.int32), *sums))
         return self._made_of(self.subjects, self.people, *arrays)
 
+    def merged(self, place: np.ndarray) -> "Answers":
+        """The same where several pairs (or cells) become one, by their new places."""
+        width = int(place.max()) + 1
+        keys, row = np.unique(self.subject.astype(np.int64) * width + place[self.pair], return_inverse=True)
+        sums = [np.bincount(row, each, len(keys)) for each in (self.wins, self.losses, self.tied)]
+        arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
+        return self._made_of(self.subjects, self.people, *arrays, *sums)
+
     def of_subjects(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
         """The answers of some people, by their places, and the pairs that these compared, which have new numbers."""
         rows = np.isin(self.subject, members)

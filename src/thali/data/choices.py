@@ -185,7 +185,7 @@ class Choices(ChoiceRows):
             who = Who(self.respondents, self.respondent, self.people)
             pair, is_first = self.choice // 2, self.choice % 2 == 0
             answers = Answers.of_rows(who, pair, is_first, self.times, 0.0 * self.times)
-        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, answers)
+        return PairedComparisons._made_of(self.labels, *arrays, np.zeros(len(first)), None, answers, None)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns choice_id, alternative, chosen, count, and respondent if they are told apart.

@@ -18,6 +18,8 @@ def with_more(old: Any, new: Any) -> PairedComparisons:
                 f"Paired comparisons can be updated by further ones; the model is {which} {type(each).__name__}. Fit to"
                 " all the data."
             )
+    if old.covariates is not None or new.covariates is not None:
+        raise DataError("Comparisons with covariates cannot be updated by further ones; fit to all the data.")
     unknown = [label for label in new.labels if label not in set(old.labels)]
     if unknown:
         raise DataError(

@@ -188,6 +188,8 @@ class PairRows(PairShapes):
     def by_subject(self) -> dict[str, Self]:
         """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
 
+        Covariates are left out.
+
         Raises
         ------
         DataError
@@ -201,7 +203,7 @@ class PairRows(PairShapes):
                 pair = answers.pair[begin:end]
                 each = answers.wins, answers.losses, answers.tied
                 sums = [array[begin:end].copy() for array in each]
-                found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None, None)
+                found[name] = self._made_of(self.labels, self.first[pair], self.second[pair], *sums, None, None, None)
         return found
 
     def by_order(self) -> tuple[Self, Self]:
@@ -235,7 +237,8 @@ class PairRows(PairShapes):
         found = []
         for each in (self.forward, np.array([self.wins, self.losses, self.tied]) - self.forward):
             there = each.sum(axis=0) > 0.0
-            found.append(self._made_of(self.labels, self.first[there], self.second[there], *each[:, there], None, None))
+            sides = self.first[there], self.second[there]
+            found.append(self._made_of(self.labels, *sides, *each[:, there], None, None, None))
         return found[0], found[1]
 
     def by_group(self, column: str) -> dict[str, Self]:
@@ -271,7 +274,8 @@ class PairRows(PairShapes):
         """The comparisons of some people, by their places, with all options."""
         answers, pairs = self._known_answers().of_subjects(members)
         sums = [np.bincount(answers.pair, each, len(pairs)) for each in (answers.wins, answers.losses, answers.tied)]
-        return self._made_of(self.labels, self.first[pairs], self.second[pairs], *sums, None, answers)
+        covariates = None if self.covariates is None else self.covariates.of_subjects(members, pairs)
+        return self._made_of(self.labels, self.first[pairs], self.second[pairs], *sums, None, answers, covariates)
 
     def to_frame(self) -> "pd.DataFrame":
         """A long table with columns chosen, rejected, count and, if there are any, ties, which `from_frame` reads back.

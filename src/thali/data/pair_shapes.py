@@ -10,6 +10,7 @@ from thali.errors import DataError
 
 from .answers import Answers
 from .columns import column
+from .covariates import Covariates
 from .frames import as_frame
 from .frozen import Frozen
 from .suspicious import alike_labels, totals_for_options, warn_of
@@ -32,6 +33,7 @@ class PairShapes(Frozen):
     tied: np.ndarray
     forward: np.ndarray | None
     answers: Answers | None
+    covariates: Covariates | None
     _whole: bool
 
     def _fill(self, labels: tuple[str, ...], *cells: Any) -> Self:
@@ -49,6 +51,7 @@ class PairShapes(Frozen):
         count: str | None = None,
         covariates: Sequence[str] | None = None,
         *,
+        people: Sequence[str] | None = None,
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
@@ -71,6 +74,10 @@ class PairShapes(Frozen):
         count : str, optional
             Column with the number of such trials. None: recognised, else each row is one.
         covariates : list of str, optional
+            Columns that describe the trial, for the first option over the second: the difference of two lengths, the
+            judge. Numbers stay as they are, and of any other column each category but the first becomes an indicator
+            (``judge=B``). "order", unless a column bears that name, is 1 in every row: being first.
+        people : list of str, optional
             Which columns describe the people, and become `people`. None: all that are constant within everybody.
         coding : mapping, optional
             What the values of `chosen` mean: {value: "first", "second" or "tie"}.
@@ -85,8 +92,8 @@ class PairShapes(Frozen):
         Raises
         ------
         DataError
-            If a column is lacking, a cell of `chosen` means nothing, or a covariate differs within a person, or as
-            `from_frame`.
+            If a column is lacking, a cell of `chosen` means nothing, a covariate is constant or has gaps, a column of
+            people differs within a person, or as `from_frame`.
 
         Examples
         --------
@@ -96,18 +103,18 @@ class PairShapes(Frozen):
         PairedComparisons(2 options, 1 pair, 3 comparisons (1 tie), 2 subjects, 1 component)
         """
         given = {"first": first, "second": second, "chosen": chosen, "subject": subject, "count": count}
-        if covariates is None:
-            return cls._of_trials(frame, given, False, coding, labels, weights)[0]
+        if people is None:
+            return cls._of_trials(frame, given, False, coding, labels, weights, covariates)[0]
         frame = as_frame(frame)
-        for name in covariates:
+        for name in people:
             column(frame, name)
         used = trial_columns(frame, given, False).used
-        kept = [name for name in frame.columns if name in used or name in covariates]
-        data = cls._of_trials(frame.loc[:, kept], given, False, coding, labels, weights)[0]
+        kept = [name for name in frame.columns if name in used or name in people or name in (covariates or ())]
+        data = cls._of_trials(frame.loc[:, kept], given, False, coding, labels, weights, covariates)[0]
         if data.answers is None:
-            raise DataError("Covariates describe people, but no column says who answered; name it by `subject`.")
+            raise DataError("`people` describe who answered, and no column says who did; name it by `subject`.")
         described = [] if data.answers.people is None else list(data.answers.people.columns)
-        if differing := [name for name in covariates if name not in described]:
+        if differing := [name for name in people if name not in described]:
             raise DataError(f"{shorten(differing)} differs within a person, and so does not describe people.")
         return data
 
@@ -120,6 +127,7 @@ class PairShapes(Frozen):
         result: str | None = None,
         subject: str | None = None,
         count: str | None = None,
+        covariates: Sequence[str] | None = None,
         *,
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
@@ -137,8 +145,8 @@ class PairShapes(Frozen):
         result : str, optional
             Column that holds H, D, A; 1, X, 2; 1, 0, -1; 1, 0.5, 0; or the label of the winner. None: recognised by its
             name (result, FTR, outcome), else the goals or scores of either side in two columns.
-        subject, count, coding, labels, weights
-            As in `from_trials`.
+        subject, count, covariates, coding, labels, weights
+            As in `from_trials`; the first of two is the side at home.
 
         Returns
         -------
@@ -159,7 +167,7 @@ class PairShapes(Frozen):
         (array([1.]), array([0.]), array([1.]))
         """
         given = {"first": home, "second": away, "chosen": result, "subject": subject, "count": count}
-        return cls._of_trials(frame, given, True, coding, labels, weights)[0]
+        return cls._of_trials(frame, given, True, coding, labels, weights, covariates)[0]
 
     @classmethod
     def _of_trials(
@@ -170,10 +178,12 @@ class PairShapes(Frozen):
         coding: Mapping[Any, str] | None = None,
         labels: Iterable[Any] | None = None,
         weights: bool = False,
+        covariates: Sequence[str] | None = None,
     ) -> tuple[Self, str]:
         """The comparisons in trials or games, and how they were read."""
         frame = as_frame(frame)
-        return cls._of_outcomes(outcomes_of_trials(frame, trial_columns(frame, given, game), coding, labels, weights))
+        columns = trial_columns(frame, given, game)
+        return cls._of_outcomes(outcomes_of_trials(frame, columns, coding, labels, weights, covariates))
 
     @classmethod
     def from_wide(
@@ -248,6 +258,6 @@ class PairShapes(Frozen):
     @classmethod
     def _of_outcomes(cls, found: Outcomes) -> tuple[Self, str]:
         cells = found.winner, found.loser, found.counts, found.tied
-        data = cls.__new__(cls)._fill(found.labels, *cells, found.who, found.in_order)
+        data = cls.__new__(cls)._fill(found.labels, *cells, found.who, found.in_order, found.covariates)
         warn_of(alike_labels(data.labels), totals_for_options(data.labels))
         return data, found.how

@@ -1,31 +1,28 @@
 """Paired comparisons: how often each option was chosen over each other one."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from thali._arguments import one_of
 from thali._described import Facts
-from thali._labels import as_label, checked_labels, plural, short_number, shorten, suggest
+from thali._labels import plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
 from .answers import Answers, Who
 from .columns import added_up, square_cells
 from .connectivity import disconnected, group_numbers
-from .pair_rows import PairRows
+from .covariates import Columns, Covariates
+from .pair_parts import PairParts
 from .people import column_facts
 from .suspicious import alike_labels, percentages, warn_of
-from .ties import tie_cells, ties_unknown
-
-if TYPE_CHECKING:
-    pass
+from .ties import tie_cells
 
 MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
 
-class PairedComparisons(PairRows):
+class PairedComparisons(PairParts):
     r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
 
     .. math::
@@ -63,6 +60,9 @@ class PairedComparisons(PairRows):
         home; in the others the second was. None: the data do not say.
     answers : Answers or None
         The same counts by person, if the data say who answered.
+    covariates : Covariates or None
+        The same counts by what else is known of comparisons or options: position, judge, length (`from_trials`,
+        `with_order`, `with_option_covariates`).
 
     Raises
     ------
@@ -83,7 +83,7 @@ class PairedComparisons(PairRows):
     array([7., 9., 6.])
     """
 
-    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers")
+    _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates")
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -93,6 +93,7 @@ class PairedComparisons(PairRows):
     tied: np.ndarray
     forward: np.ndarray | None
     answers: Answers | None
+    covariates: Covariates | None
 
     def __init__(
         self, counts: Any, labels: Iterable[Any] | None = None, ties: Any = None, *, weights: bool = False
@@ -116,10 +117,12 @@ class PairedComparisons(PairRows):
         tied: np.ndarray | None = None,
         who: Who | None = None,
         in_order: np.ndarray | None = None,
+        described: Columns | None = None,
     ) -> "PairedComparisons":
         """Add up rows of counts and ties, check that something was compared, and freeze.
 
-        `in_order`: whether the winner of each row, or the first of its tie, was shown first.
+        `in_order`: whether the winner of each row, or the first of its tie, was shown first. `described`: covariates of
+        the rows, for what was shown first.
         """
         n = len(labels)
         if n < 2:
@@ -129,20 +132,25 @@ class PairedComparisons(PairRows):
         if not len(found[0]):
             raise DataError(f"There is not a single comparison among the {n:,} options; every count is 0.")
         if who is None and in_order is None:
-            return self._freeze(labels, *found, None, None)
+            return self._freeze(labels, *found, None, None, None)
         there = counts + tied > 0
         winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
         pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
-        won, forward, answers = winner < loser, None, None
+        won, forward, answers, covariates = winner < loser, None, None, None
+        who = None if who is None else who.of_rows(there)
         if in_order is not None:
             is_forward = in_order[there] == won
             of_pairs = [
                 np.bincount(pair, each * is_forward, len(found[0])) for each in (counts * won, counts * ~won, tied)
             ]
             forward = np.array(of_pairs)
+            if described is not None:
+                x = np.where(is_forward[:, None], described.values[there], -described.values[there])
+                rows = Columns(described.names, x)
+                covariates = Covariates.of_rows(rows, n, pair, won, counts, tied, who)
         if who is not None:
-            answers = Answers.of_rows(who.of_rows(there), pair, won, counts, tied)
-        return self._freeze(labels, *found, forward, answers)
+            answers = Answers.of_rows(who, pair, won, counts, tied)
+        return self._freeze(labels, *found, forward, answers, covariates)
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")
@@ -150,8 +158,8 @@ class PairedComparisons(PairRows):
             total = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
             total += f" ({plural(self.n_ties, 'tie')})"
-        people = f", {self.answers}" if self.answers is not None else ""
-        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{people}"
+        known = "".join(f", {each}" for each in (self.answers, self.covariates) if each is not None)
+        return f"{plural(self.n_options, 'option')}, {plural(self.n_pairs, 'pair')}, {total}{known}"
 
     def __repr__(self) -> str:
         return f"PairedComparisons({self}, {plural(len(self.components()), 'component')})"
@@ -159,7 +167,8 @@ class PairedComparisons(PairRows):
     def _details(self) -> Facts:
         people = column_facts(self.people)
         order = () if self.forward is None else (("order", "which option was first is known"),)
-        return ("options", self.labels), ("components", str(len(self.components()))), *order, *people
+        described = () if self.covariates is None else (("covariates", self.covariates.names),)
+        return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
 
     @property
     def n_options(self) -> int:
@@ -251,148 +260,3 @@ class PairedComparisons(PairRows):
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
         if message := disconnected(self.components(), self.never_compared):
             warn(DataWarning(message))
-
-    def subset(self, labels: Iterable[Any]) -> "PairedComparisons":
-        """The comparisons among some of the options, which take the order given.
-
-        Parameters
-        ----------
-        labels : sequence of str
-            At least two different labels.
-
-        Returns
-        -------
-        PairedComparisons
-
-        Raises
-        ------
-        DataError
-            If a label is unknown or given twice, or no comparison is left.
-
-        Examples
-        --------
-        >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
-        >>> data.subset(["milk", "tea"]).counts
-        array([[0, 1],
-               [9, 0]])
-        """
-        names = checked_labels(labels, "The labels of a subset")
-        place = np.full(self.n_options, -1)
-        place[self._positions(names)] = np.arange(len(names))
-        kept = (place[self.first] >= 0) & (place[self.second] >= 0)
-        first, second = place[self.first[kept]], place[self.second[kept]]
-        winner, loser = np.concatenate([first, second]), np.concatenate([second, first])
-        counts = np.concatenate([self.wins[kept], self.losses[kept]])
-        tied = np.concatenate([self.tied[kept], 0.0 * self.tied[kept]])
-        found = PairedComparisons.__new__(PairedComparisons)._fill(names, winner, loser, counts, tied)
-        a, b = place[self.first], place[self.second]
-        key = np.minimum(a, b) * len(names) + np.maximum(a, b)
-        new, turned = np.searchsorted(found.first * len(names) + found.second, key), a > b
-        forward = None
-        if self.forward is not None:
-            backward = np.array([self.losses, self.wins, self.tied]) - self.forward[[1, 0, 2]]
-            forward = np.empty((3, found.n_pairs))
-            forward[:, new[kept]] = np.where(turned, backward, self.forward)[:, kept]
-        answers = None if self.answers is None else self.answers.of_pairs(kept, new, turned)
-        return found._with(forward, answers)
-
-    def _with(self, forward: np.ndarray | None, answers: Answers | None) -> "PairedComparisons":
-        """The same counts with how many of them are in which order, and who gave them."""
-        return self._made_of(*(getattr(self, name) for name in self._FIELDS[:-2]), forward, answers)
-
-    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None) -> "PairedComparisons":
-        """The same options and pairs with other counts, of which neither persons nor orders are known; None: no tie."""
-        tied = np.zeros(self.n_pairs) if tied is None else tied
-        return self._made_of(self.labels, self.first, self.second, wins, losses, tied, None, None)
-
-    def without_ties(self, how: str) -> "PairedComparisons":
-        """The same comparisons for whatever knows choices alone.
-
-        Parameters
-        ----------
-        how : {"half", "drop"}
-            A tie counts half a choice of either option, or nothing; a pair with ties alone then is not compared.
-
-        Returns
-        -------
-        PairedComparisons
-            With fractional counts, if there was an odd number of ties of some pair and they count half.
-
-        Raises
-        ------
-        ArgumentError
-            If `how` is another word.
-        DataError
-            If all comparisons are ties and are left out.
-
-        Examples
-        --------
-        >>> data = PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"], ties=[[0, 1], [1, 0]])
-        >>> data
-        PairedComparisons(2 options, 1 pair, 5 comparisons (1 tie), 1 component)
-        >>> data.without_ties("half").wins, data.without_ties("drop").wins
-        (array([3.5]), array([3.]))
-        """
-        share = 0.5 if one_of("how", how, ("half", "drop")) == "half" else 0.0
-        found = self.with_counts(self.wins + share * self.tied, self.losses + share * self.tied)
-        forward = None
-        if self.forward is not None:
-            wins, losses, tied = self.forward
-            forward = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
-        found = found._with(forward, None if self.answers is None else self.answers.without_ties(share))
-        left = found.wins + found.losses > 0
-        if not left.any():
-            raise DataError(f"All {plural(self.n_ties, 'comparison')} are ties; without them nothing would be left.")
-        return found if left.all() else found._only(left)
-
-    def _only(self, kept: np.ndarray) -> "PairedComparisons":
-        """The same options with some of the pairs."""
-        arrays = (array[kept] for array in (self.first, self.second, self.wins, self.losses, self.tied))
-        place = np.cumsum(kept) - 1
-        forward = None if self.forward is None else self.forward[:, kept]
-        answers = None if self.answers is None else self.answers.of_pairs(kept, place, np.zeros(len(kept), bool))
-        return self._made_of(self.labels, *arrays, forward, answers)
-
-    def refuse_ties(self) -> None:
-        """Raise the `DataError` of whatever knows choices alone, if there are ties."""
-        if self.tied.any():
-            raise ties_unknown(self.n_ties, self.n_comparisons)
-
-    def without_pair(self, a: Any, b: Any) -> "PairedComparisons":
-        """The same options without the comparisons of one pair, as leave-one-pair-out needs.
-
-        Parameters
-        ----------
-        a, b : str
-            Two labels, in either order.
-
-        Returns
-        -------
-        PairedComparisons
-
-        Raises
-        ------
-        DataError
-            If a label is unknown, the two were never compared, or no other comparison is left.
-
-        Examples
-        --------
-        >>> data = PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
-        >>> data.without_pair("milk", "tea")
-        PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)
-        """
-        low, high = sorted(self._positions([as_label(a), as_label(b)]))
-        kept = (self.first != low) | (self.second != high)
-        if kept.all():
-            raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared: nothing to leave out.")
-        if not kept.any():
-            raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared: nothing would be left.")
-        return self._only(kept)
-
-    def _positions(self, names: Iterable[str]) -> list[int]:
-        place = {label: k for k, label in enumerate(self.labels)}
-        for name in names:
-            if name not in place:
-                near = suggest(name, self.labels) or f" The options are {shorten(self.labels)}."
-                raise DataError(f"There is no option {name!r}.{near}")
-        return [place[name] for name in names]

@@ -1,6 +1,6 @@
 """Comparisons in rows that name both options and say which was chosen, or who won."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from .column_names import (
     plain,
 )
 from .columns import column, encode, stood_for
+from .covariates import Columns, covariate_columns
 from .side_columns import Sides, side_columns
 from .verdicts import FIRST, SECOND, TIE, Verdicts, decoded
 
@@ -78,6 +79,7 @@ class Outcomes(NamedTuple):
     who: Who | None
     in_order: np.ndarray | None  # whether the winner, or the first of a tie, was shown first; None: not known
     how: str  # they were read, in words
+    covariates: Columns | None = None  # of the rows, for what was shown first
 
 
 def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
@@ -252,6 +254,7 @@ def outcomes_of_trials(
     coding: Mapping[Any, str] | None,
     labels: Any,
     weights: bool,
+    covariates: Sequence[str] | None = None,
 ) -> Outcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
@@ -271,7 +274,12 @@ def outcomes_of_trials(
     tied = np.where(outcome == TIE, times, 0.0)
     how = _in_words(columns, verdicts, _how_many(frame.loc[~kept], columns.count))
     who = who_answered(rows, columns.subject, columns.used)
-    return Outcomes(names, winner, loser, times - tied, tied, who, won, how)
+    described = None
+    if covariates is not None:
+        taken = (columns.first, columns.second, *columns.verdict, columns.count)
+        described = covariate_columns(rows, covariates, True, [name for name in taken if name is not None])
+        how += f", covariates {shorten(described.names, 12)}"
+    return Outcomes(names, winner, loser, times - tied, tied, who, won, how, described)
 
 
 def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None) -> Verdicts:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from thali._arguments import between, positive, seed_number, several_whole, share, whole
 
-from .spec import CELL, COUNTS, CUTS, DATA, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
+from .spec import CELL, COUNTS, CUTS, DATA, EACH, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
 
 _COUNT = partial(whole, least=1)
 
@@ -151,6 +151,24 @@ UNRANKED = Option(
 )
 BEST = _COLUMN.but(name="best", help="Of best-worst choices: the column of the best.")
 WORST = _COLUMN.but(name="worst", help="Of best-worst choices: the column of the worst.")
+COVARIATES = Option(
+    "covariates",
+    "Of trials or games: a column that describes the comparison for the first option over the second, such as the"
+    " difference of two lengths, or the judge; order: being first, or at home. May be given several times.",
+    EACH,
+    DATA,
+    typed="covariate",
+    default="none",
+    metavar="COLUMN",
+)
+OPTION_COVARIATES = Option(
+    "option_covariates",
+    "A table of the options, with their labels in its first column and a covariate in each other, on which worths"
+    " depend; with --aspects unique.",
+    Path,
+    DATA,
+    metavar="FILE",
+)
 OF_TABLES = (
     SUBJECT,
     FIRST,
@@ -167,6 +185,7 @@ OF_TABLES = (
     UNRANKED,
     BEST,
     WORST,
+    COVARIATES,
 )
 OF_TRIPLETS = (
     Option(

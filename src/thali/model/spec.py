@@ -21,6 +21,7 @@ PAIRS = "pairs"  # NAME=VALUE, several of them
 LISTS = "lists"  # NAME=A,B,..., several of them
 CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
+EACH = "each"  # a text, several of them
 CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 
 
@@ -78,7 +79,7 @@ class Option:
     @property
     def several(self) -> bool:
         """Whether it may be typed several times."""
-        return self.type in (PAIRS, LISTS, CUTS, CONTRASTS)
+        return self.type in (PAIRS, LISTS, CUTS, EACH, CONTRASTS)
 
     def but(self, **changes: Any) -> "Option":
         """The same option with some things different."""

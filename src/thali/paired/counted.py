@@ -15,12 +15,12 @@ from thali.errors import DataError
 def as_pairs(data: Any, ties: bool = False) -> PairedComparisons:
     """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column).
 
-    `ties`: those with ties are welcome.
+    `ties`: those with ties are welcome. Covariates are left out.
     """
     if isinstance(data, PairedComparisons):
         if not ties:
             data.refuse_ties()
-        return data
+        return data.with_covariates(())
     if isinstance(data, Choices):
         if not data.is_paired:
             wide = data.sets[int(data.sizes.argmax())]
@@ -58,6 +58,21 @@ def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
     if isinstance(data, tuple | list) and len(data) == 2:
         return as_groups(data, "two orders of presentation", ties)
     return list(as_pairs(of_frame(data) if hasattr(data, "columns") else data, ties).by_order())
+
+
+def with_order(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
+    """All comparisons with the covariate "order", from those in which the earlier option was first, and the others."""
+    rows = [
+        (first, second, counts, tied, was_first)
+        for each, was_first in ((forward, True), (backward, False))
+        for first, second, counts, tied, was_first in (
+            (each.first, each.second, each.wins, each.tied, np.full(each.n_pairs, was_first)),
+            (each.second, each.first, each.losses, 0.0 * each.tied, np.full(each.n_pairs, not was_first)),
+        )
+    ]
+    winner, loser, counts, tied, in_order = (np.concatenate(column) for column in zip(*rows, strict=True))
+    data = PairedComparisons.__new__(PairedComparisons)
+    return data._fill(forward.labels, winner, loser, counts, tied, None, in_order).with_order()
 
 
 def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparisons]:

@@ -9,15 +9,14 @@ from thali._printed import Printed
 from thali.data.ties import ties_unknown
 from thali.errors import DataError, InPython, Message
 from thali.inference.warn import warn
+from thali.model.elimination_ml.covariates import INFINITE
 from thali.model.elimination_ml.estimates import Estimates
-from thali.model.elimination_ml.fit import STARTS, checked_aspects, estimate, vanishing
+from thali.model.elimination_ml.fit import at_maximum, checked_aspects, estimate, vanishing
 from thali.model.elimination_ml.goodness import equal_means_test
 from thali.model.elimination_ml.identify import check_identified
-from thali.model.elimination_ml.maximum import maximise, starting_points
-from thali.model.elimination_ml.problem import Problem, patterns
 from thali.model.latent_features.answers.binomial import log_binomial
 
-from .counted import by_order, pooled
+from .counted import by_order, with_order
 from .tests_of_models import log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
@@ -38,9 +37,6 @@ class OrderEffect(Printed):
     p_value: float
     log_likelihood: float
     weights: "pandas.DataFrame"
-
-
-INFINITE = 15.0  # a logarithm of an advantage beyond this one stands for infinity
 
 
 def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", unique: bool = True) -> OrderEffect:
@@ -103,12 +99,11 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
             " With ties as a third outcome the advantage of the first is that of ",
             Message(InPython("paired.davidson(data, order=True)", "thali test davidson --order"), "."),
         )
-    both = pooled([forward, backward])
+    both = with_order(forward, backward)
     known = checked_aspects(both, aspects, unique, 0.0)
     check_identified(known, both)
-    first, second = (np.concatenate([getattr(d, side) for d in (forward, backward)]) for side in ("first", "second"))
-    wins, losses = (np.concatenate([getattr(d, side) for d in (forward, backward)]) for side in ("wins", "losses"))
-    shown_first = np.repeat([True, False], [forward.n_pairs, backward.n_pairs])
+    cells = both.cells
+    shown_first, wins, losses = cells.x[:, 0] > 0.0, cells.wins, cells.losses
     for_second = float(losses[shown_first].sum() + wins[~shown_first].sum())
     for_first = float(wins.sum() + losses.sum()) - for_second
     if min(for_first, for_second) == 0.0:
@@ -116,14 +111,12 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
             f"The option shown {'second' if for_first else 'first'} was never chosen, so that the order effect has no "
             "finite estimate."
         )
-    column = np.where(shown_first, -1.0, 1.0)[:, None]
-    pose = Problem(wins, losses, *patterns(known.owners, first, second), column, 0.0)
-    found = Estimates(both, known, 0.0, pose, maximise(pose, starting_points(pose, STARTS, np.random.default_rng(0))))
+    found = at_maximum(both, known, 0.0)
     for warning in vanishing(found):
         warn(warning)
-    without = estimate(both, aspects, unique)
-    log_order, log_error = found.maximum.beta[0], checked_error(found, -1)
-    order, advantage = float(np.exp(log_order)), float(np.exp(-log_order))
+    without = estimate(both.with_covariates(()), aspects, unique)
+    log_advantage, log_error = checked_advantage(found)
+    order, advantage = float(np.exp(-log_advantage)), float(np.exp(log_advantage))
     error = order * log_error
     null = for_second / for_first
     alike = np.where(shown_first, 1 / (1 + null), null / (1 + null))
@@ -143,7 +136,7 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
         table=table,
         note=f"Order effect {order:.6g} (standard error {error:.4g}, p = {p_value:.4g}): what is shown {favoured} is "
         f"favoured; {null:.6g} if all options are alike. Being first, or at home, multiplies the odds by "
-        f"{advantage:.6g} (standard error {advantage * log_error:.4g}), which adds {-log_order:.4g} to log odds "
+        f"{advantage:.6g} (standard error {advantage * log_error:.4g}), which adds {log_advantage:.4g} to log odds "
         f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,
         std_error=error,
@@ -155,12 +148,12 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     )
 
 
-def checked_error(found: Estimates, place: int) -> float:
-    """The standard error of the log of the advantage, a coefficient whose place among all parameters is given."""
-    variance = float(found.joint_covariance[place, place])
-    if not (np.isfinite(variance) and abs(found.maximum.beta[0]) < INFINITE):
+def checked_advantage(found: Estimates) -> tuple[float, float]:
+    """The log of the advantage of the first of two, and its standard error."""
+    value, variance = found.coefficients_of_covariates[0], found.covariance_of_covariates[0, 0]
+    if not (np.isfinite(variance) and abs(value) < INFINITE):
         raise DataError(
             "The advantage of the first of two has no finite estimate: it was always, or never, chosen, or nothing was "
             "both first and second."
         )
-    return float(np.sqrt(variance))
+    return float(value), float(np.sqrt(variance))

@@ -116,7 +116,7 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     """
     samples = whole("samples", samples, 2)
     found = estimates_of_choices(model, "parametric_bootstrap")
-    n = found.data.wins + found.data.losses
+    n = found.pose.totals
     if not np.array_equal(n, np.floor(n)):
         raise DataError("A parametric bootstrap needs whole counts, and these are fractional.")
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))

@@ -12,12 +12,11 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.optimise.newton_concave import check_finite
 from thali.model.elimination_ml.aspects import known_aspects
 from thali.model.elimination_ml.estimates import Estimates
+from thali.model.elimination_ml.fit import at_maximum
 from thali.model.elimination_ml.goodness import chi_square_tail
-from thali.model.elimination_ml.maximum import maximise, starting_points
-from thali.model.elimination_ml.problem import Problem, patterns
 
-from .counted import as_pairs, by_order
-from .order import checked_error
+from .counted import as_pairs, by_order, with_order
+from .order import checked_advantage
 
 if TYPE_CHECKING:
     import pandas
@@ -123,29 +122,22 @@ def davidson(
     if order:
         if ties is not None:
             raise ArgumentError("With order=True ties stand in the data; leave `ties` out.")
-        each = by_order(data, ties=True)
+        data = with_order(*by_order(data, ties=True))
     else:
-        each = [_with_ties(data, ties)]
-    first, second, wins, losses, tied = (
-        np.concatenate([getattr(one, name) for one in each]) for name in ("first", "second", "wins", "losses", "tied")
-    )
-    if not tied.any():
+        data = _with_ties(data, ties)
+    first, second, wins, losses, drawn = data.first, data.second, data.wins, data.losses, data.tied > 0
+    if not drawn.any():
         raise DataError(
             "There is no tie; use order_effect instead."
             if order
             else "There is no tie; fit EliminationByAspects('unique') instead."
         )
-    labels = each[0].labels
+    labels = data.labels
     winner, loser = np.r_[first[wins > 0], second[losses > 0]], np.r_[second[wins > 0], first[losses > 0]]
-    drawn = tied > 0
     check_finite(labels, np.r_[winner, first[drawn], second[drawn]], np.r_[loser, second[drawn], first[drawn]])
     if not (wins.any() or losses.any()):
         raise DataError("There is no finite estimate: all comparisons are ties.")
-    known = known_aspects("unique", True, labels)
-    column = np.repeat([1.0, -1.0][: len(each)], [one.n_pairs for one in each])[:, None]
-    column = column if order else column[:, :0]
-    pose = Problem(wins, losses, *patterns(known.owners, first, second), column, 0.0, tied)
-    found = Estimates(each[0], known, 0.0, pose, maximise(pose, starting_points(pose, 1, np.random.default_rng(0))))
+    found = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)
     test = found.fit_test(samples, random_seed)
     weights = pd.Series(found.weights, pd.Index(labels, name="option"), name="weight")
     note = f"Tie parameter {found.tie:.6g} (standard error {found.tie_std_error:.4g})."
@@ -173,16 +165,13 @@ def davidson(
 
 def _advantage(found: Estimates) -> dict[str, float]:
     """gamma with its standard error, and the likelihood-ratio test of gamma = 1."""
-    pose, beta = found.pose, found.maximum.beta
-    assert isinstance(pose, Problem)
-    log_error = checked_error(found, -2)
-    without = pose._replace(extra=pose.extra[:, :0])
-    gain = found.maximum.value - maximise(without, [np.zeros(pose.n_aspects)]).value
-    order = float(np.exp(beta[0]))
+    log_advantage, log_error = checked_advantage(found)
+    without = at_maximum(found.data.with_covariates(()), found.known, 0.0, True, starts=1)
+    order = float(np.exp(log_advantage))
     return {
         "order": order,
         "order_std_error": order * log_error,
-        "order_p_value": chi_square_tail(2.0 * gain, 1),
+        "order_p_value": chi_square_tail(2.0 * (found.maximum.value - without.maximum.value), 1),
     }
 
 

@@ -10,9 +10,9 @@ from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
 from thali.model.elimination_ml.estimates import Estimates
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
 from thali.model.latent_features.answers.best_worst import NAMED, by_option
+from thali.model.latent_features.answers.cells_to_check import compared_draws
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.kind import kind_of, of_choices
-from thali.model.latent_features.answers.probabilities import probability_draws
 from thali.model.latent_features.answers.tree import MAX_PAIRS
 from thali.model.latent_features.likelihoods.best_worst import possible_answers
 from thali.posterior.interval import INTERVAL, TAILS
@@ -179,7 +179,7 @@ def _pairs(tree: "xarray.DataTree") -> _Points:
     n = wins + constant["losses"].values
     drawn = np.sort(np.argsort(-n, kind="stable")[:MAX_PAIRS])
     first, second = constant["first"].values[drawn], constant["second"].values[drawn]
-    predicted = _mean_and_interval(probability_draws(columns_of(tree), first, second, float(constant["lapse"])))
+    predicted = _mean_and_interval(compared_draws(tree, drawn))
     labels = short(constant["option"].values.tolist())
 
     def name(k: int) -> str:

@@ -15,6 +15,7 @@ from .table import Table, in_file, load
 # Options that name a column: only layouts that know all of those given are tried.
 COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
 COLUMNS += ("option", "rank", "unranked", "choice_id", "alternative", "odd", "anchor", "nearer", "farther")
+COVARIATES = "covariates"  # which names several
 
 
 class RecognitionError(DataError):
@@ -103,7 +104,7 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
         If a label of a square is missing or occurs twice, or rows end early in a table that is no triangle.
     """
     tried = [layout for layout in layouts if not kinds or layout.kind in kinds]
-    columns = {name for name, value in options.items() if name in COLUMNS and value is not None}
+    columns = {name for name, value in options.items() if name in (*COLUMNS, COVARIATES) and value is not None}
     tried = [layout for layout in tried if columns <= set(layout.options)] or tried
     named = [layout for layout in tried if any(options.get(name) is not None for name in layout.named_by)]
     triangles = {layout.name for layout in tried if layout.triangle}
@@ -121,6 +122,8 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
             raise _ambiguous(sure, kinds)
         if table.short_rows and not (sure and sure[0].layout in triangles):
             raise DataError(table.short_rows)
+        if not sure and options.get(COVARIATES) is not None:
+            raise RecognitionError(_no_order(table), (), kinds)
         if not sure:
             others = [layout for layout in layouts if layout not in tried]
             raise _unknown(table, tried, [each for each in _matches(others, table, {}) if each.sure], kinds)
@@ -169,6 +172,21 @@ def _unknown(table: Table, tried: list[Layout], others: list[Reading], wanted: t
     name = Clause(", which you may name by ", Argument(lack.option)) if lack.option else ""
     message = Message(f"{found}. Nearest is a {layout.name}, but for {lack.what}", name, f"; it has {layout.expected}.")
     return RecognitionError(message, (), wanted, layout.name)
+
+
+def _no_order(table: Table) -> Message:
+    """The error about a table with covariates that does not say which option was first."""
+    return Message(
+        "Covariates describe comparisons for the first option over the second, and the columns "
+        f"{shorten(table.names, 12)} do not say which was first; have a trial a row, with the columns 'left', 'right' "
+        "and 'chosen', or name them by ",
+        Argument("first"),
+        ", ",
+        Argument("second"),
+        " and ",
+        Argument("chosen"),
+        ".",
+    )
 
 
 def _either(kinds: tuple[str, ...]) -> str:

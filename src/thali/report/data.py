@@ -62,6 +62,7 @@ def _(data: PairedComparisons) -> _Facts:
         ("Comparisons of an option", _range(of_option)),
         *_parts(data.components()),
         *_people(data.subjects, data.people),
+        *(() if data.covariates is None else (("Covariates", listed(data.covariates.names, _NAMED)),)),
     )
 
 

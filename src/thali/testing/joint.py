@@ -48,7 +48,9 @@ def joint_distribution_test(
         columns of two owners or more), "heavy" (number of those that weigh more than 1), "unique weight" (sum over
         options; with an infinite prior and exponential weights it holds the columns of single owners), "light unique"
         (share of unique weights below 1/2), "share of 0" (of the first option in the sum of unique weights) and
-        "share of 0^2". Of similarities also: "shared" (columns of two owners or more) and
+        "share of 0^2". Of comparisons with covariates also "coefficient" (the first), "coefficient^2" and "positive
+        coefficient", with ties "tie", "tie^2" and "small tie" (whether below 1/2). Of similarities also: "shared"
+        (columns of two owners or more) and
         "shared^2", "full" (columns of all objects), "owned pairs" (sum over columns), "weight 01" (of the columns that
         the first two objects share), "weight 01^2", "weight 01 * weight 02", "constant", "constant^2", "precision"
         (1 / sigma^2), "log variance", "error" (sum of squared residuals, each divided by its variance). Of
@@ -114,6 +116,11 @@ def joint_distribution_test(
 
 def _quantities(chain: Any) -> dict[str, float]:
     from thali.model.latent_features.likelihoods.pair_blocks import TIE, PairsWithTies
+    from thali.model.latent_features.likelihoods.pair_covariates import (
+        COEFFICIENTS,
+        PairsWithCovariates,
+        PairsWithCovariatesAndTies,
+    )
     from thali.model.latent_features.likelihoods.pair_sets import CONSTANT, PairSets
     from thali.model.latent_features.likelihoods.residuals import Judgements
     from thali.model.latent_features.state import ALPHA, COLUMNS, FULL
@@ -136,7 +143,10 @@ def _quantities(chain: Any) -> dict[str, float]:
         "share of 0": float(unique[0] / unique.sum()),
         "share of 0^2": float(unique[0] / unique.sum()) ** 2,
     }
-    if isinstance(chain.task.model.likelihood, PairsWithTies):
+    if isinstance(chain.task.model.likelihood, PairsWithCovariates):
+        beta = float(chain.cache.real[COEFFICIENTS])
+        found |= {"coefficient": beta, "coefficient^2": beta**2, "positive coefficient": float(beta > 0.0)}
+    if isinstance(chain.task.model.likelihood, PairsWithTies | PairsWithCovariatesAndTies):
         tie = float(chain.cache.real[TIE])
         found |= {"tie": tie, "tie^2": tie**2, "small tie": float(tie < 0.5)}
     if isinstance(chain.task.model.likelihood, PairSets):
@@ -327,6 +337,7 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     """
     from thali.model.latent_features.likelihoods.pair_blocks import (
         LEAST,
+        LIFT,
         LOSSES,
         OTHER,
         OWN,
@@ -336,6 +347,7 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
         WINS,
         has_ties,
     )
+    from thali.model.latent_features.likelihoods.pair_covariates import PairsWithCovariates
 
     n = pairs.start.size - 1
     owner = np.repeat(np.arange(n), np.diff(pairs.start))[:, None] + np.zeros(WIDTH, np.int64)
@@ -343,6 +355,8 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     first = ((owner < neighbour) & (neighbour < n)).ravel()
     own = np.maximum(cache.block[:, OWN : OWN + WIDTH], LEAST).ravel()[first]
     other = np.maximum(cache.block[:, OTHER : OTHER + WIDTH], LEAST).ravel()[first]
+    if isinstance(pairs, PairsWithCovariates):
+        own = own * cache.block[:, LIFT : LIFT + WIDTH].ravel()[first]
     counts = (pairs.wins + pairs.losses).ravel()[first].astype(np.int64)
     p = pairs.scale * own / (own + other) + pairs.base
     if has_ties(pairs):

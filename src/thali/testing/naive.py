@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 
-def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float) -> float:
+def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float, eta: float = 0.0) -> float:
     """Probability that option i is chosen over option j (Görür, Jäkel & Rasmussen 2006, eq. 1, with lapses).
 
     Parameters
@@ -29,6 +29,8 @@ def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, l
     unique : array, shape (N,)
         Weight of the unique aspect of each option.
     lapse : float in [0, 1)
+    eta : float
+        What covariates add to the log odds of option i, before it may lapse.
 
     Returns
     -------
@@ -46,6 +48,8 @@ def pair_probability(i: int, j: int, features: Any, weights: Any, unique: Any, l
         if features[j][k] and not features[i][k]:
             b += w
     p = a / (a + b) if a + b > 0.0 else 0.5
+    if eta:
+        p = p * math.exp(eta) / (p * math.exp(eta) + 1.0 - p)
     return (1.0 - lapse) * p + lapse / 2.0
 
 
@@ -83,13 +87,13 @@ def set_probabilities(members: Any, features: Any, weights: Any, unique: Any, la
 
 
 def outcome_probabilities(
-    i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float, tie: float
+    i: int, j: int, features: Any, weights: Any, unique: Any, lapse: float, tie: float, eta: float = 0.0
 ) -> list[float]:
     """Probabilities that option i is chosen, that neither is, and that option j is (Davidson 1970, eq. 2.2 to 2.4).
 
     Parameters
     ----------
-    i, j, features, weights, unique, lapse
+    i, j, features, weights, unique, lapse, eta
         As in `pair_probability`.
     tie : float above 0
         The parameter nu.
@@ -103,7 +107,7 @@ def outcome_probabilities(
     >>> outcome_probabilities(0, 1, features=[[], []], weights=[], unique=[1.0, 1.0], lapse=0.0, tie=2.0)
     [0.25, 0.5, 0.25]
     """
-    p = pair_probability(i, j, features, weights, unique, lapse)
+    p = pair_probability(i, j, features, weights, unique, lapse, eta)
     parts = [p, tie * math.sqrt(p * (1.0 - p)), 1.0 - p]
     return [part / sum(parts) for part in parts]
 
@@ -155,10 +159,20 @@ def log_likelihood(
     lapse: float,
     tie: float | None = None,
     best_worst: str = "ranking",
+    beta: Any = (),
 ) -> float:
     """Log-likelihood of `PairedComparisons` or `Choices` without coefficients (parameters as `outcome_probabilities`;
-    tie=None: there are no ties; best_worst: as `best_worst_probability`, for options that share no aspect)."""
+    tie=None: there are no ties; best_worst: as `best_worst_probability`, for options that share no aspect; beta: the
+    coefficients of covariates)."""
     total = 0.0
+    if len(beta):
+        known = data.covariates
+        for pair, x, *counts in zip(known.pair, known.values, known.wins, known.tied, known.losses, strict=True):
+            i, j = data.first[pair], data.second[pair]
+            eta = sum(b * (x[m] + known.options[i][m] - known.options[j][m]) for m, b in enumerate(beta))
+            found = outcome_probabilities(i, j, features, weights, unique, lapse, tie or 0.0, eta)
+            total += sum(n * math.log(p) for n, p in zip(counts, found, strict=True) if n)
+        return total
     if hasattr(data, "sizes") and data.worst is not None:
         for best, worst, times in zip(data.choice, data.worst, data.times, strict=True):
             v = int(data.set_of[best])

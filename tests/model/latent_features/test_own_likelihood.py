@@ -315,7 +315,7 @@ def test_data_that_cannot_be_used(data, message):
 
 
 def test_what_is_not_for_a_likelihood_of_ones_own():
-    with pytest.raises(ArgumentError, match="sampler='paper' is not for a likelihood of your own"):
+    with pytest.raises(ArgumentError, match="sampler='paper' is for the published likelihoods"):
         fit(TASTE, sampler="paper")
     with pytest.raises(ArgumentError, match="check is for a likelihood of your own, .*; got Elimination"):
         check(th.likelihoods.Elimination(), tastes())

@@ -52,6 +52,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
             "features": by_member(features, model.posterior_["posterior"]["option"].values.tolist()),
             "unique_weights": model.unique_weights(),
             "ranks": ranks,
+            **({"covariates": model.covariate_effects()} if model.covariates_ else {}),
             **membership_in(model, similar),
             **table,
         },
@@ -85,7 +86,7 @@ def report(
     Returns
     -------
     str
-        Lines without a final line break: the number of aspects, the most probable aspects, α, the
+        Lines without a final line break: the number of aspects, the most probable aspects, covariates, α, the
         log-likelihood and the lapse, which observed proportions the model misses, every row of the summary with its
         R-hat and effective sample sizes, and whether they are good enough.
     """
@@ -96,6 +97,7 @@ def report(
             _aspects(model, features),
             _unique_weights(model),
             _ranks(ranks),
+            *([_covariates(model)] if model.covariates_ else []),
             _scalars(model, summary),
             checked,
             every_quantity(summary),
@@ -137,6 +139,17 @@ def _ranks(table) -> str:
         rows.append((f"{row['rank']:.2f}", f"{row.rank_low:g} to {row.rank_high:g}", f"{row.p_1:.3f}", str(option)))
     text = "Rank of the options by the weight of all their aspects\n" + align(rows, left={3})
     return text + (f"\n... and {len(table) - MAX_FEATURES:,} more" if len(table) > MAX_FEATURES else "")
+
+
+def _covariates(model) -> str:
+    rows = [("coefficient", interval_name(), "P(> 0)", "odds", "covariate")]
+    for name, row in model.covariate_effects().iterrows():
+        interval = f"{row.low:.3g} to {row.high:.3g}"
+        rows.append((f"{row['mean']:.3g}", interval, f"{row.above_0:.3f}", f"x {row.odds:.3g}", str(name)))
+    title = "What a unit of each covariate adds to the log odds of the first of two options, and multiplies its odds by"
+    text = f"{title}\n{align(rows, left={4})}"
+    zero = "Choice probabilities are of comparisons whose covariates are 0; those of options are part of their weights."
+    return f"{text}\n{zero}"
 
 
 def _scalars(model, summary) -> str:

@@ -29,6 +29,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         "utility_scale": scale,
         "residuals": residuals,
         "fit": pd.DataFrame([weights.attrs]),
+        **({"covariates": model.covariate_effects()} if model.covariates_ else {}),
     }
     pictures = {
         "utility_scale": lambda plots: plots.utility_scale(model),
@@ -52,6 +53,9 @@ def _report(model: Any, weights, scale, residuals) -> str:
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     if zero:
         parts[0] += f"\nNo weight is left to {', '.join(zero)}; zero is at the boundary, and has no standard error."
+    if model.covariates_:
+        title = "What a unit of each covariate adds to the log odds of the first of two options"
+        parts.insert(2, f"{title}\n{_aligned(model.covariate_effects())}")
     if source := model.estimates_.error_source:
         parts[0] += f"\n{source}"
     return "\n\n".join(parts)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from thali._labels import shorten
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 from thali.inference.chains import Run, kept_of
@@ -39,6 +40,13 @@ def checked_pairs(source: Any, parts: dict[str, Any]) -> PairedComparisons:
     if not isinstance(data, PairedComparisons):
         raise DataError(
             "Laplace's approximation is for paired comparisons, and these are choices out of larger sets; set ",
+            by_mcmc,
+            ".",
+        )
+    if data.covariates is not None:
+        raise DataError(
+            f"Laplace's approximation knows no covariates, and the comparisons have {shorten(data.covariates.names)}; "
+            "set ",
             by_mcmc,
             ".",
         )

@@ -105,7 +105,8 @@ def clusters_of(data: Any, ties: bool) -> Clusters | None:
         column = data.choice if data.worst is None else answers_given(data)
         who, times, width = data.respondent, data.times, _outcomes(data)
     else:
-        answers = data.answers
+        cells = data.cells
+        answers = cells.answers
         if answers is None:
             return None
         per = 3 if ties else 2
@@ -113,7 +114,7 @@ def clusters_of(data: Any, ties: bool) -> Clusters | None:
         sides = [(first, answers.wins), (first + per - 1, answers.losses)] + [(first + 1, answers.tied)] * ties
         column = np.concatenate([place for place, _ in sides])
         times = np.concatenate([count for _, count in sides])
-        who, width = np.tile(answers.subject, len(sides)), per * data.n_pairs
+        who, width = np.tile(answers.subject, len(sides)), per * len(cells.pair)
     kept = times > 0
     names, row = np.unique(who[kept], return_inverse=True)
     if len(names) < 2:

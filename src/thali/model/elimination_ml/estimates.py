@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.pairs import PairedComparisons
+
+from ..latent_features.answers.covariates import lifted
 from ..latent_features.likelihoods.best_worst import RANKING, answer_probabilities
 from ..latent_features.likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects
@@ -39,6 +42,27 @@ class Estimates:
         return self.maximum.weights
 
     @property
+    def working_weights(self) -> np.ndarray:
+        """The same up to a factor, but small where they vanish."""
+        return self.maximum.working
+
+    @property
+    def coefficients_of_covariates(self) -> np.ndarray:
+        """By which a unit of each covariate changes the log odds."""
+        sizes = covariate_sizes(self.data)
+        return self.maximum.beta[: len(sizes)] / sizes
+
+    @property
+    def covariance_of_covariates(self) -> np.ndarray:
+        """Of these coefficients."""
+        return self.part_of_covariates(self.joint_covariance)
+
+    def part_of_covariates(self, joint: np.ndarray) -> np.ndarray:
+        """The part of a joint covariance that is theirs."""
+        sizes, n = covariate_sizes(self.data), len(self.maximum.weights)
+        return joint[n : n + len(sizes), n : n + len(sizes)] / np.outer(sizes, sizes)
+
+    @property
     def is_over_people(self) -> bool:
         """Whether standard errors take it that only people, not their answers, are independent."""
         return self.clusters is not None and self.clusters.number >= self.n_parameters + MORE_PEOPLE
@@ -70,9 +94,9 @@ class Estimates:
 
     def _covariance(self, over_people: bool) -> np.ndarray:
         """The same, over people or not."""
-        n_weights = len(self.weights)
-        w = np.concatenate([self.weights, np.ones(len(self.maximum.beta))])
-        information = -self.pose.slopes(self.weights, self.maximum.beta).hessian
+        weights, n_weights = self.maximum.weights, len(self.maximum.weights)
+        w = np.concatenate([weights, np.ones(len(self.maximum.beta))])
+        information = -self.pose.slopes(weights, self.maximum.beta).hessian
         free = np.flatnonzero(w > 0.0)
         inside = free < n_weights
         values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
@@ -83,7 +107,7 @@ class Estimates:
         jacobian[np.ix_(inside, inside)] -= np.outer(w[free][inside], w[free][inside])
         if over_people:
             assert self.clusters is not None
-            meat = self.clusters.meat(self.pose, self.weights, self.maximum.beta)[np.ix_(free, free)]
+            meat = self.clusters.meat(self.pose, weights, self.maximum.beta)[np.ix_(free, free)]
             inverse = inverse @ meat @ inverse
         covariance = np.full((len(w), len(w)), np.nan)
         found = jacobian @ inverse @ jacobian.T
@@ -97,8 +121,12 @@ class Estimates:
     @property
     def covariance(self) -> np.ndarray:
         """Of the weights."""
+        return self.weight_covariance(self.joint_covariance)
+
+    def weight_covariance(self, joint: np.ndarray) -> np.ndarray:
+        """The part of a joint covariance that is theirs."""
         n = len(self.weights)
-        return self.joint_covariance[:n, :n]
+        return joint[:n, :n]
 
     @property
     def standard_errors(self) -> np.ndarray:
@@ -177,7 +205,7 @@ class Estimates:
     @property
     def n_parameters(self) -> int:
         """Weights less one, for their common factor, and further coefficients."""
-        return len(self.weights) - 1 + len(self.maximum.beta)
+        return len(self.maximum.weights) - 1 + len(self.maximum.beta)
 
     @property
     def deviance(self) -> float:
@@ -231,7 +259,7 @@ class Estimates:
         """The gradient of the logarithm of the probability of each outcome, shape (outcomes, weights and beta)."""
         from scipy.sparse import eye_array
 
-        return self.pose.scores(eye_array(len(self.pose.counts), format="csr"), self.weights, self.maximum.beta)
+        return self.pose.scores(eye_array(len(self.pose.counts), format="csr"), self.maximum.weights, self.maximum.beta)
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
         """The test against the saturated model."""
@@ -286,7 +314,7 @@ class Estimates:
 
     @property
     def _start(self) -> np.ndarray:
-        return np.log(np.maximum(self.weights, 1e-3 * self.weights.max()))
+        return np.log(np.maximum(self.maximum.weights, 1e-3 * self.maximum.weights.max()))
 
     @property
     def pearson(self) -> float:
@@ -330,10 +358,12 @@ class Estimates:
             part = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - lean  # the last sums to 0
         return np.sign(lean) * np.sqrt(np.maximum(2.0 * part, 0.0))
 
-    def probabilities(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    def probabilities(self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
         """The probability that the first of each of these pairs of options is chosen (if one of the two is), lapse
-        included."""
-        own, other = (side @ self.maximum.working for side in patterns(self.known.owners, first, second))
+        included; `x`: covariates of these comparisons (pairs, covariates), None: 0."""
+        own, other = (side @ self.working_weights for side in patterns(self.known.owners, first, second))
+        if x is not None:
+            own, other = lifted(own, other, x @ self.coefficients_of_covariates)
         return (1 - self.lapse) * shares(own, other)[0] + self.lapse / 2
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
@@ -343,7 +373,7 @@ class Estimates:
         if self.known.unique and not self.known.shared.shape[1]:
             every = np.arange(len(members))
             return luce_probabilities(
-                self.maximum.working[None, members], np.array([0, len(every)]), every, self.lapse
+                self.working_weights[None, members], np.array([0, len(every)]), every, self.lapse
             )[0]
         aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
         weights = dict(enumerate(self.weights))
@@ -372,10 +402,15 @@ class Estimates:
             "upper": self.weights + self.reach * error,
         }
         if self.is_over_people:
-            n = len(self.weights)
-            usual = np.sqrt(np.maximum(np.diag(self._covariance(False))[:n], 0.0))
+            usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance(False))), 0.0))
             columns["std_error_independent"] = np.where(np.isnan(error), np.nan, usual)
         return Table(columns, index=pd.Index(self.known.names, name="aspect"))
+
+
+def covariate_sizes(data: Any) -> np.ndarray:
+    """What the covariates of comparisons are divided by in a pose, so that they reach 1."""
+    x = data.cells.x if isinstance(data, PairedComparisons) else np.zeros((0, 0))
+    return np.maximum(np.abs(x).max(axis=0, initial=0.0), 1e-300)
 
 
 def saturated(counts: np.ndarray, sizes: np.ndarray) -> float:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from thali._labels import shorten
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
@@ -15,7 +13,8 @@ from ..latent_features.likelihoods.elimination import Elimination, as_pairs
 from ..latent_features.priors.given import Given
 from .aspects import KnownAspects, known_aspects
 from .clusters import clusters_of
-from .estimates import Estimates
+from .covariates import LinearEstimates, check_covariates, common_aspect, endless, is_linear, own_names
+from .estimates import Estimates, covariate_sizes
 from .identify import check_identified
 from .maximum import maximise, starting_points
 from .problem import problem
@@ -64,7 +63,8 @@ def estimate(
     """
     data = as_pairs(data, best_worst)
     known = checked_aspects(data, aspects, unique, lapse, ties, best_worst)
-    check_identified(known, data)
+    if not is_linear(data, known):
+        check_identified(known, data)
     return at_maximum(data, known, lapse, ties, starts, random_seed, best_worst=best_worst)
 
 
@@ -77,7 +77,6 @@ def checked_aspects(
     best_worst: str = RANKING,
 ) -> KnownAspects:
     """The aspects, checked against the data: none may make a choice impossible that was made."""
-    likelihood = Elimination(lapse, bool(unique), ties)
     if isinstance(data, Choices):
         known = known_aspects(aspects, unique, data.labels)
         if not known.unique or known.shared.shape[1]:
@@ -93,14 +92,15 @@ def checked_aspects(
         Elimination(lapse, True, ties, False, best_worst).check(Given(known.shared), data)
         return known
     if not isinstance(data, PairedComparisons):
-        likelihood.check(None, data)  # which raises
+        Elimination(lapse, bool(unique), ties).check(None, data)  # which raises
         raise DataError(
             f"Maximum likelihood needs PairedComparisons; got {type(data).__name__}; use ",
             Setting("method", "mcmc"),
             ".",
         )
     known = known_aspects(aspects, unique, data.labels)
-    likelihood.check(Given(known.shared), data)
+    shared = not known.unique or known.shared.shape[1] > 0
+    Elimination(lapse, bool(unique), ties, shared, covariates=own_names(data)).check(Given(known.shared), data)
     if ties and not data.n_comparisons - data.n_ties:
         raise DataError("All comparisons are ties, which tell nothing about the weights.")
     return known
@@ -113,17 +113,24 @@ def at_maximum(
     ties: bool = False,
     starts: int = STARTS,
     random_seed: Any = 0,
-    extra: np.ndarray | None = None,
     best_worst: str = RANKING,
 ) -> Estimates:
     """The estimates for aspects that are checked already."""
-    pose = problem(data, known.owners, lapse, extra, ties, best_worst)
+    linear, extra = is_linear(data, known), None
+    owners = common_aspect(known) if linear else known.owners
+    if own_names(data):
+        assert isinstance(data, PairedComparisons)
+        check_covariates(data, owners)
+        extra = data.cells.x / covariate_sizes(data)
+    pose = problem(data, owners, lapse, extra, ties, best_worst)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
-    return Estimates(data, known, float(lapse), pose, maximise(pose, points), best_worst, clusters_of(data, ties))
+    kind = LinearEstimates if linear else Estimates
+    return kind(data, known, float(lapse), pose, maximise(pose, points), best_worst, clusters_of(data, ties))
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:
-    """A warning of weights that are reported as zero, or of ties, because the likelihood rises for ever."""
+    """A warning of weights that are reported as zero, of ties, or of covariates, because the likelihood rises for
+    ever."""
     gone = found.maximum.vanishing
     if not gone.any() and found.tie is not None and found.tie > LARGEST_TIE:
         return [
@@ -135,7 +142,7 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
             )
         ]
     if not gone.any():
-        return []
+        return endless(found)
     names = [name for name, vanishes in zip(found.known.names, gone, strict=True) if vanishes]
     return [
         EstimateWarning(

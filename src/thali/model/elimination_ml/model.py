@@ -4,18 +4,17 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._described import Facts
 from thali._labels import plural
 from thali.errors import ArgumentError, ThaliWarning
 
-from ..base import Job, Model
-from ..counted_ties import CONVERSIONS, counted, has_ties
+from ..base import Job
+from ..counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from ..latent_features.base import data_of_thali
 from ..latent_features.likelihoods.best_worst import RANKING
 from ..prepared import Prepared
 from .fit import checked_aspects, estimate, vanishing
+from .predictions import EstimatedChoices
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from .goodness import FitTest
 
 
-class MaximumLikelihoodElimination(Model):
+class MaximumLikelihoodElimination(EstimatedChoices):
     r"""Weights of known aspects by maximum likelihood: `EliminationByAspects(..., method="maximum-likelihood")`.
 
     .. math::
@@ -46,6 +45,9 @@ class MaximumLikelihoodElimination(Model):
         nothing. None: "davidson" if there are ties.
     best_worst : {"ranking", "reversed"}
         By which rule best and worst of a set are chosen, as in `EliminationByAspects`.
+    covariates : list of str, optional
+        Which covariates of the comparisons count, as in `EliminationByAspects`. Those of options take the place of own
+        worths: the worth of an option is exp(x'b).
 
     Attributes
     ----------
@@ -85,12 +87,14 @@ class MaximumLikelihoodElimination(Model):
         lapse: float | None = None,
         ties: str | None = None,
         best_worst: str = RANKING,
+        covariates: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
         self.lapse = lapse
         self.ties = ties
         self.best_worst = best_worst
+        self.covariates = covariates
 
     def __repr__(self) -> str:
         """The call that makes it, that of `EliminationByAspects`, whose default aspects are others."""
@@ -140,8 +144,8 @@ class MaximumLikelihoodElimination(Model):
         return Prepared(self._lapse())
 
     def _counted(self, data: Any) -> Any:
-        """The data as the argument `ties` takes them."""
-        return counted(data, self.ties, ("davidson", *CONVERSIONS))
+        """The data as the arguments `ties` and `covariates` take them."""
+        return with_covariates(counted(data, self.ties, ("davidson", *CONVERSIONS)), self.covariates)
 
     def _lapse(self) -> float:
         """The lapse that `fit` uses."""
@@ -370,66 +374,6 @@ class MaximumLikelihoodElimination(Model):
         if found.tie is not None:
             table.attrs |= {"tie": found.tie, "tie_std_error": found.tie_std_error}
         return table
-
-    def predict_proba(self, sets: Any) -> "np.ndarray | list[np.ndarray]":
-        """Choice probabilities at the estimates, lapse included.
-
-        Parameters
-        ----------
-        sets : list of (a, b), list of lists, or Choices
-            Labels of the options that are offered together.
-
-        Returns
-        -------
-        ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
-            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the
-            probabilities of its members, in their order; of best-worst `Choices` those of the ordered pairs (best,
-            worst), the first member as the best with each of the others as the worst, then the second.
-
-        Raises
-        ------
-        ArgumentError
-            If a label is unknown, or an entry is not two different options or more.
-        """
-        from ..latent_features.answers.predict import has_answers, places_of
-
-        found = self._maximum()
-        places, paired = places_of(sets, list(found.data.labels))
-        if paired:
-            return found.probabilities(*np.array(places).T)
-        if has_answers(sets):
-            return [found.answer_probabilities(each) for each in places]
-        return [found.set_probabilities(each) for each in places]
-
-    def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":
-        """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates.
-
-        Parameters
-        ----------
-        pairs : list of (a, b)
-            Labels of two different options each.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If a label is unknown, an entry is not two different options, or the model knows no ties.
-        """
-        from ..latent_features.answers.predict import table_of_outcomes, tied_places
-        from ..latent_features.answers.ties import outcomes
-
-        found = self._maximum()
-        labels = list(found.data.labels)
-        first, second = tied_places(pairs, labels, found.tie is not None or self.ties == "davidson")
-        p = found.probabilities(first, second)
-        return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))
 
 
 def estimates_of_choices(model: Any, what: str) -> "Estimates":

@@ -83,10 +83,12 @@ class Problem(NamedTuple):
 
     def advantages(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What speaks for the first of each pair, and for the second."""
-        own = self.first @ weights
+        own, other = self.first @ weights, self.second @ weights
         if self.extra.shape[1]:
+            empty = own + other == 0.0  # only the columns tell such two apart
+            own, other = np.where(empty, 1.0, own), np.where(empty, 1.0, other)
             own = own * np.exp(self.extra @ beta[: self.extra.shape[1]])
-        return own, self.second @ weights
+        return own, other
 
     def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """What speaks for either; 0: nothing tells the two apart."""
@@ -220,16 +222,17 @@ def problem(
     ties: bool = False,
     best_worst: str = RANKING,
 ) -> "Pose":
-    """The problem that data and owners (options by aspects; out of sets each its own) pose."""
+    """The problem that data and owners (options by aspects; out of sets each its own) pose; `extra` columns have a row
+    a cell."""
     if isinstance(data, Choices) and data.worst is not None:
         counts = answer_counts(data)
         return BestWorstProblem(counts, data.members, data.start, data.n_options, float(lapse), best_worst)
     if isinstance(data, Choices):
         return LuceProblem(data.counts, data.members, data.start, data.n_options, float(lapse))
-    if extra is None:
-        extra = np.zeros((data.n_pairs, 0))
-    sides = patterns(owners, data.first, data.second)
-    return Problem(data.wins, data.losses, *sides, extra, float(lapse), data.tied if ties else None)
+    cells = data.cells
+    extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
+    sides = patterns(owners, cells.first, cells.second)
+    return Problem(cells.wins, cells.losses, *sides, extra, float(lapse), cells.tied if ties else None)
 
 
 def patterns(owners: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[Any, Any]:

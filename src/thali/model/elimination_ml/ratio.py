@@ -5,8 +5,10 @@ from typing import Any
 
 from thali._labels import shorten
 from thali._printed import Printed
+from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError
 
+from .covariates import own_names, within
 from .estimates import Estimates
 from .goodness import chi_square_tail, rough
 from .model import estimates_of
@@ -37,7 +39,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     ----------
     smaller, larger : EliminationByAspects
         Fitted by maximum likelihood to the same data, with the same lapse; every aspect of the smaller is one of the
-        larger.
+        larger, and every covariate (``covariates=[]`` leaves them out).
 
     Returns
     -------
@@ -77,6 +79,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     """
     small, large = (estimates_of(model, "A likelihood-ratio test") for model in (smaller, larger))
     _check_nested(small, large)
+    small = within(small, large)
     df = large.n_parameters - small.n_parameters
     statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     if statistic < -_ROUNDING * max(1.0, abs(large.log_likelihood)):
@@ -93,6 +96,9 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
     rows = [(len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)]
     columns = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
+    if own_names(large.data):
+        rows = [(row[0], len(own_names(f.data)), *row[1:]) for row, f in zip(rows, (small, large), strict=True)]
+        columns.insert(1, "covariates")
     return LikelihoodRatio(
         title="Likelihood-ratio test",
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
@@ -107,7 +113,11 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
 
 def _check_nested(small: Estimates, large: Estimates) -> None:
-    if small.data != large.data:
+    if not isinstance(large.data, PairedComparisons) or not set(own_names(small.data)) <= set(own_names(large.data)):
+        same = small.data == large.data
+    else:
+        same = small.data == large.data.with_covariates(own_names(small.data))
+    if not same:
         raise ArgumentError("The two models were fitted to different data; fit both to the same.")
     if small.lapse != large.lapse:
         raise ArgumentError(f"The two models have different lapses, {small.lapse:g} and {large.lapse:g}; use the same.")
@@ -124,4 +134,4 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
             f"it{hint}; compare models that are not nested by aic_ or bic_."
         )
     if large.n_parameters == small.n_parameters:
-        raise ArgumentError("The two models have the same aspects; there is nothing to test.")
+        raise ArgumentError("The two models have the same aspects and covariates; there is nothing to test.")

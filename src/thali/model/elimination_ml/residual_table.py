@@ -17,7 +17,8 @@ OUTCOMES = ("a", "tie", "b")
 
 
 def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
-    """One row a pair; with ties three, one an outcome; out of sets one a member of a set, or an answer."""
+    """One row a pair, or a pair with its covariates; with ties three, one an outcome; out of sets one a member of a
+    set, or an answer."""
     from thali._tables import Table
 
     data, pose = found.data, found.pose
@@ -33,11 +34,14 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
     if isinstance(data, Choices):
         offered = np.array([", ".join(members) for members in data.sets], dtype=object)[data.set_of]
         return Table({"alternative": labels[data.members], "offered": offered} | numbers)
+    cells, count = data.cells, len(data.cells.pair)
+    names = () if data.covariates is None else data.covariates.names
+    of_cells = {"a": labels[cells.first], "b": labels[cells.second]} | dict(zip(names, cells.x.T, strict=True))
     if found.is_of_choices:
-        numbers = {name: values[::2] if len(values) > data.n_pairs else values for name, values in numbers.items()}
-        return Table({"a": labels[data.first], "b": labels[data.second]} | numbers)
-    sides = {"a": np.repeat(labels[data.first], 3), "b": np.repeat(labels[data.second], 3)}
-    return Table(sides | {"outcome": np.tile(np.array(OUTCOMES, object), data.n_pairs)} | numbers)
+        numbers = {name: values[::2] if len(values) > count else values for name, values in numbers.items()}
+        return Table(of_cells | numbers)
+    of_outcomes = {name: np.repeat(values, 3) for name, values in of_cells.items()}
+    return Table(of_outcomes | {"outcome": np.tile(np.array(OUTCOMES, object), count)} | numbers)
 
 
 def named_row(row: Mapping[Any, Any], shown: Mapping[str, str] | None = None) -> str:

@@ -31,6 +31,31 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
 
         return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
 
+    @property
+    def covariates_(self) -> tuple[str, ...]:
+        """After `fit`: the covariates of comparisons and of options that it used."""
+        from .answers.covariates import names_in
+
+        return names_in(self._fitted())
+
+    def covariate_effects(self) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the probability
+            that it is positive) and odds (the factor exp(mean) of the odds).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .answers.covariates import effects_table
+
+        return effects_table(self._fitted())
+
     def ranks(self) -> "pandas.DataFrame":
         """The posterior of each option's rank by utility, the weight of all its aspects.
 
@@ -56,7 +81,7 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
 
         return ranks_table(of_choices(self._fitted(), "ranks"))
 
-    def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
+    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included.
 
         Parameters
@@ -65,6 +90,9 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
             Labels of the options that are offered together.
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
+        covariates : mapping or DataFrame, optional
+            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
+            1}`` where a is shown first. Those not named are 0.
 
         Returns
         -------
@@ -78,28 +106,31 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
         Raises
         ------
         ArgumentError
-            If a label is unknown, or an entry is not two different options or more.
+            If a label or a covariate is unknown, or an entry is not two different options or more.
         """
         from .answers.best_worst import rule_of
         from .answers.columns import columns_of
         from .answers.kind import of_choices
-        from .answers.predict import errors_of_predictions, predicted
+        from .answers.predict import errors_of_predictions, lift_for, predicted
 
         tree = of_choices(self._fitted(), "predict_proba")
         labels = [str(x) for x in tree["posterior"].dataset["option"].values]
         lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
-        found = predicted(columns_of(tree), labels, sets, lapse, rule_of(tree))
+        columns, rule, lift = columns_of(tree), rule_of(tree), lift_for(tree, sets, covariates)
+        found = predicted(columns, labels, sets, lapse, rule, lift)
         if not return_se:
             return found
-        return found, errors_of_predictions(columns_of(tree), labels, sets, lapse, sizes["chain"], rule_of(tree))
+        return found, errors_of_predictions(columns, labels, sets, lapse, sizes["chain"], rule, lift)
 
-    def predict_outcomes(self, pairs: Any) -> "pandas.DataFrame":
+    def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
 
         Parameters
         ----------
         pairs : list of (a, b)
             Labels of two different options each.
+        covariates : mapping or DataFrame, optional
+            As of `predict_proba`.
 
         Returns
         -------
@@ -116,13 +147,14 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
         from .answers.kind import of_choices
         from .answers.predict import outcomes_table
 
-        return outcomes_table(of_choices(self._fitted(), "predict_outcomes"), pairs)
+        return outcomes_table(of_choices(self._fitted(), "predict_outcomes"), pairs, covariates)
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
 
         Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
-        and the observed proportion is held against the replicates; best and worst are counted by option.
+        and the observed proportion is held against the replicates; best and worst are counted by option. Replicates of
+        a pair have the covariates of its comparisons.
         `thali.plots.check` draws the table.
 
         Parameters

@@ -1,12 +1,13 @@
 """Elimination by aspects with aspects that are learned or given."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from thali._arguments import one_of
 from thali.errors import Argument, ArgumentError, Setting
 from thali.trees.tree import Tree
 
-from ..counted_ties import CONVERSIONS, counted, has_ties
+from ..counted_ties import CONVERSIONS, counted, covariate_names, has_ties, with_covariates
 from ..names import method_meant
 from ..prepared import Prepared
 from .choice_answers import ChoiceAnswers
@@ -78,6 +79,11 @@ class EliminationByAspects(ChoiceAnswers):
         last are summed, and each of their choices may lapse. For ``aspects="unique"`` and sets of up to six, otherwise
         up to three. "reversed": they choose the pair that differs most (maximum difference), with a probability
         proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
+    covariates : list of str, optional
+        Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
+        `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
+        every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
+        times their own, are for ``aspects="unique"``.
 
     Attributes
     ----------
@@ -121,6 +127,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: None = None,
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
+        covariates: Iterable[str] | None = ...,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -135,6 +142,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: Any = ...,
         ties: Literal["davidson", "half", "drop"] | None = ...,
         best_worst: Literal["ranking", "reversed"] = ...,
+        covariates: Iterable[str] | None = ...,
     ) -> "EliminationByAspects": ...
 
     def __new__(
@@ -148,6 +156,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: Any = None,
         ties: Any = None,
         best_worst: str = RANKING,
+        covariates: Any = None,
     ) -> Any:
         if method_meant(method) != "maximum-likelihood":
             return super().__new__(cls)
@@ -157,7 +166,7 @@ class EliminationByAspects(ChoiceAnswers):
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
-        return MaximumLikelihoodElimination(aspects, unique, lapse, ties, best_worst)
+        return MaximumLikelihoodElimination(aspects, unique, lapse, ties, best_worst, covariates)
 
     def __init__(
         self,
@@ -170,6 +179,7 @@ class EliminationByAspects(ChoiceAnswers):
         tempering: Any = None,
         ties: Any = None,
         best_worst: str = RANKING,
+        covariates: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -180,6 +190,7 @@ class EliminationByAspects(ChoiceAnswers):
         self.tempering = tempering
         self.ties = ties
         self.best_worst = best_worst
+        self.covariates = covariates
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. `method` stays: another one is another estimator.
@@ -194,7 +205,8 @@ class EliminationByAspects(ChoiceAnswers):
         return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:
-        return counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
+        return with_covariates(data, self.covariates)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "laplace", "maximum-likelihood"))
@@ -203,7 +215,8 @@ class EliminationByAspects(ChoiceAnswers):
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
-        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst)
+        names = covariate_names(data)
+        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
         return {
             "prior": prior,
             "likelihood": likelihood,

@@ -84,7 +84,12 @@ def build_task(
     most = n if explicit or sees_full(compiled_likelihood) else n - 1
     model = Model(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
     if sampler == "paper" and not getattr(likelihood, "has_published_sampler", True):
-        raise ArgumentError("sampler='paper' is not for a likelihood of your own; leave sampler at None.")
+        raise ArgumentError(
+            Setting("sampler", "paper"),
+            " is for the published likelihoods, without ties, covariates or functions of your own; set ",
+            Setting("sampler", None),
+            ".",
+        )
     kernel = _kernel(sampler, prior, model)
     start = alpha if alpha is not None else None if learned else float("nan")
     if isinstance(tempering, str):

@@ -15,9 +15,11 @@ NAME = "table of trials"
 OPTIONS = ("first", "second", "chosen", "respondent", "count")
 
 
-def match(table: Table, coding: Any = None, weights: bool = False, **columns: str | None) -> Reading | None:
+def match(
+    table: Table, coding: Any = None, weights: bool = False, covariates: Any = None, **columns: str | None
+) -> Reading | None:
     """A table with two columns of options and one that says which was chosen, some of them named perhaps."""
-    return matched(NAME, False, table, columns, coding, weights)
+    return matched(NAME, False, table, columns, coding, weights, covariates)
 
 
 def matched(
@@ -27,6 +29,7 @@ def matched(
     columns: dict[str, str | None],
     coding: Any,
     weights: bool,
+    covariates: Any,
 ) -> Reading | None:
     """A table of trials or of games; sure if its cells say so, too."""
     given = {role: columns.get(each) for role, each in zip(ROLES, OPTIONS if not game else RESULTS, strict=True)}
@@ -36,21 +39,22 @@ def matched(
     except DataError:
         if not named or not table.named:
             return None
-        return Reading(PAIRS, name, name, table, partial(_converted, table, given, game, coding, weights))
+        return Reading(PAIRS, name, name, table, partial(_converted, table, given, game, coding, weights, covariates))
     if found.game != game or (table.square is not None and not named):
         return None
     how = f"{found.first!r} against {found.second!r}, won by {found.verdict[-1]!r}"
     sure = named or not described_sides(table.frame, found)
     counts = () if found.count is None else (found.count,)
-    counted = (found.first, found.second, *found.verdict, *counts), counts
-    convert = partial(_converted, table, given, game, coding, weights)
+    described = [column for column in covariates or () if column in table.names]
+    counted = (found.first, found.second, *found.verdict, *described, *counts), counts
+    convert = partial(_converted, table, given, game, coding, weights, covariates)
     return Reading(PAIRS, name, how, table, convert, sure, counted=counted)
 
 
 def _converted(
-    table: Table, given: dict[str, str | None], game: bool, coding: Any, weights: bool
+    table: Table, given: dict[str, str | None], game: bool, coding: Any, weights: bool, covariates: Any
 ) -> tuple[PairedComparisons, str]:
-    data, how = PairedComparisons._of_trials(table.frame, given, game, coding, weights=weights)
+    data, how = PairedComparisons._of_trials(table.frame, given, game, coding, weights=weights, covariates=covariates)
     return data, f"{GAMES if game else TRIALS}, {how}: {data}"
 
 
@@ -82,7 +86,7 @@ LAYOUT = Layout(
         "a trial a row, with the columns 'left', 'right' (a, b; option1, option2; model_a, model_b) and 'chosen' "
         "(winner, response), which holds an option, its side or 'tie'"
     ),
-    options=(*OPTIONS, "coding", "weights"),
+    options=(*OPTIONS, "coding", "weights", "covariates"),
     named_by=TRIALS_BY,
     lacks=lacks,
 )

@@ -10,6 +10,7 @@ from ..content import Content, listed, probability
 from ..document import Picture, Section, Table
 from .shared import (
     best_worst_sentence,
+    effects_sentence,
     members_as_text,
     missed_proportions,
     most_probable,
@@ -76,6 +77,9 @@ def _answer(model: Any, ranks: Any, features: Any) -> Section:
             "Observed proportions against predicted probabilities: the closer to the diagonal, the better predicted."
         )
         pictures.append(picture(finding, "choice_probabilities", model))
+    if model.covariates_:
+        sentences.append(effects_sentence(model.covariate_effects()["mean"]))
+        tables.append(Table("Effects of covariates on log odds", model.covariate_effects()))
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
 
@@ -94,7 +98,7 @@ def _methods(model: Any) -> list[str]:
             " prior on the worth of each option."
         )
         rule = [best_worst_sentence(model.best_worst)] if kind_of(model.posterior_) == BEST_WORST else []
-        return [first, *rule, _lapse(model)]
+        return [first, *rule, *_covariates(model), _lapse(model)]
     sentences = [
         "Choices were modelled as elimination by aspects (Tversky, 1972): an aspect that some but not all of the"
         " options at hand have is selected with probability proportional to its weight, and the options that lack it"
@@ -120,7 +124,14 @@ def _methods(model: Any) -> list[str]:
         alpha = "had a Gamma(1, 1) prior" if model.alpha is None else f"was fixed at {model.alpha:g}"
         sentences.append(f"Its concentration parameter {alpha}.")
     own = "Every option had one aspect of its own besides; all weights" if model.unique else "All weights"
-    return [*sentences, f"{own} had Gamma(1, 1) priors.", _lapse(model)]
+    return [*sentences, f"{own} had Gamma(1, 1) priors.", *_covariates(model), _lapse(model)]
+
+
+def _covariates(model: Any) -> list[str]:
+    if not model.covariates_:
+        return []
+    names = listed(model.covariates_)
+    return [f"{names} added to the log odds of a choice, each with a coefficient that had a Normal(0, 1) prior."]
 
 
 def _lapse(model: Any) -> str:

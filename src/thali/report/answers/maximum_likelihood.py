@@ -7,7 +7,7 @@ from thali.model.elimination_ml.residual_table import named_row
 
 from ..content import Content, listed, number
 from ..document import Section, Table
-from .shared import best_worst_sentence, picture
+from .shared import best_worst_sentence, effects_sentence, picture
 
 if TYPE_CHECKING:
     import pandas
@@ -35,9 +35,11 @@ def _answer(model: Any) -> Section:
         pictures.append(picture(finding, "preference_tree", model))
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     sentences = [sentence, *([f"No weight is left to {listed(zero)}."] if zero else [])]
-    return Section(
-        "The answer", tuple(sentences), tuple(pictures), (Table("Weights of the aspects", _named(model.summary())),)
-    )
+    tables = [Table("Weights of the aspects", _named(model.summary()))]
+    if model.covariates_:
+        sentences.append(effects_sentence(model.covariate_effects()["estimate"]))
+        tables.append(Table("Effects of covariates on log odds", model.covariate_effects()))
+    return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
 
 def _named(table: "pandas.DataFrame") -> "pandas.DataFrame":
@@ -65,5 +67,7 @@ def _methods(model: Any) -> list[str]:
     fitted = f"Weights were estimated by maximum likelihood (Wickelmaier & Schmid, 2004); standard errors {errors}."
     if isinstance(model.estimates_.pose, BestWorstProblem):
         first += " " + best_worst_sentence(model.best_worst)
+    if model.covariates_:
+        first += f" {listed(model.covariates_)} added to the log odds of a choice."
     lapse = f"The probability of a choice at random was fixed at {model.lapse_:g}."
     return [first, fitted, *([lapse] if model.lapse_ else [])]

@@ -93,3 +93,9 @@ def members_as_text(features: Any) -> Any:
     """The table of features with the names of the members in one cell, first."""
     shown = features.assign(members=features["members"].map(", ".join))
     return shown[["members", *(name for name in shown.columns if name != "members")]]
+
+
+def effects_sentence(coefficients: Any) -> str:
+    """By which factors a unit of each covariate changes odds."""
+    factors = listed([f"{name} ({number(float(np.exp(value)))})" for name, value in coefficients.items()])
+    return f"The factors by which a unit of each covariate multiplies the odds of the first of two options: {factors}."

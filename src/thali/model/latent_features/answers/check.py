@@ -11,8 +11,10 @@ from thali.errors import ArgumentError, DataError
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
+from .cells_to_check import cells_to_check
 from .columns import Columns, columns_of
-from .probabilities import BLOCK, advantage_blocks, lapsing
+from .covariates import cells_of
+from .probabilities import BLOCK
 
 if TYPE_CHECKING:
     import pandas
@@ -49,16 +51,19 @@ def pair_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
 
     constant = tree["constant_data"].to_dataset()
     labels = constant["option"].values
-    first, second, lapse = constant["first"].values, constant["second"].values, float(constant["lapse"])
+    first, second = constant["first"].values, constant["second"].values
     wins, losses = whole_counts(tree, labels[first], labels[second])
-    columns = spaced(columns_of(tree), len(wins))
-    rng = streams(random_seed, 1)[0]
+    number = len(cells_of(tree)["pair"])
+    columns = columns_of(tree)
+    draws = spaced_draws(columns.n_draws, number)
+    cells = cells_to_check(tree, 2, spaced(columns, number), draws)
+    n_of_cells, rng = cells.n, streams(random_seed, 1)[0]
 
-    rows, discrepancy = [], np.zeros((2, columns.n_draws))
-    for pairs in blocks(len(wins), columns.n_draws):
-        p = probabilities_of(columns, first[pairs], second[pairs], lapse)
-        x, n = wins[pairs, None], (wins + losses)[pairs, None]
-        replicates = rng.binomial(n, p)
+    rows, discrepancy = [], np.zeros((2, len(draws)))
+    for pairs, block in cells.blocks():
+        x, n, p = wins[pairs, None], (wins + losses)[pairs, None], cells.probabilities(block)
+        replicates = cells.added(pairs, rng.binomial(n_of_cells[block, None], p))
+        p = cells.mean(pairs, block, p)
         rows.append(replicated_rows(x, n, p, replicates))
         discrepancy += [_discrepancy(x, n, p), _discrepancy(replicates, n, p)]
     return finished_table(pd.DataFrame({"a": labels[first].tolist(), "b": labels[second].tolist()}), rows, discrepancy)
@@ -189,14 +194,6 @@ def blocks(count: int, n_draws: int) -> Iterator[slice]:
     step = max(1, BLOCK // n_draws)
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
-
-
-def probabilities_of(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
-    """p̃, array (pairs, draws): with the draws last, blocks of pairs read one random stream in one order."""
-    p = np.empty((len(first), columns.n_draws))
-    for draws, ij, ji in advantage_blocks(columns, first, second):
-        p[:, draws] = lapsing(ij, ji, lapse).T
-    return p
 
 
 def replicated_rows(x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray) -> dict[str, np.ndarray]:

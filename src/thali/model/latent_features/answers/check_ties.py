@@ -7,9 +7,11 @@ import numpy as np
 from thali.errors import DataError
 from thali.inference.seeds import streams
 
-from .check import blocks, finished_table, probabilities_of, replicated_rows, spaced, spaced_draws, whole_counts
+from .cells_to_check import cells_to_check
+from .check import finished_table, replicated_rows, spaced, spaced_draws, whole_counts
 from .check_sets import discrepancy_of
 from .columns import columns_of
+from .covariates import cells_of
 from .ties import outcomes
 
 if TYPE_CHECKING:
@@ -27,24 +29,26 @@ def tied_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "panda
     import pandas as pd
 
     constant = tree["constant_data"].to_dataset()
-    labels, lapse = constant["option"].values, float(constant["lapse"])
+    labels = constant["option"].values
     first, second = constant["first"].values, constant["second"].values
     wins, losses = whole_counts(tree, labels[first], labels[second])
     ties = tree["observed_data"].dataset["ties"].values
     if (ties != np.floor(ties)).any():
         raise DataError("The check needs whole numbers of ties, of which it draws replicates.")
     counts = np.stack([wins, ties.astype(np.int64), losses], axis=1)
-    columns = columns_of(tree)
-    kept = spaced_draws(columns.n_draws, counts.size)
-    tie, columns = tree["posterior"].dataset["tie"].values.ravel()[kept], spaced(columns, counts.size)
-    rng = streams(random_seed, 1)[0]
+    columns, number = columns_of(tree), 3 * len(cells_of(tree)["pair"])
+    kept = spaced_draws(columns.n_draws, number)
+    tie = tree["posterior"].dataset["tie"].values.ravel()[kept]
+    cells = cells_to_check(tree, 3, spaced(columns, number), kept)
+    n_of_cells, rng = cells.n, streams(random_seed, 1)[0]
 
-    rows, discrepancy, named = [], np.zeros((2, columns.n_draws)), []
-    for pairs in blocks(len(counts), 3 * columns.n_draws):
-        p = probabilities_of(columns, first[pairs], second[pairs], lapse)
-        of_outcome = outcomes(p, 1.0 - p, tie)  # (pairs, draws, outcomes)
+    rows, discrepancy, named = [], np.zeros((2, len(kept))), []
+    for pairs, block in cells.blocks():
+        p = cells.probabilities(block)
+        of_outcome = outcomes(p, 1.0 - p, tie)  # (cells, draws, outcomes)
         n = counts[pairs].sum(axis=1)
-        replicates = rng.multinomial(n[:, None], of_outcome)
+        replicates = cells.added(pairs, rng.multinomial(n_of_cells[block, None], of_outcome))
+        of_outcome = cells.mean(pairs, block, of_outcome)
         for outcome in range(3):
             x, expected, drawn = counts[pairs, outcome, None], of_outcome[..., outcome], replicates[..., outcome]
             discrepancy += [discrepancy_of(x, n[:, None], expected), discrepancy_of(drawn, n[:, None], expected)]

@@ -17,6 +17,7 @@ NOTES = {
     "constant": "the additive constant",
     "sigma": "sigma",
     "tie": "the parameter of ties",
+    "covariate": "the coefficients of covariates",
 }
 
 

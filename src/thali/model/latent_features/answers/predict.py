@@ -11,8 +11,9 @@ from thali.data.choices import Choices
 from thali.errors import ArgumentError
 
 from .columns import Columns, columns_of
+from .covariates import Lift, beta_of, names_in, values_for
 from .kind import of_choices
-from .probabilities import advantage_blocks, lapsing, mean_probabilities, probability_draws
+from .probabilities import mean_probabilities, probability_blocks, probability_draws
 from .ties import outcomes
 
 if TYPE_CHECKING:
@@ -24,13 +25,13 @@ _SETS = 200  # whose draws are held at once
 
 
 def predicted(
-    columns: Columns, labels: list[str], sets: Any, lapse: float, rule: str
+    columns: Columns, labels: list[str], sets: Any, lapse: float, rule: str, lift: Lift | None = None
 ) -> "np.ndarray | list[np.ndarray]":
     """For pairs the probability of the first; otherwise, for each set, the probabilities of its members, or answers."""
     places, paired = places_of(sets, labels)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T
-        return mean_probabilities(columns, first, second, lapse)
+        return mean_probabilities(columns, first, second, lapse, lift)
     from ..likelihoods.set_draws import mean_over_draws
 
     draws_of, first = _out_of_sets(columns, places, has_answers(sets), lapse, rule)
@@ -56,7 +57,7 @@ def _out_of_sets(
 
 
 def errors_of_predictions(
-    columns: Columns, labels: list[str], sets: Any, lapse: float, chains: int, rule: str
+    columns: Columns, labels: list[str], sets: Any, lapse: float, chains: int, rule: str, lift: Lift | None = None
 ) -> "np.ndarray | list[np.ndarray]":
     """Monte Carlo standard errors of what `predicted` gives, in the same form."""
     from thali.posterior.summary import mean_errors
@@ -67,7 +68,8 @@ def errors_of_predictions(
         some = places[first : first + _SETS]
         if paired:
             first_option, second_option = np.array(some, np.int64).reshape(-1, 2).T
-            draws = probability_draws(columns, first_option, second_option, lapse)
+            part = None if lift is None else Lift(lift.beta, lift.x[first : first + _SETS])
+            draws = probability_draws(columns, first_option, second_option, lapse, part)
         else:
             draws_of, begin = _out_of_sets(columns, some, has_answers(sets), lapse, rule)
             draws = draws_of(slice(0, columns.n_draws))
@@ -77,25 +79,41 @@ def errors_of_predictions(
     return found if paired else np.split(found, np.cumsum(sizes)[:-1])
 
 
-def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str]) -> np.ndarray:
-    """The probability that the first option of a pair is chosen over the second, in every draw (chain, draw)."""
+def pair_draws(tree: "xarray.DataTree", pair: tuple[str, str], covariates: Any = None, count: int = 1) -> np.ndarray:
+    """The probability that the first option of a pair is chosen over the second, in every draw, for so many different
+    covariates (chain, draw, count)."""
     tree = of_choices(tree, "a probability")
     posterior = tree["posterior"].dataset
     labels = [str(label) for label in posterior["option"].values]
-    first, second = (np.array([labels.index(label)]) for label in pair)
-    draws = probability_draws(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]))
-    return draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"])
+    first, second = (np.full(count, labels.index(label)) for label in pair)
+    lift, lapse = lift_for(tree, [pair] * count, covariates), float(tree["constant_data"].dataset["lapse"])
+    draws = probability_draws(columns_of(tree), first, second, lapse, lift)
+    return draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"], count)
 
 
-def outcomes_table(tree: "xarray.DataTree", pairs: Any) -> "pandas.DataFrame":
+def lift_for(tree: "xarray.DataTree", sets: Any, covariates: Any) -> Lift | None:
+    """What covariates of a prediction do to its pairs; None if none are given."""
+    if covariates is None:
+        return None
+    posterior = tree["posterior"].dataset
+    places, paired = places_of(sets, [str(label) for label in posterior["option"].values])
+    if not paired:
+        raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
+    names, constant = names_in(tree), tree["constant_data"].dataset
+    options = constant["option_values"].values if names else np.zeros((1, 0))
+    x = values_for(covariates, names, options, len(places))
+    return Lift(beta_of(tree), x) if x.shape[1] else None
+
+
+def outcomes_table(tree: "xarray.DataTree", pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b."""
     constant, posterior = tree["constant_data"].dataset, tree["posterior"].dataset
     labels = [str(x) for x in posterior["option"].values]
     first, second = tied_places(pairs, labels, bool(constant["has_ties"]))
     total, tie = np.zeros((len(first), 3)), posterior["tie"].values.ravel()
     columns, lapse = columns_of(tree), float(constant["lapse"])
-    for draws, ij, ji in advantage_blocks(columns, first, second):
-        total += outcomes(lapsing(ij, ji, lapse), lapsing(ji, ij, lapse), tie[draws, None]).sum(axis=0)
+    for draws, p, q in probability_blocks(columns, first, second, lapse, lift_for(tree, pairs, covariates)):
+        total += outcomes(p, q, tie[draws, None]).sum(axis=0)
     return table_of_outcomes(labels, first, second, total / columns.n_draws)
 
 

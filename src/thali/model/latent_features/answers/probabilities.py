@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .columns import Columns
+from .covariates import Lift, lifted
 
 # Numbers held at once by a block of draws: 16 MiB as float64.
 BLOCK = 2**21
@@ -56,29 +57,44 @@ def advantage_blocks(
     options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
     first, second = np.split(place, 2)
     width, m = int(columns.n_features.max(initial=0)), len(options)
-    for draws in _blocks(columns.n_draws, width * m + min(m * m, 4 * len(first)) + len(first)):
+    for draws in slices(columns.n_draws, width * m + min(m * m, 4 * len(first)) + len(first)):
         features, weights = columns.dense(draws.start, draws.stop, options)
         unique_weights = columns.unique_weights[draws][:, options]
         yield draws, *advantages(features, weights, unique_weights, first, second)
 
 
-def probability_draws(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
+def probability_blocks(
+    columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """p̃ of each pair and the reverse probability, block of draws by block of draws; `lift`: by covariates."""
+    for draws, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
+        if lift is not None:
+            ij, ji = lifted(ij, ji, lift.of(draws))
+        # The reverse probability from its own advantage: 1 - p would lose the digits of a small one.
+        yield draws, lapsing(ij, ji, lapse), lapsing(ji, ij, lapse)
+
+
+def probability_draws(
+    columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+) -> np.ndarray:
     """Probability that the first option of each pair is chosen over the second, draw by draw."""
     probabilities = np.empty((columns.n_draws, len(first)))
-    for draws, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
-        probabilities[draws] = lapsing(ij, ji, lapse)
+    for draws, p, _ in probability_blocks(columns, first, second, lapse, lift):
+        probabilities[draws] = p
     return probabilities
 
 
-def mean_probabilities(columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float) -> np.ndarray:
+def mean_probabilities(
+    columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+) -> np.ndarray:
     """Posterior mean of the probability that the first option of each pair is chosen over the second."""
     total = np.zeros(len(first))
-    for _, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
-        total += lapsing(ij, ji, lapse).sum(axis=0)
+    for _, p, _ in probability_blocks(columns, first, second, lapse, lift):
+        total += p.sum(axis=0)
     return total / columns.n_draws
 
 
-def _blocks(draws: int, numbers_per_draw: int) -> Iterator[slice]:
+def slices(draws: int, numbers_per_draw: int) -> Iterator[slice]:
     """Slices over the draws, each of at most BLOCK numbers."""
     step = max(1, BLOCK // max(1, numbers_per_draw))
     for start in range(0, draws, step):

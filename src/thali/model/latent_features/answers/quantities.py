@@ -9,6 +9,7 @@ from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
 from .columns import columns_of
+from .covariates import names_in, parameter
 from .features import features_table
 from .kind import kind_of
 from .pair_coordinates import pair_index
@@ -54,17 +55,18 @@ def of_all(tree: "xarray.DataTree") -> Quantities:
 
 
 def of_pairs(tree: "xarray.DataTree") -> Quantities:
-    """`tie` if there are ties, and `choice_probability[a, b]` of every compared pair up to 60 options, `worth[a]` and
-    `rank[a]` up to 1,000."""
+    """`tie` if there are ties, `covariate[name]` of each covariate, and `choice_probability[a, b]` of every compared
+    pair up to 60 options, `worth[a]` and `rank[a]` up to 1,000."""
     posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
     n_options = posterior.sizes["option"]
-    ties = {"tie": posterior["tie"].values} if constant["has_ties"] else {}
+    own = {"tie": posterior["tie"].values} if constant["has_ties"] else {}
+    own |= {parameter(name): posterior["covariate"].values[..., m] for m, name in enumerate(names_in(tree))}
     if n_options > MAX_OPTIONS:
-        return ties | (of_options(tree) if n_options <= MAX_RANKED else {})
+        return own | (of_options(tree) if n_options <= MAX_RANKED else {})
     pairs = pair_index(constant["first"].values, constant["second"].values, n_options)
     compared = posterior["choice_probability"].values[..., pairs]
     named = zip(constant["option_a"].values, constant["option_b"].values, strict=True)
-    return ties | {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
+    return own | {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
 
 
 def of_options(tree: "xarray.DataTree") -> Quantities:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .columns import columns_of
+from .covariates import as_drawn, own_draws
 
 if TYPE_CHECKING:
     import xarray
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def replicates(tree: "xarray.DataTree", likelihood: Any, data: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Arrays (chain, draw, ...) under the names of the group observed_data."""
-    columns, own = columns_of(tree), _own_parameters(tree, likelihood)
+    columns, own = as_drawn(tree), own_draws(tree, likelihood.parameters)
     drawn = [
         likelihood.new_data(columns.at(draw), {name: values[draw] for name, values in own.items()}, data, rng).observed
         for draw in range(columns.n_draws)
@@ -24,15 +24,10 @@ def replicates(tree: "xarray.DataTree", likelihood: Any, data: Any, rng: np.rand
 
 def observed_by(tree: "xarray.DataTree", likelihood: Any, data: Any) -> dict[str, np.ndarray]:
     """What the group observed_data of a fit to these data holds; nothing if they have another design."""
-    own = {name: values[:1] for name, values in _own_parameters(tree, likelihood).items()}
-    part = likelihood.posterior_part(columns_of(tree).at(0), own, data, (1, 1), False)
+    own = {name: values[:1] for name, values in own_draws(tree, likelihood.parameters).items()}
+    part = likelihood.posterior_part(as_drawn(tree).at(0), own, data, (1, 1), False)
     known = tree["constant_data"].dataset
     for name, constant in part.constants.items():
         if not np.array_equal(known[name].values, constant[1] if isinstance(constant, tuple) else constant):
             return {}
     return {name: np.asarray(values) for name, (_, values) in part.observed.items()}
-
-
-def _own_parameters(tree: "xarray.DataTree", likelihood: Any) -> dict[str, np.ndarray]:
-    """The draws of the likelihood's own parameters, chain after chain."""
-    return {name: tree["posterior"].dataset[name].values.ravel() for name in likelihood.parameters}

@@ -94,7 +94,7 @@ def to_datatree(
         "n_features": over_draws([chain.n_features for chain in kept]),
         "alpha": over_draws([chain.alpha for chain in kept]),
         "log_likelihood": over_draws([chain.log_likelihood + part.log_constant for chain in kept]),
-        **extra,
+        **{name: draws for name, draws in extra.items() if name in part.descriptions},  # others stand in the part
         **(_dense_features(columns, shape) if dense else _listed_features(columns, shape)),
         **part.variables,
     }

@@ -1,5 +1,6 @@
 """Elimination by aspects on paired comparisons."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..answers.covariates import coefficients, parameter
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .best_worst import LARGEST, RANKING, REVERSED, RULES
@@ -46,6 +48,12 @@ class Elimination:
 
     so that p̃ is the probability of i where one of the two is chosen.
 
+    With covariates x of a comparison, with the sign of "i over j", such as 1 where i was shown first, else -1:
+
+    .. math::
+        \tilde p_{ij} = (1 - \varepsilon)\, \mathrm{logistic}\Bigl(\ln \frac{A_{ij}}{A_{ji}} + x'\beta\Bigr)
+        + \frac{\varepsilon}{2}, \qquad \beta_m \sim \mathrm{Normal}(0, 1)
+
     Where people name the best b and the worst w of a set S of m options that share no aspect, either the probabilities
     of all rankings that begin with b and end with w are summed (m up to 6), each choice of which may lapse, or they
     choose the ordered pair that differs most:
@@ -67,6 +75,8 @@ class Elimination:
         needed for larger sets.
     best_worst : {"ranking", "reversed"}
         The rule by which best and worst are chosen; "reversed" is that of the formula above.
+    covariates : tuple of str
+        The names of the covariates that the comparisons have, for pairs only.
 
     Raises
     ------
@@ -83,7 +93,7 @@ class Elimination:
     --------
     >>> from thali.likelihoods import Elimination
     >>> Elimination(lapse=0.02)
-    Elimination(lapse=0.02, unique=True, ties=False, shared=True, best_worst='ranking')
+    Elimination(lapse=0.02, unique=True, ties=False, shared=True, best_worst='ranking', covariates=())
     """
 
     lapse: float = 0.01
@@ -91,6 +101,7 @@ class Elimination:
     ties: bool = False
     shared: bool = True
     best_worst: str = RANKING
+    covariates: tuple[str, ...] = ()
 
     takes_signed_weights = False
     least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
@@ -105,8 +116,14 @@ class Elimination:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Stored with the draws in addition to features and weights: nu, the parameter of ties."""
-        return ("tie",) if self.ties else ()
+        """Stored with the draws in addition to features and weights: nu, the parameter of ties, and the coefficients of
+        covariates."""
+        return (*(("tie",) if self.ties else ()), *map(parameter, self.covariates))
+
+    @property
+    def has_published_sampler(self) -> bool:
+        """Whether there is a `sampler="paper"`: the papers know neither ties nor covariates."""
+        return not self.parameters
 
     @property
     def tempers(self) -> bool:
@@ -132,6 +149,7 @@ class Elimination:
                 check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
         elif not self.ties:
             data.refuse_ties()
+        self._check_covariates(data)
         if not self.shared and not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0):
             raise ArgumentError("Elimination(shared=False) is for unique aspects alone: Given(np.zeros((N, 0))).")
         if self.unique:
@@ -168,6 +186,25 @@ class Elimination:
                     ".",
                 )
 
+    def _check_covariates(self, data: "PairedComparisons | Choices") -> None:
+        """Raise for covariates other than those of the data, or of options that share aspects."""
+        own = data.covariates if isinstance(data, PairedComparisons) else None
+        names = () if own is None else own.names
+        if self.covariates and not isinstance(data, PairedComparisons):
+            raise DataError("Covariates are for comparisons of two options; choices out of larger sets have none.")
+        if names != self.covariates:
+            raise DataError(
+                f"The comparisons have {f'the covariates {shorten(names)}' if names else 'no covariates'}, the"
+                f" likelihood {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
+            )
+        if own is not None and own.is_of_options.any() and self.shared:
+            described = [name for name, of_options in zip(names, own.is_of_options, strict=True) if of_options]
+            raise DataError(
+                f"The covariates {shorten(described)} of options are for options that share no aspect; set ",
+                Setting("aspects", "unique"),
+                ".",
+            )
+
     def _check_answers(self, data: Choices) -> None:
         """Raise for best-worst choices that the rule, or shared aspects, do not say anything about."""
         wide = int(data.sizes.argmax())
@@ -195,28 +232,35 @@ class Elimination:
         """
         data = as_pairs(data, self.best_worst)
         if weights.shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
-            if self.ties:
+            if self.ties or self.covariates:
+                what = "ties" if self.ties else "covariates"
                 raise ArgumentError(
-                    Argument("weight_prior"), f" needs a shape of {SHAPE_OF_SUMS:g} or more for data with ties."
+                    Argument("weight_prior"), f" needs a shape of {SHAPE_OF_SUMS:g} or more for data with {what}."
                 )
             data = Choices.from_comparisons(data)
         if isinstance(data, Choices) and data.worst is not None:
             return compiled_best_worst(data, self.lapse, self.best_worst)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse) if self.shared else compiled_luce_sets(data, self.lapse)
-        return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
+        return compiled_pairs(data, float(self.lapse), self.unique, self.ties, weights.shape, weights.rate)
 
     def held_to(self, data: Any) -> "Elimination":
         """The likelihood itself: no prior of it depends on the data."""
         return self
 
     def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
-        """Parameters other than features and weights, from their prior: that of ties."""
-        return {"tie": rng.standard_exponential()} if self.ties else {}
+        """Parameters other than features and weights, from their prior: that of ties, and coefficients."""
+        tie = {"tie": rng.standard_exponential()} if self.ties else {}
+        return tie | {parameter(name): rng.standard_normal() for name in self.covariates}
 
     def log_prior_of_parameters(self, own: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
-        """Log prior densities of the parameters other than features and weights, draw by draw: that of ties."""
-        return {"tie": -own["tie"]} if self.ties else {}
+        """Log prior densities of the parameters other than features and weights, draw by draw: of ties, and of all
+        coefficients."""
+        tie = {"tie": -own["tie"]} if self.ties else {}
+        if not self.covariates:
+            return tie
+        squares = (coefficients(own, self.covariates) ** 2).sum(axis=-1)
+        return tie | {"covariate": -0.5 * (squares + len(self.covariates) * math.log(2.0 * math.pi))}
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Choices of the same design, drawn at one draw's aspects."""
@@ -227,7 +271,8 @@ class Elimination:
             return new_answers(columns, data, self.lapse, self.best_worst, rng)
         if isinstance(data, Choices):
             return new_choices(columns, data, self.lapse, rng)
-        return new_pairs(columns, data, self.lapse, parameters.get("tie"), rng)
+        beta = coefficients(parameters, self.covariates) if self.covariates else None
+        return new_pairs(columns, data, self.lapse, parameters.get("tie"), beta, rng)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
@@ -242,7 +287,8 @@ class Elimination:
             from ..answers.choice_sets import sets_part
 
             return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
-        return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, tie=extra.get("tie"))
+        own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
+        return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own)
 
 
 def as_pairs(data: Any, best_worst: str = RANKING) -> Any:

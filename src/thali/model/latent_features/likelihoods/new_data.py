@@ -24,25 +24,35 @@ class NewData(NamedTuple):
 
 
 def new_pairs(
-    columns: "Columns", data: "PairedComparisons", lapse: float, tie: float | None, rng: np.random.Generator
+    columns: "Columns",
+    data: "PairedComparisons",
+    lapse: float,
+    tie: float | None,
+    beta: "np.ndarray | None",
+    rng: np.random.Generator,
 ) -> NewData:
-    """Every pair is compared as often as in the data: Binomial(n, p̃), or Multinomial(n, ...) with ties."""
+    """Every pair is compared as often as in the data, with the same covariates: Binomial(n, p̃), or Multinomial(n, ...)
+    with ties."""
     from ..answers.binomial import log_binomial
+    from ..answers.covariates import Lift
     from ..answers.probabilities import probability_draws
 
-    p = probability_draws(columns, data.first, data.second, lapse)[0]
-    n = _whole(data.wins + data.losses + data.tied)
+    cells, lift = data.cells, None if beta is None else Lift(beta, data.cells.x)
+    p = probability_draws(columns, cells.first, cells.second, lapse, lift)[0]
+    n = _whole(cells.wins + cells.losses + cells.tied)
     if tie is not None:
         from ..answers.ties import log_multinomial, outcomes
 
         found = outcomes(p, 1.0 - p, tie)
         wins, tied, losses = rng.multinomial(n, found).T.astype(float)
-        new = data.with_counts(wins, losses, tied)
-        return NewData(new, {"wins": wins, "ties": tied}, float(log_multinomial(wins, tied, losses, found).sum()))
+        new = data.with_cell_counts(wins, losses, tied)
+        observed = {"wins": new.wins, "ties": new.tied}
+        return NewData(new, observed, float(log_multinomial(wins, tied, losses, found).sum()))
     wins = rng.binomial(n, p).astype(float)
     losses = n - wins
     found = float(log_binomial(wins, losses, p).sum())
-    return NewData(data.with_counts(wins, losses), {"wins": wins}, found)
+    new = data.with_cell_counts(wins, losses)
+    return NewData(new, {"wins": new.wins}, found)
 
 
 def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.random.Generator) -> NewData:

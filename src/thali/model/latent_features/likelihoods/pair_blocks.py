@@ -9,6 +9,9 @@ each side: a side without columns is empty, whatever rounding leaves of its weig
 
 With ties (Davidson 1970) r = nu sqrt(p q), and P(i), P(tie), P(j) are p, r, q over 1 + r: half of the ties count as
 choices of either option, and every comparison subtracts log (1 + r).
+
+With covariates a pair has a lane for each different values x of them, and the weight of its first side is lifted by
+exp(x'beta), that of the other copy by exp(-x'beta); see `pair_covariates`.
 """
 
 import math
@@ -21,10 +24,13 @@ from thali.inference.numerics.logarithm import fast_log
 
 WIDTH = 8
 # fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of i and of the
-# neighbour, their log-likelihood, scratch; without unique aspects the numbers of columns on the two sides. Constant
-# distances in one array let the compiler see that the fields do not overlap.
-FIELDS, FIELDS_WITHOUT_UNIQUE = 6, 8
-OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS = range(0, FIELDS_WITHOUT_UNIQUE * WIDTH, WIDTH)
+# neighbour, their log-likelihood, scratch; without unique aspects the numbers of columns on the two sides; with
+# covariates x'beta and exp(x'beta). Constant distances in one array let the compiler see that the fields do not
+# overlap.
+FIELDS, FIELDS_WITHOUT_UNIQUE, FIELDS_WITH_COVARIATES = 6, 8, 10
+OWN, OTHER, WINS, LOSSES, LOGLIK, Z, OWN_COLUMNS, OTHER_COLUMNS, ETA, LIFT = range(
+    0, FIELDS_WITH_COVARIATES * WIDTH, WIDTH
+)
 ERROR, TIE, TIED = range(3)  # positions in PairCache.real
 LEAST = 1e-290  # weight of an empty side: two of them give probability 1/2
 ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may leave
@@ -59,8 +65,8 @@ class PairCache(NamedTuple):
     """What a chain stores of the pairs."""
 
     block: np.ndarray  # (blocks, fields * WIDTH)
-    # ERROR: bound on the rounding error of a side's weight since the cache was filled; with ties also TIE, the
-    # parameter nu, and TIED, the number of ties
+    # ERROR: bound on the rounding error of a side's weight since the cache was filled; with ties or covariates also
+    # TIE, the parameter nu, and TIED, the number of ties; then the coefficients of covariates
     real: np.ndarray
 
 
@@ -105,6 +111,39 @@ def _has_ties(pairs: Any) -> Any:
     return True
 
 
+@generic
+def first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> None:
+    """The weight of the first side of a pair as it counts in its lane: never 0, and lifted by covariates."""
+
+
+@generic
+def second_side(pairs: Any, other: Any) -> None:
+    """The weight of the second side of a pair as it counts: never 0."""
+
+
+@generic
+def fill_lifts(pairs: Any, c: Any) -> None:
+    """What covariates lift the first sides by, from their coefficients; default: there are none."""
+
+
+def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
+    return max(own, LEAST)
+
+
+def _second_side(pairs: Any, other: Any) -> Any:
+    return max(other, LEAST)
+
+
+for _cls in (Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique):
+    first_side.register(_cls)(_first_side)
+    second_side.register(_cls)(_second_side)
+
+
+@fill_lifts.register(object)
+def _fill_no_lifts(pairs: Any, c: Any) -> None:
+    pass
+
+
 @vectorised
 def balance(own: Any, other: Any, scale: Any, base: Any) -> Any:
     """sqrt(p (1 - p)): what the odds of a tie are proportional to."""
@@ -140,8 +179,8 @@ def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns:
             z = b.Z[k, pairs.neighbour[v, t]]
             own = on_side(pairs, c, v, OWN_COLUMNS + t, c.block[v, OWN + t] + a0 + a1 * z, e0 + e1 * z)
             other = on_side(pairs, c, v, OTHER_COLUMNS + t, c.block[v, OTHER + t] + b0 + b1 * z, f0 + f1 * z)
-            own = max(own, LEAST)
-            other = max(other, LEAST)
+            own = first_side(pairs, c, v, t, own)
+            other = second_side(pairs, other)
             term = term_of(pairs, c, own, other, c.block[v, WINS + t], c.block[v, LOSSES + t])
             total += term - c.block[v, LOGLIK + t]
     return total
@@ -154,8 +193,8 @@ def store(pairs: Any, c: Any, v: Any, t: Any, own: Any, other: Any) -> None:
     other = on_side(pairs, c, v, OTHER_COLUMNS + t, other, 0.0)
     c.block[v, OWN + t] = own
     c.block[v, OTHER + t] = other
-    own = max(own, LEAST)
-    other = max(other, LEAST)
+    own = first_side(pairs, c, v, t, own)
+    other = second_side(pairs, other)
     wins, losses = c.block[v, WINS + t], c.block[v, LOSSES + t]
     c.block[v, LOGLIK + t] = term_of(pairs, c, own, other, wins, losses)
 
@@ -206,6 +245,7 @@ def update_transposed(pairs: Any, c: Any, i: Any) -> None:
 def fill(pairs: Any, c: Any, b: Any, columns: Any) -> None:
     """All blocks from the weights."""
     n = pairs.start.shape[0] - 1
+    fill_lifts(pairs, c)
     for i in range(n):
         for v in range(pairs.start[i], pairs.start[i + 1]):
             for t in range(WIDTH):
@@ -258,8 +298,8 @@ def total(pairs: Any, c: Any) -> Any:
             for t in range(WIDTH):
                 j = pairs.neighbour[v, t]
                 if i < j < n:
-                    own = max(c.block[v, OWN + t], LEAST)
-                    other = max(c.block[v, OTHER + t], LEAST)
+                    own = first_side(pairs, c, v, t, c.block[v, OWN + t])
+                    other = second_side(pairs, c.block[v, OTHER + t])
                     p = pairs.scale * own / (own + other) + pairs.base
                     q = pairs.scale * other / (own + other) + pairs.base
                     if c.block[v, WINS + t] > 0.0:
@@ -274,8 +314,11 @@ def total(pairs: Any, c: Any) -> Any:
     return result
 
 
-def lay_out(cls: type[Pairs], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float) -> Pairs:
-    """Arrange pairs (first[p], second[p]) into blocks; vectorised, memory proportional to the pairs."""
+def lay_out(
+    cls: type[Any], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, x: Any = None, **further: Any
+) -> Any:
+    """Arrange pairs (first[p], second[p]), with their covariates x[p], into blocks; vectorised, memory proportional to
+    the pairs. `further` fields of the class are as they stand."""
     owner = np.concatenate([first, second])
     neighbour = np.concatenate([second, first])
     own_wins = np.concatenate([wins, losses]).astype(float)
@@ -298,6 +341,7 @@ def lay_out(cls: type[Pairs], n: int, first: Any, second: Any, wins: Any, losses
     partner = np.concatenate([position[count:], position[:count]])
     transposed = np.arange(slots, dtype=np.uint64)  # a missing neighbour is its own copy
     transposed[position] = partner
+    covariates = {} if x is None else {"x": np.array([spread(np.append(each, -each), 0.0, float) for each in x.T])}
     return cls(
         start=start,
         neighbour=spread(neighbour, n, np.uint64),
@@ -306,13 +350,16 @@ def lay_out(cls: type[Pairs], n: int, first: Any, second: Any, wins: Any, losses
         losses=spread(own_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
+        **covariates,
+        **further,
     )
 
 
-def empty_cache(pairs: Pairs, ties: float = 0.0) -> PairCache:
-    """Counts in place, of so many ties; weights are filled in later."""
-    fields = FIELDS_WITHOUT_UNIQUE if may_be_empty(pairs) else FIELDS
+def empty_cache(pairs: Any, ties: float = 0.0, covariates: int = 0) -> PairCache:
+    """Counts in place, of so many ties, and coefficients of covariates, which are 0; weights are filled in later."""
+    fields = FIELDS_WITH_COVARIATES if covariates else FIELDS_WITHOUT_UNIQUE if may_be_empty(pairs) else FIELDS
     block = np.zeros((pairs.neighbour.shape[0], fields * WIDTH))
     block[:, WINS : WINS + WIDTH] = pairs.wins
     block[:, LOSSES : LOSSES + WIDTH] = pairs.losses
-    return PairCache(block, np.array([0.0, 1.0, ties]) if has_ties(pairs) else np.zeros(1))
+    known = has_ties(pairs) or covariates
+    return PairCache(block, np.array([0.0, 1.0, ties, *[0.0] * covariates]) if known else np.zeros(1))

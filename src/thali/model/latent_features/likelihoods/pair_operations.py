@@ -1,4 +1,4 @@
-"""The operations of elimination on pairs, with unique aspects or without, with ties or without."""
+"""The operations of elimination on pairs, with unique aspects or without, with ties or covariates or without."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -14,7 +14,6 @@ from thali.inference.numerics.logarithm import fast_log
 from .. import operations
 from ..state import BETA, COLUMNS, columns_born, scratch, sum_of_weights
 from .pair_blocks import (
-    LEAST,
     LOSSES,
     OTHER,
     OWN,
@@ -30,16 +29,21 @@ from .pair_blocks import (
     balance,
     empty_cache,
     fill,
+    first_side,
+    has_ties,
     lay_out,
     may_be_empty,
     row_apply,
     row_columns,
     row_delta,
     scale_sides,
+    second_side,
     store,
     total,
     update_transposed,
 )
+from .pair_covariates import CLASSES as WITH_COVARIATES
+from .pair_covariates import COEFFICIENTS, draw_coefficients
 
 CLASSES: dict[tuple[bool, bool], type[Pairs]] = {  # by whether there are unique aspects, and ties
     (True, False): Pairs,
@@ -49,16 +53,25 @@ CLASSES: dict[tuple[bool, bool], type[Pairs]] = {  # by whether there are unique
 }
 
 
-def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
-    """The pairs as the samplers read them, and a function that makes a chain's cache."""
-    cls = CLASSES[unique, ties]
-    counts = data.wins + data.tied / 2.0, data.losses + data.tied / 2.0
-    return lay_out(cls, data.n_options, data.first, data.second, *counts, lapse), partial(
-        empty_cache, ties=float(data.tied.sum())
-    )
+def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool, shape: float, rate: float) -> Any:
+    """The pairs as the samplers read them, and a function that makes a chain's cache; shape and rate are those of the
+    prior of own weights."""
+    known, cells, further = data.covariates, data.cells, {}
+    cls = (CLASSES if known is None else WITH_COVARIATES)[unique, ties]
+    if known is not None:
+        of_options = known.is_of_options
+        centred = np.ascontiguousarray((known.options - known.options.mean(axis=0)).T)
+        further = {"options": centred, "of_options": of_options, "shape": float(shape), "rate": float(rate)}
+    counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
+    x = None if known is None else cells.x
+    pairs = lay_out(cls, data.n_options, cells.first, cells.second, *counts, lapse, x, **further)
+    return pairs, partial(empty_cache, ties=float(data.tied.sum()), covariates=cells.x.shape[1])
 
 
-def of_pairs(operation: Any, classes: Iterable[type[Any]] = tuple(CLASSES.values())) -> Callable[[Any], Any]:
+EVERY = (*CLASSES.values(), *WITH_COVARIATES.values())
+
+
+def of_pairs(operation: Any, classes: Iterable[type[Any]] = EVERY) -> Callable[[Any], Any]:
     """Register the implementation of an operation for those classes of pairs."""
 
     def register(function: Any) -> Any:
@@ -223,14 +236,17 @@ def log_density_of_tie(pairs: Any, c: Any, b: Any, log_tie: Any) -> Any:
         for v in range(pairs.start[i], pairs.start[i + 1]):
             for t in range(WIDTH):
                 if i < pairs.neighbour[v, t] < n:
-                    own, other = max(c.block[v, OWN + t], LEAST), max(c.block[v, OTHER + t], LEAST)
+                    own = first_side(pairs, c, v, t, c.block[v, OWN + t])
+                    other = second_side(pairs, c.block[v, OTHER + t])
                     times = c.block[v, WINS + t] + c.block[v, LOSSES + t]
                     subtracted += times * fast_log(1.0 + tie * balance(own, other, pairs.scale, pairs.base))
     return b.real[BETA] * (c.real[TIED] * log_tie - subtracted) + log_tie - tie
 
 
 @of_pairs(operations.draw_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
-def _draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+@scalar
+def draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    """The parameter of ties given all weights."""
     now = math.log(c.real[TIE])
     level = log_density_of_tie(pairs, c, b, now) - rng.standard_exponential()
     low = now - STEP * rng.random()
@@ -253,6 +269,24 @@ def _draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
             store(pairs, c, v, t, c.block[v, OWN + t], c.block[v, OTHER + t])
 
 
+@of_pairs(operations.draw_parameters, WITH_COVARIATES.values())
+def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
+    draw_coefficients(pairs, rng, c, b)
+    if has_ties(pairs):
+        draw_tie(pairs, rng, c, b)
+
+
 @of_pairs(operations.note_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
-def _note_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+@scalar
+def note_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    """The parameter of ties is the first."""
     extra[draw, 0] = c.real[TIE]
+
+
+@of_pairs(operations.note_parameters, WITH_COVARIATES.values())
+def _note_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
+    if has_ties(pairs):
+        note_tie(pairs, c, b, extra, draw)
+    ties = 1 if has_ties(pairs) else 0
+    for m in range(pairs.x.shape[0]):
+        extra[draw, ties + m] = c.real[COEFFICIENTS + m]

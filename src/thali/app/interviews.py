@@ -1,0 +1,70 @@
+"""Interviews in the browser: each is a study whose data are the answers to come."""
+
+import threading
+from typing import Any
+
+from thali.paired.interview import BEST, EVERYTHING, RANKS, TIE, Interview
+
+from .studies import Studies, Study
+
+INTERVIEW, LOG = "interview", "answers.csv"  # what was asked for, and the answers
+GOALS = {BEST: "which option is the best", RANKS: "which of each two is the better one", EVERYTHING: "everything"}
+_MOST = 200  # options
+
+
+class Interviews:
+    """The interviews that are being held; after a restart each goes on from its answers."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Interview] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, studies: Studies, text: str, goal: str) -> Study:
+        """Hold an interview about the options in the lines of a text; raises a ThaliError if that cannot be."""
+        options = [line.strip() for line in text.splitlines() if line.strip()][:_MOST]
+        Interview(options, goal=goal)  # refuses what cannot be asked
+        study = studies.new(f"Interview about {len(options)} options")
+        study.write(INTERVIEW, {"options": options, "goal": goal})
+        return study
+
+    def shown(self, study: Study) -> dict[str, Any]:
+        """What its page shows: the question, and what is known so far."""
+        with self._lock:
+            interview = self._of(study)
+            first, second = interview.question
+            return {
+                "first": first,
+                "second": second,
+                "number": len(interview.answers) + 1,
+                "known": interview.standing().sentence,
+                "goal": GOALS[interview.goal],
+            }
+
+    def answer(self, study: Study, number: int, said: str) -> None:
+        """Take an answer to question `number`: "first", "second", "tie" or "undo"; one that was answered stays so."""
+        with self._lock:
+            interview = self._of(study)
+            if number != len(interview.answers) + 1:
+                return
+            if said == "undo":
+                interview.undo()
+            else:
+                first, second = interview.question
+                interview.answer({"first": first, "second": second}.get(said, TIE))
+
+    def end(self, study: Study) -> bool:
+        """Make the answers the data of the study; False if there are none."""
+        with self._lock:
+            if not self._of(study).answers:
+                return False
+            (study.path / "data.csv").write_bytes((study.path / LOG).read_bytes())
+            study.write("study", study.read("study") | {"file": "data.csv"})
+            study.remove(f"{INTERVIEW}.json")
+            del self._held[study.name]
+            return True
+
+    def _of(self, study: Study) -> Interview:
+        if study.name not in self._held:
+            asked = study.read(INTERVIEW)
+            self._held[study.name] = Interview(asked["options"], goal=asked["goal"], log=study.path / LOG)
+        return self._held[study.name]

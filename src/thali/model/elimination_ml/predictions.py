@@ -1,0 +1,133 @@
+"""What a fit by maximum likelihood says of choices and of covariates."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.errors import ArgumentError
+
+from ..base import Model
+from ..latent_features.answers.covariates import values_for
+from .covariates import own_names
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .estimates import Estimates
+
+
+class EstimatedChoices(Model):
+    """Predictions, and effects of covariates, of `MaximumLikelihoodElimination`."""
+
+    ties: Any
+
+    def _maximum(self) -> "Estimates":
+        raise NotImplementedError
+
+    @property
+    def covariates_(self) -> tuple[str, ...]:
+        """The covariates that the fit used."""
+        return own_names(self._maximum().data)
+
+    def covariate_effects(self) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate: estimate, std_error (over people as those of weights), z and p_value (Wald test that it
+            has no effect; see also `thali.likelihood_ratio`), lower and upper (95 % interval), odds (the factor
+            exp(estimate) of the odds).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> games = [("Hull", "Stoke", "H"), ("Stoke", "Hull", "A"), ("Hull", "Stoke", "A"), ("Stoke", "Hull", "H")] * 3
+        >>> games = pd.DataFrame([*games, ("Hull", "Stoke", "H")], columns=["home", "away", "result"])
+        >>> data = th.PairedComparisons.from_results(games, covariates=["order"])
+        >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+        >>> model.covariate_effects()["odds"].round(3).to_dict()
+        {'order': 1.155}
+        """
+        from .covariates import covariate_table
+
+        return covariate_table(self._maximum())
+
+    def predict_proba(self, sets: Any, covariates: Any = None) -> "np.ndarray | list[np.ndarray]":
+        """Choice probabilities at the estimates, lapse included.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+        covariates : mapping or DataFrame, optional
+            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
+            1}`` where a is shown first. Those not named are 0.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
+            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the
+            probabilities of its members, in their order; of best-worst `Choices` those of the ordered pairs (best,
+            worst), the first member as the best with each of the others as the worst, then the second.
+
+        Raises
+        ------
+        ArgumentError
+            If a label or a covariate is unknown, or an entry is not two different options or more.
+        """
+        from ..latent_features.answers.predict import has_answers, places_of
+
+        found = self._maximum()
+        places, paired = places_of(sets, list(found.data.labels))
+        if paired:
+            first, second = np.array(places).T
+            return found.probabilities(first, second, self._values(covariates, len(places)))
+        if covariates is not None:
+            raise ArgumentError("Covariates are for comparisons of two options; give pairs of labels, [(a, b), ...].")
+        if has_answers(sets):
+            return [found.answer_probabilities(each) for each in places]
+        return [found.set_probabilities(each) for each in places]
+
+    def _values(self, covariates: Any, count: int) -> np.ndarray:
+        """The covariates of so many predicted comparisons."""
+        data = self._maximum().data
+        options = data.covariates.options if own_names(data) else np.zeros((1, 0))
+        return values_for(covariates, own_names(data), options, count)
+
+    def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+        """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates.
+
+        Parameters
+        ----------
+        pairs : list of (a, b)
+            Labels of two different options each.
+        covariates : mapping or DataFrame, optional
+            As of `predict_proba`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, an entry is not two different options, or the model knows no ties.
+        """
+        from ..latent_features.answers.predict import table_of_outcomes, tied_places
+        from ..latent_features.answers.ties import outcomes
+
+        found = self._maximum()
+        labels = list(found.data.labels)
+        first, second = tied_places(pairs, labels, found.tie is not None or self.ties == "davidson")
+        p = found.probabilities(first, second, self._values(covariates, len(first)))
+        return table_of_outcomes(labels, first, second, outcomes(p, 1.0 - p, found.tie or 0.0))

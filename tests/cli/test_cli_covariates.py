@@ -1,0 +1,59 @@
+"""`thali fit` with covariates of comparisons and of options."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ML = ("--method", "maximum-likelihood")
+
+
+@pytest.fixture
+def trials(tmp_path):
+    rng, n = np.random.default_rng(3), 200
+    i = rng.integers(0, 3, n)
+    names = np.array(["tea", "milk", "rum"])
+    frame = pd.DataFrame({"left": names[i], "right": names[(i + rng.integers(1, 3, n)) % 3]})
+    frame = frame.assign(chosen=rng.choice(["left", "right"], n), longer=rng.integers(-5, 6, n))
+    frame.assign(site=rng.choice(["web", "lab"], n)).to_csv(tmp_path / "trials.csv", index=False)
+    return str(tmp_path / "trials.csv")
+
+
+def test_covariates_are_named_one_by_one(run, trials, tmp_path):
+    named = ("--covariate", "order", "--covariate", "longer", "--covariate", "site")
+    found = run("fit", trials, *named, *ML, "--out", str(tmp_path / "out"))
+    assert found.code == 0 and "covariates 'order', 'longer', 'site=web'" in found.err
+    assert "What a unit of each covariate adds to the log odds of the first of two options" in found.out
+    table = pd.read_csv(tmp_path / "out" / "covariates.csv", index_col=0)
+    assert table.index.tolist() == ["order", "longer", "site=web"]
+    bare = run("fit", trials, *ML)
+    assert bare.code == 0 and "a unit of each covariate" not in bare.out
+
+
+def test_covariates_of_options_stand_in_a_file(run, trials, tmp_path):
+    (tmp_path / "prices.csv").write_text("drink;price\ntea;2\nmilk;1\nrum;5\n")
+    found = run("fit", trials, "--covariate", "order", "--option-covariates", str(tmp_path / "prices.csv"), *ML)
+    assert found.code == 0 and "covariates of options: 'order', 'price'" in found.err and "price" in found.out
+    (tmp_path / "short.csv").write_text("drink;price\ntea;2\nmilk;1\n")
+    found = run("fit", trials, "--option-covariates", str(tmp_path / "short.csv"), *ML)
+    assert found.code == 2 and "no row for 'rum'" in found.err and "short.csv: " in found.err
+    found = run("fit", "celebrities", "--option-covariates", str(tmp_path / "short.csv"), *ML)
+    assert found.code == 2 and "no row for 'LBJ'" in found.err
+
+
+@pytest.mark.parametrize(
+    ("named", "wrong"),
+    [
+        (("length",), "There is no column 'length'"),
+        (("chosen",), "Column 'chosen' says what was compared, or what came of it, and is no covariate"),
+        (("longer", "longer"), "The covariate 'longer' is named twice"),
+    ],
+)
+def test_columns_that_are_none(run, trials, named, wrong):
+    found = run("fit", trials, *(word for name in named for word in ("--covariate", name)), *ML)
+    assert found.code == 2 and wrong in found.err
+
+
+def test_a_list_of_choices_does_not_say_what_was_first(run, tmp_path):
+    (tmp_path / "list.csv").write_text("winner,loser,size\ntea,milk,1\nmilk,tea,2\n")
+    found = run("fit", str(tmp_path / "list.csv"), "--covariate", "size", *ML)
+    assert found.code == 2 and "do not say which was first; have a trial a row" in found.err

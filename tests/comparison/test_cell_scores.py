@@ -1,0 +1,58 @@
+"""Scores of left-out pairs whose comparisons have covariates."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+import thali as th
+from thali.comparison.scores import cell_score, score, tied_score
+
+ML = {"method": "maximum-likelihood"}
+
+
+def test_one_cell_is_scored_as_a_pair():
+    p = np.random.default_rng(1).uniform(0.2, 0.8, (2, 50))
+    draws = np.stack([p, 1 - p], axis=-1)[:, :, None]
+    one, pair = cell_score(np.array([[5.0, 3.0]]), draws), score(5, 3, p)
+    for name in ("predicted", "predicted_mcse", "nll", "log_pred", "log_pred_mcse", "r_hat"):
+        assert getattr(one, name) == pytest.approx(getattr(pair, name))
+    of_three = np.stack([0.8 * p, 0.2 + 0 * p, 0.8 * (1 - p)], axis=-1)
+    one = cell_score(np.array([[5.0, 2.0, 3.0]]), of_three[:, :, None])
+    three = tied_score(np.array([5.0, 2.0, 3.0]), of_three)
+    assert (one.nll, one.log_pred) == (pytest.approx(three.nll), pytest.approx(three.log_pred))
+
+
+def test_equal_probabilities_of_cells_are_scored_as_the_pair():
+    counts = np.array([[3.0, 1.0], [2.0, 4.0]])
+    found = cell_score(counts, np.full((1, 4, 2, 2), [0.7, 0.3]))
+    assert found.nll == pytest.approx(-binom.logpmf(5, 10, 0.7)) and found.predicted == pytest.approx(0.7)
+    apart = cell_score(counts, np.broadcast_to([[0.7, 0.3], [0.4, 0.6]], (1, 4, 2, 2)))
+    expected = math.log(math.comb(10, 5)) + 3 * math.log(0.7) + math.log(0.3) + 2 * math.log(0.4) + 4 * math.log(0.6)
+    assert apart.nll == pytest.approx(-expected) and apart.log_pred == pytest.approx(expected)
+    assert apart.predicted == pytest.approx(0.4 * 0.7 + 0.6 * 0.4)
+
+
+def test_the_order_is_worth_its_coefficient_where_it_decides():
+    rng, rows = np.random.default_rng(2), []
+    worth = dict(zip("tuvw", (4.0, 2.0, 1.0, 0.5), strict=True))
+    for _ in range(300):
+        a, b = rng.permutation(list(worth))[:2]
+        odds = math.exp(1.5) * worth[a] / worth[b]
+        rows.append((a, b, "left" if rng.random() < odds / (1 + odds) else "right"))
+    frame = pd.DataFrame(rows, columns=["left", "right", "chosen"])
+    data = th.PairedComparisons.from_trials(frame, covariates=["order"])
+    models = {
+        "with": th.EliminationByAspects("unique", **ML),
+        "without": th.EliminationByAspects("unique", covariates=[], **ML),
+    }
+    found = th.compare(models, data, random_seed=1, progressbar=False)
+    alone = models["with"].fit(data).leave_one_out()
+    assert found.loc["with", "nll"] == pytest.approx(alone.attrs["nll"])
+    assert found.loc["without", "nll"] - found.loc["with", "nll"] > 3 * found.loc["without", "difference_se"]
+    games = th.PairedComparisons.from_trials(frame)
+    plain = th.compare({"without": models["without"]}, games, random_seed=1, progressbar=False)
+    assert found.loc["without", "nll"] == pytest.approx(plain.loc["without", "nll"])
+    assert found.loc["EMP", "nll"] == pytest.approx(plain.loc["EMP", "nll"])

@@ -1,0 +1,157 @@
+"""What models of paired comparisons with covariates answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali import _jit
+from thali.errors import ArgumentError, DataError
+from thali.testing import naive
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+RUN = {"draws": 30, "tune": 10, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+LABELS = list("abcd")
+
+
+def trials(n, outcomes=("left", "right")):
+    rng = np.random.default_rng(5)
+    i = rng.integers(0, 4, n)
+    sides = np.array(LABELS)[i], np.array(LABELS)[(i + rng.integers(1, 4, n)) % 4]
+    frame = pd.DataFrame({"left": sides[0], "right": sides[1], "chosen": rng.choice(outcomes, n)})
+    return frame.assign(longer=rng.integers(-1, 2, n))
+
+
+DATA = th.PairedComparisons.from_trials(trials(60), covariates=["order", "longer"], labels=LABELS)
+TIED = th.PairedComparisons.from_trials(
+    trials(60, ("left", "right", "tie")), covariates=["order", "longer"], labels=LABELS
+)
+PRICES = pd.DataFrame({"price": [1002.0, 1000.0, 1001.0, 1000.5]}, index=LABELS)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return th.EliminationByAspects().fit(DATA, **RUN)
+
+
+@pytest.fixture(scope="module")
+def tied():
+    with pytest.MonkeyPatch.context() as patch:  # a specialisation that nothing else needs runs as Python
+        patch.setattr(_jit, "_is_disabled", lambda: True)
+        return th.EliminationByAspects("unique").fit(TIED, **RUN)
+
+
+@pytest.mark.parametrize(("name", "data"), [("model", DATA), ("tied", TIED)])
+def test_the_log_likelihood_is_that_of_naive_evaluations(name, data, request):
+    model = request.getfixturevalue(name)
+    posterior, constant = model.posterior_["posterior"].dataset, model.posterior_["constant_data"].dataset
+    pointwise = model.posterior_["log_likelihood"]["wins"].sum("compared_pair")
+    np.testing.assert_allclose(pointwise, posterior["log_likelihood"], rtol=1e-9)
+    one = posterior.isel(chain=1, draw=7)
+    columns = one["weights"].values > 0.0
+    known = one["features"].values[columns].T, one["weights"].values[columns], one["unique_weights"].values, 0.01
+    tie, beta = (float(one["tie"]) if data.n_ties else None), one["covariate"].values
+    expected = naive.log_likelihood(data, *known, tie, beta=beta)
+    expected += float(constant["log_binomial_coefficient"].sum())
+    assert float(one["log_likelihood"]) == pytest.approx(expected, rel=1e-9)
+    prior = float(model.posterior_["log_prior"]["covariate"].isel(chain=1, draw=7))
+    assert prior == pytest.approx(-0.5 * (beta @ beta) - np.log(2 * np.pi))
+
+
+def test_what_is_said_of_covariates(tied, tmp_path, uncompiled):
+    model = tied
+    rows = list(model.summary().index)
+    assert rows[1:4] == ["log_likelihood", "tie", "covariate[order]"] and model.covariates_ == ("order", "longer")
+    draws = model.posterior_["posterior"]["covariate"].values.reshape(-1, 2)
+    effects = model.covariate_effects()
+    np.testing.assert_allclose(effects["mean"], draws.mean(axis=0))
+    np.testing.assert_allclose(effects["above_0"], (draws > 0).mean(axis=0))
+    model.save(tmp_path / "model.nc")
+    again = th.load(tmp_path / "model.nc")
+    assert again.covariate_effects().equals(effects) and again.check(1).equals(model.check(1))
+    again.continue_fit(10, progressbar=False)
+    assert again.posterior_["posterior"]["covariate"].shape == (2, 40, 2)
+    new = model.posterior_predictive(TIED, random_seed=1)["posterior_predictive"].dataset
+    n = TIED.wins + TIED.losses + TIED.tied
+    assert set(new.data_vars) == {"wins", "ties"} and (new["wins"] + new["ties"] <= n).all()
+
+
+def test_predictions_are_for_given_covariates(tied):
+    model = tied
+    posterior, pairs = model.posterior_["posterior"].dataset, [("a", "b"), ("b", "a"), ("c", "d")]
+    p = posterior["choice_probability"].sel(pair="a, b").values
+    q, beta = (p - 0.005) / 0.99, posterior["covariate"].values
+    eta = beta @ [1.0, -2.0]
+    lifted = 0.99 * q / (q + (1 - q) * np.exp(-eta)) + 0.005
+    given = {"order": 1, "longer": [-2, 3, 0]}
+    found, errors = model.predict_proba(pairs, return_se=True, covariates=given)
+    assert found[0] == pytest.approx(lifted.mean()) and (errors > 0).all()
+    assert model.predict_proba(pairs)[0] == pytest.approx(p.mean())
+    tie = posterior["tie"].values
+    r = tie * np.sqrt(lifted * (1 - lifted))
+    assert model.predict_outcomes(pairs, given).loc[0, "p_tie"] == pytest.approx((r / (1 + r)).mean())
+    for bad, wrong in (({"x": 1}, "There is no covariate 'x'; known are 'order', 'longer'"), (3, "must be a mapping")):
+        with pytest.raises(ArgumentError, match=wrong):
+            model.predict_proba(pairs, covariates=bad)
+    with pytest.raises(ArgumentError, match="Covariates are for comparisons of two options"):
+        model.predict_proba([("a", "b", "c")], covariates=given)
+
+
+def test_the_check_replicates_comparisons_with_their_covariates(model, tied):
+    for each, data in ((model, DATA), (tied, TIED)):
+        table = each.check(random_seed=1).set_index(["a", "b"]).sort_index()
+        if data.n_ties:
+            table = table[~table["tied"]]
+        cells, labels = data.cells, np.array(data.labels)
+        rows = cells.pair == 3
+        pair = tuple(labels[[data.first[3], data.second[3]]])
+        given = dict(zip(data.covariates.names, cells.x[rows].T, strict=True))
+        n = (cells.wins + cells.losses + cells.tied)[rows]
+        if data.n_ties:
+            p = each.predict_outcomes([pair] * int(rows.sum()), given)["p_a"].to_numpy()
+        else:
+            p = each.predict_proba([pair] * int(rows.sum()), covariates=given)
+        assert table.loc[pair, "predicted"] == pytest.approx(p @ n / n.sum())
+        assert table.loc[pair, "n"] == n.sum()
+
+
+def test_worths_hold_what_covariates_of_options_do(uncompiled):
+    data = DATA.with_covariates([]).with_option_covariates(PRICES)
+    model = th.EliminationByAspects("unique").fit(data, **RUN)
+    posterior = model.posterior_["posterior"].dataset
+    weights = posterior["unique_weights"].values
+    p = 0.99 * weights[..., 0] / (weights[..., 0] + weights[..., 1]) + 0.005
+    np.testing.assert_allclose(posterior["choice_probability"].sel(pair="a, b"), p)
+    pointwise = model.posterior_["log_likelihood"]["wins"].sum("compared_pair")
+    np.testing.assert_allclose(pointwise, posterior["log_likelihood"], rtol=1e-9)
+    factor = np.exp(posterior["covariate"].values * (PRICES["price"] - PRICES["price"].mean()).to_numpy())
+    own = weights / factor
+    expected = -own.sum(axis=-1)  # the prior of own weights, Gamma(1, 1)
+    np.testing.assert_allclose(model.posterior_["log_prior"]["unique_weights"], expected)
+    new = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].values.mean((0, 1))
+    pairs = list(zip(LABELS[:1] * 3, LABELS[1:], strict=True))
+    expected, n = model.predict_proba(pairs), (data.wins + data.losses)[:3]
+    assert (np.abs(new[:3] - n * expected) < 5 * np.sqrt(n / 4 / 60)).all()
+    with pytest.raises(DataError, match="The covariates 'price' of options are for options that share no aspect"):
+        th.EliminationByAspects().fit(data, **RUN)
+
+
+def test_what_does_not_go_with_covariates():
+    with pytest.raises(DataError, match="Laplace's approximation knows no covariates"):
+        th.EliminationByAspects("unique", method="laplace").fit(DATA)
+    with pytest.raises(ArgumentError, match="sampler='paper' is for"):
+        th.EliminationByAspects(sampler="paper").fit(DATA)
+    with pytest.raises(DataError, match=r"have the covariates 'order', 'longer', the likelihood none; set Elimination"):
+        th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()).fit(DATA)
+    likelihood = th.likelihoods.Elimination(covariates=("order", "longer"))
+    with pytest.raises(ArgumentError, match="needs a shape of 0.5 or more for data with covariates"):
+        th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood, weight_prior=(0.3, 1.0)).fit(DATA)
+    with pytest.raises(DataError, match="have no covariates, the likelihood 'order'"):
+        th.LatentFeatureModel(th.priors.IndianBuffet(), likelihood).fit(DATA.with_covariates([]))
+    sets = th.Choices.from_frame(
+        pd.DataFrame({"choice_id": [1, 1, 1], "alternative": list("abc"), "chosen": [1, 0, 0]})
+    )
+    for model in (th.EliminationByAspects(covariates=["order"]),):
+        with pytest.raises(DataError, match="Covariates are for comparisons of two options"):
+            model.fit(sets)

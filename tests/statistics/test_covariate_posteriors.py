@@ -1,0 +1,187 @@
+"""Covariates of comparisons, against posteriors known by quadrature, naive evaluations and own simulations."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from elimination_cases import mean_and_error
+from elimination_changes import MEMBER, SCALE, WEIGHT, change, changed, write_back
+from joint_means import LIMIT, buffet_means
+from problems import FIXED_UNIQUE, NO_UNIQUE, contents, make_state, random_comparisons, with_ties
+from scipy.stats import beta
+
+import thali as th
+from thali.model.latent_features import operations
+from thali.model.latent_features.likelihoods.elimination import Elimination
+from thali.model.latent_features.likelihoods.pair_blocks import TIE
+from thali.model.latent_features.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
+from thali.model.latent_features.priors.ibp import IndianBuffet
+from thali.model.latent_features.state import BETA, Model
+from thali.model.latent_features.weight_priors import EXPONENTIAL
+from thali.testing import naive
+from thali.testing.joint import joint_distribution_test
+
+pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+
+# Two options, alpha 1, lapse .01: choices of either where the first is shown first (x = 1), and second (x = -1);
+# log evidence; E p at x = 0, E beta, E beta^2, E K.
+KNOWN = [
+    ((6, 2), (3, 5), -11.88975184, (0.56243424, 0.68536092, 0.71567623, 1.55785248)),
+    ((9, 1), (4, 6), -12.60780402, (0.66798822, 1.04879695, 1.35172700, 1.53748456)),
+]
+
+
+def in_order(forward, backward):
+    """Trials of two options, in both orders."""
+    sides = {"tea": ("tea", "milk"), "milk": ("milk", "tea")}
+    rows = [
+        (*sides[first], chosen)
+        for first, counts in (("tea", forward), ("milk", backward))
+        for chosen, times in zip(("tea", "milk"), counts, strict=True)
+        for _ in range(times)
+    ]
+    frame = pd.DataFrame(rows, columns=["left", "right", "chosen"])
+    return th.PairedComparisons.from_trials(frame, covariates=["order"], labels=["tea", "milk"])
+
+
+def with_values(data, columns, seed):
+    """Random answers to the same pairs, each of which has two values of some covariates."""
+    rng = np.random.default_rng(seed)
+    i, j = (np.repeat(side, 2) for side in (data.first, data.second))
+    n = len(i)
+    turned = rng.random(n) < 0.5
+    frame = pd.DataFrame({"left": np.where(turned, j, i), "right": np.where(turned, i, j)}).astype(str)
+    frame = frame.assign(chosen=rng.choice(["left", "right", "tie"] if data.n_ties else ["left", "right"], n))
+    frame = frame.assign(n=rng.integers(1, 5, n), **{f"x{m}": rng.normal(size=n).round(1) for m in range(columns)})
+    names = [f"x{m}" for m in range(columns)]
+    return th.PairedComparisons.from_trials(frame, count="n", covariates=names, labels=data.labels)
+
+
+@pytest.mark.parametrize("row", KNOWN)
+def test_the_known_values_are_those_of_quadrature(row):
+    """Each option has 1 + Poisson(1/2) exponential weights alone, so that p is Beta given their numbers."""
+    forward, backward, evidence, expected = row
+    x, at = np.polynomial.legendre.leggauss(400)
+    p, of_p = (1 + x) / 2, at / 2
+    b, of_b = 8 * x, 8 * at * np.exp(-32 * x**2) / math.sqrt(2 * math.pi)
+    singles = range(25)
+    share = {k: math.exp(-0.5) * 0.5**k / math.factorial(k) for k in singles}
+    parts = [(share[i] * share[j] * beta.pdf(p, 1 + i, 1 + j), i + j) for i in singles for j in singles]
+    density, number = sum(part for part, _ in parts), sum(part * k for part, k in parts)
+    lapsed = [0.99 * p[:, None] / (p[:, None] + (1 - p[:, None]) * np.exp(-sign * b)) + 0.005 for sign in (1, -1)]
+    likelihood = math.prod(
+        q**wins * (1 - q) ** losses for q, (wins, losses) in zip(lapsed, (forward, backward), strict=True)
+    )
+    weight = likelihood * (of_p * density)[:, None] * of_b
+    assert math.log(weight.sum()) == pytest.approx(evidence, abs=1e-7)
+    values = (0.99 * p + 0.005)[:, None], b, b**2, (number / density)[:, None]
+    means = [(weight * each).sum() / weight.sum() for each in values]
+    assert [*means[:3], means[3] + 0.5] == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(("forward", "backward", "evidence", "expected"), KNOWN)
+def test_posterior_means(forward, backward, evidence, expected):
+    model = th.EliminationByAspects(alpha=1.0)
+    model.fit(in_order(forward, backward), draws=10_000, tune=500, thin=5, random_seed=7, progressbar=False)
+    posterior = model.posterior_["posterior"].dataset
+    p, b = posterior["choice_probability"].values[..., 0], posterior["covariate"].values[..., 0]
+    for draws, mean in zip((p, b, b**2, posterior["n_features"].values), expected, strict=True):
+        found, error = mean_and_error(draws)
+        assert error < 0.03 * mean and abs(found - mean) < 4.5 * error
+
+
+def built(data, lapse, unique, covariates):
+    """The model as the samplers read it, a state of it and its cache."""
+    rng, n = np.random.default_rng(3), data.n_options
+    likelihood = Elimination(lapse, unique != NO_UNIQUE, data.n_ties > 0, covariates=data.covariates.names)
+    compiled, make = likelihood.compiled(data)
+    model = Model(IndianBuffet().compiled(n), compiled, EXPONENTIAL, 2, n - 1, unique, False)
+    own = np.zeros(n) if unique == NO_UNIQUE else 3.0 + rng.random(n)
+    state, cache = make_state(model, make, rng.random((n, 4)) < 0.5, rng.gamma(2.0, size=4), own)
+    cache.real[COEFFICIENTS:] = covariates
+    operations.rebuild(compiled, cache, state)
+    return model, state, cache
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("unique", [FIXED_UNIQUE, NO_UNIQUE])
+def test_changes_are_those_of_naive_evaluations(unique, ties):
+    rng, lapse, b = np.random.default_rng(5), 0.02, (0.7, -1.1)
+    data = random_comparisons(5, 5)
+    data = with_values(with_ties(data, 7) if ties else data, 2, seed=1)
+    model, state, cache = built(data, lapse, unique, b)
+    tie = None
+    if ties:
+        cache.real[TIE] = tie = 0.6
+        operations.rebuild(model.likelihood, cache, state)
+    for _ in range(40):
+        which, i, k = int(rng.choice([MEMBER, WEIGHT, SCALE])), int(rng.integers(5)), int(rng.integers(4))
+        before = contents(state)
+        move = (rng.random() - 0.5) * state.w[k]
+        d = {MEMBER: -state.w[k] if state.Z[k, i] else state.w[k], WEIGHT: move, SCALE: 0.8 + 0.4 * rng.random()}[which]
+        after = changed(which, *before, i, k, d)
+        expected = [naive.log_likelihood(data, *at, lapse, tie, beta=b) for at in (after, before)]
+        found = change(None, model, cache, state, which, i, k, d, True)
+        assert found == pytest.approx(expected[0] - expected[1], rel=1e-9, abs=1e-9)
+        write_back(state, *after)
+    total = operations.log_likelihood(model.likelihood, cache, state)
+    assert total == pytest.approx(naive.log_likelihood(data, *contents(state), lapse, tie, beta=b), rel=1e-10)
+
+
+def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
+    """Started at equally spaced quantiles of the posterior given all weights, the draws have its distribution."""
+    rng, data = np.random.default_rng(2), in_order((6, 1), (3, 5))
+    model, state, cache = built(data, 0.05, FIXED_UNIQUE, (0.0,))
+    known = contents(state)
+    grid = np.linspace(-5, 5, 1001)
+    for power in (1.0, 0.4):
+        state.real[BETA] = power
+        logs = [power * naive.log_likelihood(data, *known, 0.05, beta=(b or 1e-12,)) - b**2 / 2 for b in grid]
+        cdf = np.cumsum(np.exp(np.array(logs) - max(logs)))
+        cdf = (cdf - cdf[0] / 2) / cdf[-1]
+        count, ranks = 400, []
+        for start in np.interp((np.arange(count) + 0.5) / count, cdf, grid):
+            cache.real[COEFFICIENTS] = start
+            operations.rebuild(model.likelihood, cache, state)
+            draw_coefficients(model.likelihood, rng, cache, state)
+            ranks.append(np.interp(cache.real[COEFFICIENTS], grid, cdf))
+        # uniform ranks have means 1/2, 1/3, 1/4 of their powers, with known errors
+        for k in (1, 2, 3):
+            error = math.sqrt((1 / (2 * k + 1) - 1 / (k + 1) ** 2) / count)
+            assert abs(np.mean(np.power(ranks, k)) - 1 / (k + 1)) < 4.5 * error
+
+
+@pytest.mark.parametrize(
+    ("unique", "ties", "rounds"),
+    [
+        (True, False, 12_000),
+        pytest.param(False, False, 300_000, marks=pytest.mark.long),
+        pytest.param(True, True, 300_000, marks=pytest.mark.long),
+        pytest.param(False, True, 300_000, marks=pytest.mark.long),
+        pytest.param(True, False, 500_000, marks=pytest.mark.long),
+    ],
+)
+def test_joint_distribution(unique, ties, rounds):
+    expected = buffet_means(4, 5.0 if unique else 0.0)
+    if not unique:
+        del expected["unique weight"]
+    expected |= {"coefficient": 0.0, "coefficient^2": 1.0, "positive coefficient": 0.5}
+    if ties:
+        expected |= {"tie": 1.0, "tie^2": 2.0, "small tie": 1 - math.exp(-0.5)}
+    data = random_comparisons(4, seed=4, most=2)
+    data = with_values(with_ties(data, 1) if ties else data, 2, seed=2)
+    likelihood = Elimination(0.05, unique=unique, ties=ties, covariates=data.covariates.names)
+    found = joint_distribution_test(IndianBuffet(), likelihood, data, expected, rounds)
+    assert max(abs(z) for z in found.values()) < LIMIT, found
+
+
+@pytest.mark.parametrize("rounds", [10_000, pytest.param(300_000, marks=pytest.mark.long)])
+def test_joint_distribution_of_covariates_of_options(rounds):
+    expected = {"coefficient": 0.0, "coefficient^2": 1.0, "positive coefficient": 0.5, "unique weight": 4.0}
+    expected |= {"share of 0": 0.25, "share of 0^2": 0.1, "light unique": 1 - math.exp(-0.5)}
+    described = pd.DataFrame({"price": [3.0, 1.0, -1.0, 0.5], "kind": list("aabb")}, index=list("0123"))
+    data = random_comparisons(4, seed=4, most=2).with_option_covariates(described)
+    likelihood = Elimination(0.05, shared=False, covariates=data.covariates.names)
+    found = joint_distribution_test(th.priors.Given(np.zeros((4, 0))), likelihood, data, expected, rounds)
+    assert max(abs(z) for z in found.values()) < LIMIT, found
