@@ -7,14 +7,17 @@ import numpy as np
 
 from thali.inference.chains import kept_of
 
+from .at_maximum import as_given
 from .horseshoe import log_densities
 from .sweep import HORSESHOE, INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import xarray
 
+    from ..classifiers.standard import Standard
     from ..classifiers.training_data import TrainingData
     from .chain import Chain
+    from .laplace import NormalChain
     from .sweep import Problem
 
 MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
@@ -32,7 +35,7 @@ _DESCRIPTIONS = {
 
 
 def to_datatree(
-    chains: Sequence["Chain"],
+    chains: "Sequence[Chain | NormalChain]",
     data: "TrainingData",
     classes: np.ndarray,
     columns: Sequence[str],
@@ -192,3 +195,12 @@ def probability_blocks(
         np.exp(linear, out=linear)
         linear /= linear.sum(axis=1, keepdims=True)
         yield slice(first, first + step), linear
+
+
+def means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
+    """Posterior means for covariates as they were given, as fitted attributes."""
+    posterior = tree["posterior"].dataset
+    means = posterior["coef"].values.mean(axis=(0, 1))
+    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(means))
+    log_likelihood = float(posterior["log_likelihood"].values.mean())
+    return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}

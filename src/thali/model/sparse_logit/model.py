@@ -27,7 +27,6 @@ from ..classifiers.input import column_name
 from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
 from .at_maximum import (
-    as_given,
     by_map,
     of_map,
     other_classes,
@@ -251,14 +250,15 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         from thali.inference.seeds import streams
 
+        from .by_laplace import sampling_of_normal
         from .chain import Chain, problem_of
-        from .draws import to_datatree
+        from .draws import means, to_datatree
 
         if self.method == "laplace":
-            return self._sampling_of_normal(source, run)
+            return sampling_of_normal(self, source, run)
         thin = (THIN_TWO if len(self.classes_) == 2 else THIN) if run.thin is None else run.thin
         prior, reference, standard = self._prior(), self._position_of_reference(), self._standard_
-        names = [name for name, varies in zip(self._column_names(), standard.varies, strict=True) if varies]
+        names = varying_names(self)
 
         @cache
         def problem() -> Any:
@@ -273,45 +273,9 @@ class SparseMultinomialLogit(Classifier, RunByChains):
             return to_datatree(chains, source, self.classes_, names, prior.intercept, attrs)
 
         def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            return {"reference_": self.classes_[reference], **_means(tree, standard)}
+            return {"reference_": self.classes_[reference], **means(tree, standard)}
 
         return Sampling(source, run._replace(thin=thin), chains, tree, found)
-
-    def _sampling_of_normal(self, source: Any, run: Run) -> Sampling[Any]:
-        from thali.inference.seeds import streams
-
-        from .chain import problem_of
-        from .draws import to_datatree
-        from .laplace import NormalChain, check_size, normal_posterior
-
-        if run.thin is not None:
-            raise ArgumentError(
-                Argument("thin"),
-                " belongs to ",
-                Setting("method", "polya-gamma"),
-                "; leave it out: these draws are independent.",
-            )
-        prior, reference, standard = self._prior(), self._position_of_reference(), self._standard_
-        classes, kind = len(self.classes_), METHODS[0]
-        check_size((classes - 1) * (int(standard.varies.sum()) + prior.intercept), source.counts.sum())
-
-        @cache
-        def found() -> tuple[Any, Any]:
-            problem = problem_of(source.matrix, source.codes, classes, reference, prior, kind, False, source.counts)
-            return problem, normal_posterior(problem, prior.eta)
-
-        def chains(draws: int, seed: np.random.SeedSequence) -> list[Any]:
-            return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
-
-        def tree(chains: Sequence[Any]) -> "xarray.DataTree":
-            attrs = {"method": self.method, "thin": 1, "tuning_steps": 0}
-            return to_datatree(chains, source, self.classes_, varying_names(self), prior.intercept, attrs)
-
-        def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            settled = {"reference_": self.classes_[reference], "converged_": found()[1].converged}
-            return {**settled, **_means(tree, standard)}
-
-        return Sampling(source, run, chains, tree, attributes, is_compiled=True)
 
     def _prior(self) -> Any:
         """The prior that the arguments say."""
@@ -565,12 +529,3 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
-    """Posterior means for covariates as they were given, as fitted attributes."""
-    posterior = tree["posterior"].dataset
-    means = posterior["coef"].values.mean(axis=(0, 1))
-    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(means))
-    log_likelihood = float(posterior["log_likelihood"].values.mean())
-    return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}
