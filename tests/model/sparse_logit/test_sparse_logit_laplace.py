@@ -89,6 +89,7 @@ def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
     exact = np.array([naive_of(each, z) for each in whole[:40]])
     assert np.abs(draws["log_likelihood"].values.ravel()[:40] - exact).mean() < 0.2
     assert model.converged_ and model.verdict().agrees
+    assert "independent draws from a normal approximation of the posterior" in str(model.verdict())
 
 
 def naive_of(coef, z):

@@ -9,18 +9,25 @@ import numpy as np
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.inference.seeds import streams
+from thali.posterior.verdict import Advice
 
 from ..sampling import Sampling
 from .at_maximum import varying_names
 from .chain import problem_of
 from .draws import means, to_datatree
-from .laplace import NormalChain, NormalPosterior, check_size, normal_posterior
+from .laplace import ENOUGH, NormalChain, NormalPosterior, check_size, normal_posterior
 from .sweep import Problem
 
 if TYPE_CHECKING:
     import xarray
 
     from .model import SparseMultinomialLogit
+
+_APPROXIMATE = (
+    " These are independent draws from a normal approximation of the posterior, to be relied on from "
+    f"{ENOUGH} rows for each coefficient on; the posterior itself: "
+)
+ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
 
 
 def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -> Sampling[NormalChain]:

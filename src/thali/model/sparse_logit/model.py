@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali.posterior.verdict import Verdict
+    from thali.posterior.verdict import Advice, Verdict
 
     from ..classifiers.standard import Standard
 
@@ -501,6 +501,11 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         from .draws import quantities_of
 
         return quantities_of(self._with_draws().posterior_)
+
+    def _advice(self) -> "Advice":
+        from .by_laplace import ADVICE
+
+        return ADVICE if self.method == "laplace" else super()._advice()
 
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough, by some of the coefficients where there are many.
