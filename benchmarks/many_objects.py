@@ -71,7 +71,7 @@ def chains(name: str) -> None:
 
 
 def annealed(name: str) -> None:
-    evidence_of, together = point.evidence_of, point.annealed
+    evidence_of, together = point.evidence_of, point.conjugate_together
     for way, kernel, sweeps in (
         ("together", together, 2000),
         ("one by one", recommended.conjugate, 2000),
@@ -84,14 +84,14 @@ def annealed(name: str) -> None:
             ends += [found[int(number)] for number in sets.of_draw]
             return found
 
-        point.evidence_of, point.annealed, point.SWEEPS = noted, kernel, sweeps
+        point.evidence_of, point.conjugate_together, point.SWEEPS = noted, kernel, sweeps
         begin = time.process_time()
         with without_warnings():
             model = th.AdditiveClustering(sigma=MEASURED.get(name), method="map")
             model.fit(similarities(name), cores=1, random_seed=1, progressbar=False)
         used = time.process_time() - begin
         print(f"{name:10} {way}, {sweeps} sweeps: {max(ends):.1f} {np.median(ends):.1f} ({used:.0f} CPU s)", flush=True)
-    point.evidence_of, point.annealed = evidence_of, together
+    point.evidence_of, point.conjugate_together = evidence_of, together
 
 
 def main() -> None:

@@ -2,15 +2,19 @@
 
 import warnings
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import thali as th
 from thali.errors import ArgumentError
+from thali.model.latent_features import point_of_triplets
 from thali.model.latent_features.answers.climb import Landscape, climbed
 from thali.model.latent_features.answers.feature_gain import log_feature_gain
 from thali.model.latent_features.likelihoods.residuals import lay_out
+from thali.model.latent_features.samplers.draws import ChainDraws
+from thali.testing import naive
 
 S4 = th.Similarities([[1, 0.9, 0.55, 0.15], [0.9, 1, 0.7, 0.1], [0.55, 0.7, 1, 0.4], [0.15, 0.1, 0.4, 1]])
 
@@ -97,3 +101,51 @@ def test_arguments_of_chains_are_refused():
             th.AdditiveClustering(sigma=0.1, method="map", **settings).fit(S4, progressbar=False)
     with pytest.raises(ArgumentError, match="method must be one of"):
         th.AdditiveClustering(sigma=0.1, method="mode").fit(S4, progressbar=False)
+
+
+@pytest.mark.fit
+def test_triplets_have_a_point_too(tmp_path):
+    made = th.datasets.triplets(6, 600, random_seed=4, n_features=2)
+    model = th.AdditiveClustering(method="map").fit(made.data, random_seed=1, progressbar=False)
+    planted = {tuple(map(str, np.flatnonzero(column))) for column in made.features.T}
+    assert set(model.features()["members"]) == planted
+    assert model.posterior_["posterior"].sizes["draw"] == model.posterior_["posterior"].sizes["chain"] == 1
+    facts = model.verdict().facts
+    assert facts["restarts"] == 8 and 1 <= facts["reached"] <= 8
+    owned = model.features()["members"].map(lambda members: [int(label) in map(int, members) for label in range(6)])
+    matrix, weights = np.array(owned.tolist()).T, model.features()["weight"].to_numpy()
+    expected = naive.triplet_log_likelihood(made.data, matrix, weights, "exp", 0.0, model.lapse)
+    assert model.posterior_["posterior"]["log_likelihood"].item() == pytest.approx(expected)
+    model.save(tmp_path / "point.thali")
+    assert th.load(tmp_path / "point.thali").posterior_["posterior"].equals(model.posterior_["posterior"])
+
+
+def test_the_best_state_is_the_one_of_the_largest_joint_density():
+    data = th.Triplets([(0, 1, 2), (0, 2, 1), (1, 2, 0)], counts=[5, 2, 1])
+    model = th.AdditiveClustering(method="map", alpha=1.0)
+    parts, prior = model._parts(data), th.priors.IndianBuffet()
+    task = point_of_triplets.annealing(model._task(data, 1, 1, 1))
+    states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}  # the owners of the only feature, and its weight
+
+    def logs(owners, weight):
+        matrix = np.isin(np.arange(3), owners)[:, None]
+        likelihood = naive.triplet_log_likelihood(data, matrix, np.array([weight]), "exp", 0.0, model.lapse)
+        return likelihood, likelihood + prior.log_prob(matrix, 1.0) - weight
+
+    def chain_of(*wanted):
+        draws = ChainDraws(
+            alpha=np.ones(len(wanted)),
+            log_likelihood=np.array([logs(owners, states[owners])[0] for owners in wanted]),
+            unique_weights=np.zeros((len(wanted), 3)),
+            n_features=np.ones(len(wanted), np.int64),
+            weights=np.array([states[owners] for owners in wanted]),
+            sizes=np.array([len(owners) for owners in wanted]),
+            owners=np.concatenate(wanted).astype(np.int32),
+        )
+        return SimpleNamespace(draws=draws, recorded=len(wanted))
+
+    best = max(states, key=lambda owners: logs(owners, states[owners])[1])
+    assert best == (0, 1)  # and (0, 1, 2) has a larger prior density
+    chains = [chain_of((1, 2), (0, 1, 2)), chain_of((0, 1, 2), (0, 1), (1, 2)), chain_of((0, 1))]
+    draw, reached = point_of_triplets.best_state(chains, data, parts, task)
+    assert tuple(draw.owners) == best and draw.weights == [0.9] and reached == 2

@@ -84,9 +84,10 @@ class AdditiveClustering(TripletAnswers):
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures. Of triplets None
         is one temperature, unless chains stay apart.
     method : {"mcmc", "map"}
-        "mcmc": draws from the posterior. "map", of similarities: one set of features in seconds, the most probable that
-        several annealed runs found (five for each of the chains of `fit`), with the weights that suit it best; there
-        are no probabilities, `posterior_` has a single draw, and the verdict says how many runs found it.
+        "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
+        runs found (five for each of the chains of `fit`, of triplets two), with the weights that suit it best, or of
+        triplets those of the most probable state; there are no probabilities, `posterior_` has a single draw, and the
+        verdict says how many runs found it.
     link : {"exp", "ratio"}
         How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
         tell; with "ratio" only ratios of weights and constant count.
@@ -172,7 +173,6 @@ class AdditiveClustering(TripletAnswers):
         for name, usual, is_for_triplets in (
             ("sigma", None, False),
             ("constant", True, False),
-            ("method", "mcmc", False),
             ("link", EXP, True),
             ("lapse", LAPSE, True),
         ):

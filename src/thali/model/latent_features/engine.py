@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
+# Objects of similarities from which on tempered chains are annealed, their temperatures placed by measured swaps, and
+# the memberships of an object in overlapping columns drawn together.
+MANY = 40
 THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
 
@@ -90,11 +93,12 @@ def build_task(
             Setting("sampler", None),
             ".",
         )
-    kernel = _kernel(sampler, prior, model)
     start = alpha if alpha is not None else None if learned else float("nan")
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
+    many = n >= MANY and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
+    kernel = _kernel(sampler, prior, model, many)
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
     thin = whole("thin", thin, 1)
@@ -111,6 +115,7 @@ def build_task(
         thin,
         temperatures,
         lengthens,
+        many and lengthens,
         tuple(likelihood.parameters),
         may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
     )
@@ -156,7 +161,7 @@ def as_prior(prior: Any) -> Any:
     return prior
 
 
-def _kernel(sampler: str, prior: Any, model: Model) -> Any:
+def _kernel(sampler: str, prior: Any, model: Model, together: bool) -> Any:
     exact_weights = type(model.likelihood) in draw_weights.answers
     if sampler == "paper":
         if exact_weights:
@@ -182,7 +187,7 @@ def _kernel(sampler: str, prior: Any, model: Model) -> Any:
     from .samplers import recommended
 
     if exact_weights:
-        return recommended.conjugate
+        return recommended.conjugate_together if together else recommended.conjugate
     if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
         return recommended.unique_alone
     if not prior.is_infinite:

@@ -1,4 +1,4 @@
-"""The most probable features of similarities, as the best of several annealed runs: one answer in seconds."""
+"""The most probable features, as the best of several annealed runs: one answer in seconds."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.triplets import Triplets
 from thali.errors import Argument, ArgumentError, Setting
 from thali.inference.chains import Run
 from thali.inference.seeds import streams
 
 from ..sampling import Sampling
+from . import point_of_triplets
 from .answers.climb import Landscape, climbed
 from .answers.columns import Columns, columns_of_chains
 from .answers.feature_sets import feature_sets
@@ -20,7 +22,7 @@ from .likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from .operations import is_exchangeable, keeps_empty
 from .samplers.annealed import AnnealedChain
 from .samplers.draws import ChainDraws
-from .samplers.recommended import annealed
+from .samplers.recommended import conjugate_together
 from .state import ALPHA, COLUMNS
 
 if TYPE_CHECKING:
@@ -38,13 +40,16 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     for name in ("sampler", "tempering"):
         if parts[name] is not None:
             raise ArgumentError(Argument(name), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
-    task = replace(task, kernel=annealed, draws=1, tune=SWEEPS, thin=1, temperatures=(1.0,), lengthens=False, pilot=0)
+    of_triplets = isinstance(source, Triplets)
+    task = point_of_triplets.annealing(task) if of_triplets else _annealing(task)
+    best = point_of_triplets.best_state if of_triplets else best_end
+    runs = run.chains * (point_of_triplets.FOR_EACH_CHAIN if of_triplets else FOR_EACH_CHAIN)
 
     def tree(chains: Sequence[AnnealedChain]) -> "xarray.DataTree":
         from .answers.tree import to_datatree
 
-        draw, reached = best_end(chains, source, parts, task)
-        attrs = {"thin": 1, "tuning_steps": SWEEPS, STARTED_ANEW: 0, POINT: 1}
+        draw, reached = best(chains, source, parts, task)
+        attrs = {"thin": 1, "tuning_steps": task.tune, STARTED_ANEW: 0, POINT: 1}
         attrs |= {RESTARTS: len(chains), REACHED: reached}
         learned = task.model.learn_alpha
         return to_datatree([draw], source, parts["likelihood"], learned_alpha=learned, attrs=attrs, task=task)
@@ -52,13 +57,19 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     return Sampling(
         source=source,
         run=run,
-        chains=lambda draws, seed: [AnnealedChain(task, rng) for rng in streams(seed, FOR_EACH_CHAIN * run.chains)],
+        chains=lambda draws, seed: [AnnealedChain(task, rng) for rng in streams(seed, runs)],
         tree=tree,
         found=lambda tree, chains, seed: {},
         is_compiled=task.kernel.is_compiled(task.model),
         most=1,
         first_draws=1,
     )
+
+
+def _annealing(task: "Task") -> "Task":
+    """What an annealed run of similarities carries out."""
+    task = replace(task, kernel=conjugate_together, draws=1, tune=SWEEPS, thin=1, pilot=0)
+    return replace(task, temperatures=(1.0,), lengthens=False, evens=False)
 
 
 def best_end(chains: Sequence[AnnealedChain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:

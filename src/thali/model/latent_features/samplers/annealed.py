@@ -1,10 +1,9 @@
 """Chains that are annealed: the likelihood is let in little by little, so that each ends near a mode."""
 
 from .chains import Chain
+from .tempering import HOTTEST, STEP
 
-HOTTEST = 50.0  # temperature at the start
 AT_ONE = 0.2  # share of the sweeps at temperature 1, the last ones
-STEP = 10  # sweeps at each temperature
 
 
 class AnnealedChain(Chain):

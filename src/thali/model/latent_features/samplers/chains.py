@@ -18,7 +18,7 @@ from .loop import CROWDED, DONE, RECORD_FULL
 from .pilot import looked_at, pairs_of, thin_for
 from .record import adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .start import prior_draw
-from .tempering import ladder, narrow_gaps, swap_rates
+from .tempering import HOTTEST, STEP, evened, ladder, longer, swap_rates
 from .tuning import acceptance_rates, initial_tuning, tuning_at
 
 
@@ -37,6 +37,7 @@ class Task:
     thin: int
     temperatures: tuple[float, ...] = (1.0,)  # of the replicas, from 1 upwards
     lengthens: bool = False  # whether temperatures are added to the ladder during tuning
+    evens: bool = False  # whether all of them are then placed by the shares of rejected swaps, and chains are annealed
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
     may_temper: bool = False  # whether a run that gets stuck at its one temperature may start anew with more
@@ -131,6 +132,8 @@ class Chain(AnyChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps of every replica are done and recorded."""
+        if self.task.evens:
+            self._anneal(until)
         while self._counted < len(self._schedule) and self._schedule[self._counted][0] <= until:
             sweep, grows = self._schedule[self._counted]
             self._counted += 1
@@ -143,17 +146,24 @@ class Chain(AnyChain):
             self.seen[sweep] = looked_at(self.task.model, self.state, self.pairs)
         self._run_kernel(until)
 
+    def _anneal(self, until: int) -> None:
+        """The first quarter of tuning: all levels begin at the same high temperature and fall to their own."""
+        end, own = self.task.tune * self.thin // 4, 1.0 / np.asarray(self.task.temperatures)
+        while self.sweeps < min(until, end):
+            begun = self.sweeps // STEP * STEP  # so that slices of a run have no influence
+            self.ladder.beta[:] = np.minimum(own, HOTTEST ** (begun / end - 1.0))
+            self._run_kernel(min(until, end, begun + STEP))
+            if self.sweeps == end:
+                self.ladder.beta[:] = own
+
     def _lengthen(self) -> None:
-        """Add a level to every gap with too few accepted swaps; its replica starts as a copy of the lower one."""
-        gaps = narrow_gaps(self.ladder)
-        if not gaps.size:
+        """Add levels where they are wanted, each replica as a copy of the lower one, and place all anew if told to."""
+        gaps, beta = evened(self.ladder) if self.task.evens else longer(self.ladder)
+        if np.array_equal(beta, self.ladder.beta):
             return
         below = self.ladder.at[gaps]
-        beta = self.ladder.beta
-        new = np.arange(beta.size, beta.size + gaps.size)
-        self.ladder = ladder(1.0 / np.insert(beta, gaps + 1, np.sqrt(beta[gaps] * beta[gaps + 1])))._replace(
-            at=np.insert(self.ladder.at, gaps + 1, new)
-        )
+        new = np.arange(self.ladder.at.size, beta.size)
+        self.ladder = ladder(1.0 / beta)._replace(at=np.insert(self.ladder.at, gaps + 1, new))
 
         def with_copies(stacked: Any, chosen: Any) -> Any:
             return type(stacked)(*(np.concatenate([a, a[chosen]]) for a in stacked))

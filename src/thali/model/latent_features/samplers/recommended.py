@@ -178,13 +178,13 @@ def conjugate(
 
 
 @kernel
-def annealed(
+def conjugate_together(
     rng: Any, model: Any, caches: Any, states: Any, tunings: Any, steps: Any, out: Any, until: Any, tune: int, thin: Any
 ) -> Any:
-    """The same with memberships of an object in overlapping columns drawn together, for runs that seek a mode.
+    """The same with memberships of an object in overlapping columns drawn together, for annealed runs and many objects.
 
-    Of 60 faces 20 runs of 2,000 sweeps end 30 nats higher (median) than without these draws, and 15 nats higher than
-    ten times as many sweeps without. Tempered chains gain nothing: effective draws a second are those of `conjugate`.
+    A sweep takes twice the time. At temperatures from 1.5 to 3 the log-likelihood of 60 faces is forgotten in a quarter
+    to a tenth of the sweeps; of 36 Morse signals tempered chains gain nothing.
     """
     while True:
         status = before_round(rng, model, caches, states, steps, out, until, tune, thin)

@@ -5,6 +5,7 @@ level beta[0] = 1 is the posterior, and only its draws are recorded. Hot replica
 and swaps bring these to level 0. A chain that is not tempered has a ladder of one level.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ LOWEST_RATE = 0.1  # of swaps between neighbours that a ladder should have
 AIM = 0.12  # below this a gap gets another level, so that the rate of a later, longer run is above LOWEST_RATE
 ENOUGH = 20  # attempted swaps needed for a rate
 MAX_TEMPERATURES = 64
+LEAST_REJECTED = 0.02  # share of rejected swaps that a gap counts for at least where levels are placed by it
+HOTTEST = 50.0  # temperature at the start of a run that is annealed
+STEP = 10  # sweeps at each temperature of such a run
 
 
 class Ladder(NamedTuple):
@@ -50,6 +54,28 @@ def swap_rates(steps: Ladder) -> np.ndarray:
 def narrow_gaps(steps: Ladder) -> np.ndarray:
     """The gaps that need another level, at most as many as there is room for."""
     return np.flatnonzero(swap_rates(steps) < AIM)[: MAX_TEMPERATURES - steps.beta.size]
+
+
+def longer(steps: Ladder) -> tuple[np.ndarray, np.ndarray]:
+    """The gaps that get another level, those with too few accepted swaps, and all inverse temperatures afterwards."""
+    gaps = narrow_gaps(steps)
+    return gaps, np.insert(steps.beta, gaps + 1, np.sqrt(steps.beta[gaps] * steps.beta[gaps + 1]))
+
+
+def evened(steps: Ladder) -> tuple[np.ndarray, np.ndarray]:
+    """The same, so that every gap rejects as many swaps as any other, half of them or fewer.
+
+    The sum of the rejected shares over the gaps hardly depends on where the levels are; with twice as many gaps as that
+    sum replicas go from end to end most often for their number (Syed, Bouchard-Cote, Deligiannidis & Doucet 2022).
+    """
+    rejected = np.maximum(1.0 - swap_rates(steps), LEAST_REJECTED)
+    if np.isnan(rejected).any():
+        return np.empty(0, int), steps.beta
+    wanted = min(math.ceil(2.0 * rejected.sum()) + 1, MAX_TEMPERATURES)
+    gaps = np.sort(np.argsort(-rejected, kind="stable")[: max(0, wanted - steps.beta.size)])
+    along = np.concatenate([[0.0], np.cumsum(rejected)])
+    places = np.linspace(0.0, along[-1], steps.beta.size + gaps.size)
+    return gaps, np.exp(np.interp(places, along, np.log(steps.beta)))
 
 
 @scalar
