@@ -183,6 +183,12 @@ def cases():
         ("sparse logit: Polya-Gamma", th.SparseMultinomialLogit(fit_intercept=False), labelled(12, 3), CHAIN),
         ("sparse logit: intercept, two classes", th.SparseMultinomialLogit(eta=1.0), labelled(12, 2), CHAIN),
         (
+            "sparse logit: horseshoe",
+            th.SparseMultinomialLogit(prior="horseshoe", fit_intercept=False),
+            labelled(12, 3),
+            CHAIN,
+        ),
+        (
             "sparse logit: Holmes-Held",
             th.SparseMultinomialLogit(method="holmes-held", shape=2.0, reference="b", fit_intercept=False),
             labelled(12, 3),

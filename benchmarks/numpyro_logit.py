@@ -110,7 +110,7 @@ def run_thali(X, codes, classes, chains, tune, draws, thin):
         chain.run_to(chain.total)
         spent += time.process_time() - begin
         coefs = chain.record.coef[:, :-1, : problem.penalised].reshape(draws, -1)
-        found.append((chain.record.log_likelihood, np.log(chain.record.eta), coefs))
+        found.append((chain.record.log_likelihood, np.log(chain.record.scales[:, 0]), coefs))
     return quantities(found), spent
 
 

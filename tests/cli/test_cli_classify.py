@@ -108,6 +108,19 @@ def test_coefficients_of_the_logit(run):
 
 
 @pytest.mark.fit
+def test_the_horseshoe_of_the_logit(run):
+    words = ["--target", "kind", "--model", "sparse-logit", "--folds", 0, "--seed", 1, *SHORT]
+    result = run("fit", "plants.csv", *words, "--prior", "horseshoe", "--global-scale", 0.2)
+    assert result.code == 0, result.err
+    assert (
+        re.search(r"^Scales of the horseshoe prior: tau .*, slab \d", result.out, re.MULTILINE)
+        and "η" not in result.out
+    )
+    refused = run("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2)
+    assert refused.code == 2 and "--prior horseshoe leave it out" in refused.err
+
+
+@pytest.mark.fit
 def test_the_variational_posterior_has_intervals(run):
     result = run("fit", "two.csv", "--target", "kind", "--method", "variational", "--folds", 0)
     assert result.code == 0, result.err

@@ -41,6 +41,7 @@ def benchmark(monkeypatch):
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),
         ("sparse_logit_maximum", "liblinear ratio"),
+        ("sparse_logit_table", "scikit-learn, l2"),
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from experiment_data import simulated
 from posterior_cases import chain
-from scipy import stats
+from scipy import special, stats
 
 import thali as th
 from thali.model.latent_features.answers.tree import to_datatree
@@ -124,6 +124,25 @@ def test_of_the_sparse_logit(eta):
         np.testing.assert_allclose(log_prior["eta"], stats.gamma.logpdf(drawn, 2.0, scale=1.0 / 3.0), rtol=1e-9)
     total = sum(log_prior[name].values for name in log_prior.data_vars)
     np.testing.assert_allclose(lp, posterior["log_likelihood"].values + total, rtol=1e-12)
+
+
+def test_of_the_horseshoe():
+    model = th.SparseMultinomialLogit(prior="horseshoe", global_scale=0.3, **RUN).fit(X, Y)
+    posterior, log_prior, _ = groups_of(model.posterior_)
+    assert set(log_prior.data_vars) == {"tau", "slab", "coef", "intercept"}
+    tau, slab, coef = (posterior[name].values for name in ("tau", "slab", "coef"))
+    np.testing.assert_allclose(log_prior["tau"], stats.halfcauchy.logpdf(tau, scale=0.3), rtol=1e-9)
+    expected = stats.invgamma.logpdf(slab**2, 2.0, scale=12.5) + np.log(2.0 * slab)
+    np.testing.assert_allclose(log_prior["slab"], expected, rtol=1e-9)
+    # lambda = tan(angle) with a uniform angle, by the midpoint rule in its logit
+    place = np.linspace(-60.0, 60.0, 4001)
+    ratios = np.tan(0.5 * np.pi * special.expit(place))
+    weight = special.expit(place) * special.expit(-place) * (place[1] - place[0])
+    for draw in range(0, 40, 8):
+        precision = 1.0 / slab[draw] ** 2 + 1.0 / (tau[draw] * ratios) ** 2
+        normal = stats.norm.pdf(coef[draw].ravel()[:, None], scale=precision**-0.5)
+        expected = np.log(normal @ weight).sum()
+        assert float(log_prior["coef"][draw]) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(("a", "sampler"), [(None, None), (1.3, "hamiltonian"), (0.4, "exchange"), (None, "paper")])

@@ -118,7 +118,10 @@ def _most_probable(model: Any, X: Any, y: Any, shapes: np.ndarray, cut: bool) ->
 
 def _means(model: Any, X: Any, y: Any, shapes: np.ndarray, method: str) -> tuple[np.ndarray, list[str]]:
     """Weights (a, line) of a fit for each a, and a name for each line."""
-    fits = [type(model)(**(model.get_params() | {"method": method, "a": float(shape)})).fit(X, y) for shape in shapes]
+    fits = [
+        type(model)(**(model.get_params() | {"method": method, "a": float(shape), "progressbar": False})).fit(X, y)
+        for shape in shapes
+    ]
     weights = np.stack([np.asarray(fit.weights_).ravel() for fit in fits])
     return weights, [f"{label}: {column}" for label in fits[0].classes_ for column in fits[0].columns_]
 

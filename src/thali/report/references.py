@@ -29,6 +29,8 @@ REFERENCES = {
     " Conference on Uncertainty in Artificial Intelligence, 403–410.",
     "Navarro & Griffiths (2007)": "Navarro, D. J., & Griffiths, T. L. (2007). A nonparametric Bayesian method for"
     " inferring features from similarity judgments. Advances in Neural Information Processing Systems, 19, 1033–1040.",
+    "Piironen & Vehtari (2017)": "Piironen, J., & Vehtari, A. (2017). Sparsity information and regularization in the"
+    " horseshoe and other shrinkage priors. Electronic Journal of Statistics, 11, 5018–5051.",
     "Polson, Scott & Windle (2013)": "Polson, N. G., Scott, J. G., & Windle, J. (2013). Bayesian inference for logistic"
     " models using Pólya–Gamma latent variables. Journal of the American Statistical Association, 108, 1339–1349.",
     "Rao & Scott (1984)": "Rao, J. N. K., & Scott, A. J. (1984). On chi-squared tests for multiway contingency tables"

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from sklearn.base import clone
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import cross_validate
-from sparse_logit_runs import Chain, Prior, mcse, problem_of
+from sparse_logit_runs import METHODS, Chain, Prior, mcse, problem_of
 from test_classifier import Nearest, plackett_luce, small
 
 from thali.errors import ArgumentError, ConvergenceWarning, DataError
@@ -27,6 +27,8 @@ ROW = np.repeat(np.arange(40), WEIGHT)
 MODELS = {
     "polya-gamma": small(),
     "holmes-held": small(method="holmes-held"),
+    "horseshoe": small(prior="horseshoe"),
+    "normal": small(method="laplace", thin=None),
     "maximum": small(method="map", eta=1.0),
     "gibbs": plackett_luce(),
     "hamiltonian": plackett_luce(a=1.0),
@@ -71,10 +73,9 @@ def test_weights_need_not_be_whole(name):
     assert np.isfinite(clone(MODELS[name]).fit(X, Y, sample_weight=shares).predict_proba(X)).all()
 
 
-@pytest.mark.parametrize("name", ["holmes-held", "gibbs"])
-def test_methods_with_a_variable_for_each_copy_want_whole_weights(name):
+def test_draws_of_plackett_luce_regression_want_whole_weights():
     with pytest.raises(DataError, match="weight of 0.5, and .* draws a variable for each copy .* pass whole numbers"):
-        clone(MODELS[name]).fit(X, Y, sample_weight=np.full(40, 0.5))
+        clone(MODELS["gibbs"]).fit(X, Y, sample_weight=np.full(40, 0.5))
 
 
 def test_more_copies_than_memory_holds_are_refused_with_their_size():
@@ -99,7 +100,8 @@ def test_polya_gamma_of_any_shape_has_the_right_transform(c):
 
 @pytest.mark.fit
 @pytest.mark.exact
-def test_posterior_of_weighted_rows():
+@pytest.mark.parametrize("method", METHODS)
+def test_posterior_of_weighted_rows(method):
     """Against quadrature: weights below 1, between, and above those that are drawn as sums."""
     x, codes = np.array([-1.2, -0.3, 0.4, 0.8, 1.5]), np.array([1, 0, 1, 1, 0])
     counts, eta = np.array([0.4, 2.7, 1.0, 3.0, 25.5]), 2.0
@@ -109,7 +111,7 @@ def test_posterior_of_weighted_rows():
         return math.exp(-counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0)
 
     norm, first, second = (quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(3))
-    problem = problem_of(x[:, None], codes, 2, 0, Prior(eta, 1, 1, False), "polya-gamma", False, counts)
+    problem = problem_of(x[:, None], codes, 2, 0, Prior(eta, 1, 1, False), method, False, counts)
     chains = [Chain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1) for seed in range(2)]
     for chain in chains:
         chain.run_to(chain.total)

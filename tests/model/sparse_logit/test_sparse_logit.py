@@ -59,6 +59,28 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
     assert model.summary().index[0] == "log_likelihood"
 
 
+def test_the_horseshoe_has_scales_of_its_own(tmp_path):
+    model = fitted(prior="horseshoe")
+    assert model.summary().index[:3].to_list() == ["tau", "slab", "log_likelihood"]
+    assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_["posterior"]
+    model.save(tmp_path / "fit.nc")
+    again = th.load(tmp_path / "fit.nc")
+    assert again.prior == "horseshoe" and np.array_equal(again.predict_proba(X), model.predict_proba(X))
+    whole = fitted(prior="horseshoe", draws=300)
+    with without_warnings():
+        again.continue_fit(100, progressbar=False)
+    assert np.array_equal(again.posterior_["posterior"]["slab"], whole.posterior_["posterior"]["slab"])
+
+
+def test_the_horseshoe_leaves_large_coefficients_and_shrinks_small_ones():
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(150, 12))
+    labels = (data[:, 0] * 3 + rng.logistic(size=150) > 0).astype(int)
+    laplace, horseshoe = (fitted(data, labels, prior=each, draws=600) for each in ("laplace", "horseshoe"))
+    small = [np.abs(each.coef_[0, 1:]).mean() for each in (laplace, horseshoe)]
+    assert small[1] < 0.6 * small[0] and horseshoe.coef_[0, 0] > 0.8 * laplace.coef_[0, 0] > 1.5
+
+
 def test_coefficients_apply_to_covariates_as_given():
     model, scaled = fitted(), fitted(X * [1000.0, 0.01] + [5.0, -3.0])
     assert np.allclose(scaled.coef_ * [1000.0, 0.01], model.coef_, rtol=1e-6)
@@ -190,10 +212,16 @@ def test_constant_columns():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"method": "gibbs"}, "method must be one of 'polya-gamma', 'holmes-held', 'map'; got 'gibbs'"),
+        ({"method": "gibbs"}, "method must be one of 'polya-gamma', 'holmes-held', 'laplace', 'map'; got 'gibbs'"),
         ({"eta": 0.0}, "eta is a rate and must be a finite number above 0; got 0.0"),
         ({"shape": -1}, "shape is a parameter of the Gamma prior of eta and must be a finite number above 0"),
         ({"rate": "1"}, "rate is a parameter of the Gamma prior of eta"),
+        ({"prior": "ridge"}, "prior must be one of 'laplace', 'horseshoe'; got 'ridge'"),
+        ({"prior": "horseshoe", "eta": 1.0}, "eta is of the Laplace prior; with prior='horseshoe' leave it out"),
+        ({"prior": "horseshoe", "method": "map"}, "method='map' is for the Laplace prior; got prior='horseshoe'"),
+        ({"prior": "horseshoe", "method": "laplace"}, "method='laplace' is for the Laplace prior"),
+        ({"method": "laplace", "thin": 2}, "thin belongs to method='polya-gamma'; leave it out"),
+        ({"global_scale": 0}, "global_scale is the scale of the prior of tau and must be a finite number above 0"),
         ({"reference": 7}, "reference must be one of the classes, 0, 1, 2; got 7"),
         ({"fit_intercept": None}, "fit_intercept must be one of True, False; got None"),
         ({"standardize": "yes"}, "standardize must be one of True, False"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FOLDS = 5
 _ENOUGH = 2.0  # standard errors from which a difference is called established
 _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
-_SCALARS = ("a", "eta", "log_likelihood")
+_SCALARS = ("a", "eta", "tau", "slab", "log_likelihood")
 
 
 def prepare(fitted: Fitted) -> int:
@@ -83,7 +83,7 @@ def report(
     -------
     str
         Lines without a final line break: what the table is, the cross-validation beside what the class frequencies
-        alone predict, the weights or coefficients that matter most, a or eta and the log-likelihood, their
+        alone predict, the weights or coefficients that matter most, the learned scales and the log-likelihood, their
         diagnostics, and whether the chains are good enough.
     """
     name, model = fitted.spec.name, fitted.model
@@ -181,7 +181,11 @@ def _title(model: Any, shown: int) -> str:
 
 def _scalars(model: Any) -> str:
     likelihood = "Log-likelihood of all the data"
-    if not hasattr(model, "weights_"):
+    if not hasattr(model, "weights_") and model.prior == "horseshoe":
+        draws = model.posterior_["posterior"]
+        tau, slab = (_in_digits(draws[name].to_numpy()) for name in ("tau", "slab"))
+        lines = [f"Scales of the horseshoe prior: tau {tau}, slab {slab}"]
+    elif not hasattr(model, "weights_"):
         learned = "" if model.eta is not None else _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
         rate = f"{learned}, learned" if learned else f"{model.eta:g}, fixed"
         lines = [f"Rate η of the law that mixes the variances of the coefficients: {rate}"]

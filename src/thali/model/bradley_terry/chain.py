@@ -1,16 +1,13 @@
 """Draws of worths as a chain, so that a fit by them runs, is stored and goes on like any other."""
 
-import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.inference.chains import RowChain
+from thali.inference.independent import BLOCK, IndependentDraws
 
 from ..latent_features.samplers.draws import ChainDraws
 from .laplace import NormalWorths
-
-BLOCK = 250  # draws made together, always so many, so that a draw does not depend on where a run was sliced
 
 
 class Record(NamedTuple):
@@ -21,34 +18,13 @@ class Record(NamedTuple):
     log_likelihood: np.ndarray  # (draws,)
 
 
-class WorthChain(RowChain):
+class WorthChain(IndependentDraws):
     """Independent draws of worths, whose sum is that of Gamma(1, 1) variables, and of nu."""
 
-    _PARTS = ("sweeps",)
-
     def __init__(self, worths: NormalWorths, draws: int, rng: np.random.Generator) -> None:
-        self.worths, self.rng = worths, rng
-        self.total, self.sweeps = draws, 0
-        self._made: Record | None = None  # the block in which the chain is
+        self.worths = worths
+        super().__init__(draws, rng)
         self.record = Record(np.zeros((draws, worths.density.n_options)), np.zeros(draws), np.zeros(draws))
-
-    @property
-    def recorded(self) -> int:
-        return self.sweeps
-
-    def run_to(self, until: int) -> None:
-        while self.sweeps < until:
-            begin = self.sweeps % BLOCK
-            if begin == 0 or self._made is None:  # a chain that was stored within a block makes it once more
-                self._after = copy.deepcopy(self.rng)
-                self._made = self._block(self._after)
-            end = min(BLOCK, begin + until - self.sweeps)
-            rows = slice(self.sweeps, self.sweeps + end - begin)
-            for kept, drawn in zip(self.record, self._made, strict=True):
-                kept[rows] = drawn[begin:end]
-            self.sweeps = rows.stop
-            if end == BLOCK:
-                self.rng = self._after
 
     def _block(self, rng: np.random.Generator) -> Record:
         """The draws of a block, whose stream begins there."""

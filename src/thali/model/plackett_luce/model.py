@@ -194,7 +194,7 @@ class PlackettLuceRegression(Classifier, RunByChains):
         cores: Any = None,
         random_seed: Any = None,
         random_state: Any = None,
-        progressbar: bool = False,
+        progressbar: bool = True,
         job: Any = None,
         max_time: float | None = None,
     ) -> None:

@@ -6,18 +6,44 @@ import numpy as np
 
 from thali.inference.chains import FixedChain
 
-from .sweep import ACCEPTED, ETA, HOLMES_HELD, INTERCEPT_VARIANCE, LOG_STEP, POLYA_GAMMA, TRIED, Problem, State, run
+from .horseshoe import SLAB_SQUARE, TAU_SQUARE
+from .sweep import (
+    ACCEPTED,
+    ETA,
+    HOLMES_HELD,
+    HORSESHOE,
+    INTERCEPT_VARIANCE,
+    LAPLACE,
+    LOG_STEP,
+    POLYA_GAMMA,
+    TRIED,
+    Problem,
+    State,
+    run,
+)
 
 KINDS = {"polya-gamma": POLYA_GAMMA, "holmes-held": HOLMES_HELD}
+PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
+SLAB_DF, SLAB_SCALE = 4.0, 2.5  # of the horseshoe: Student's t that the largest coefficients come from
 
 
 class Prior(NamedTuple):
-    """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an intercept."""
+    """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an intercept.
+
+    Or the horseshoe, whose tau is half-Cauchy of scale `global_scale`.
+    """
 
     eta: float | None
     shape: float
     rate: float
     intercept: bool
+    name: str = "laplace"
+    global_scale: float = 1.0
+
+    @property
+    def is_horseshoe(self) -> bool:
+        """Whether there is no eta."""
+        return self.name == "horseshoe"
 
 
 def problem_of(
@@ -45,6 +71,10 @@ def problem_of(
         float(prior.shape),
         float(prior.rate),
         prior.eta is None,
+        PRIORS[prior.name],
+        float(prior.global_scale),
+        SLAB_DF,
+        SLAB_SCALE,
     )
 
 
@@ -57,13 +87,15 @@ def start_of(problem: Problem, eta: float | None, rng: np.random.Generator) -> S
     coef = np.where(free[:, None], rng.normal(size=(problem.classes, m)) * (2.0 / max(size, 1e-100)), 0.0)
     linear = np.ascontiguousarray(coef @ (A.T if problem.wide else A))
     variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
-    real = np.zeros(4)
+    real = np.zeros(6)
     real[ETA] = 1.0 if eta is None else eta
     real[LOG_STEP] = -1.0
+    real[TAU_SQUARE] = problem.global_scale**2
+    real[SLAB_SQUARE] = problem.slab_scale**2
+    spread = np.full_like(variance, real[TAU_SQUARE])
     side = A.shape[0]
-    return State(
-        coef, variance, linear, real, np.empty(n), np.empty(n), np.empty_like(A), np.empty((side, side)), np.empty(side)
-    )
+    room = np.empty(n), np.empty(n), np.empty_like(A), np.empty((side, side)), np.empty(side)
+    return State(coef, variance, spread, linear, real, *room)
 
 
 class Draws(NamedTuple):
@@ -71,7 +103,7 @@ class Draws(NamedTuple):
 
     coef: np.ndarray  # (draws, K, m)
     log_likelihood: np.ndarray  # (draws,)
-    eta: np.ndarray  # (draws,)
+    scales: np.ndarray  # (draws, 2): eta; of the horseshoe tau and c
 
 
 class Chain(FixedChain):
@@ -87,7 +119,7 @@ class Chain(FixedChain):
         self.problem, self.rng = problem, rng
         self.state = start_of(problem, eta, rng)
         super().__init__(draws, tune, thin)
-        self.record = Draws(np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros(draws))
+        self.record = Draws(np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2)))
 
     @property
     def scale_rate(self) -> float:

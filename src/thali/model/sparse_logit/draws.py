@@ -7,13 +7,17 @@ import numpy as np
 
 from thali.inference.chains import kept_of
 
-from .sweep import INTERCEPT_VARIANCE
+from .at_maximum import as_given
+from .horseshoe import log_densities
+from .sweep import HORSESHOE, INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import xarray
 
+    from ..classifiers.standard import Standard
     from ..classifiers.training_data import TrainingData
     from .chain import Chain
+    from .laplace import NormalChain
     from .sweep import Problem
 
 MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
@@ -24,12 +28,14 @@ _DESCRIPTIONS = {
     "coef": "of the standardised covariates, against the reference class",
     "intercept": "where all covariates have their training mean, against the reference class",
     "eta": "square of the rate of the Laplace prior",
+    "tau": "overall scale of the horseshoe prior",
+    "slab": "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient that is not shrunk",
     "log_likelihood": "whole data set, natural logarithm",
 }
 
 
 def to_datatree(
-    chains: Sequence["Chain"],
+    chains: "Sequence[Chain | NormalChain]",
     data: "TrainingData",
     classes: np.ndarray,
     columns: Sequence[str],
@@ -52,9 +58,12 @@ def to_datatree(
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
     free = np.arange(problem.classes) != problem.reference
     coefs = np.stack([part["coef"][:, free] for part in parts])
-    etas, likelihoods = (np.stack([part[name] for part in parts]) for name in ("eta", "log_likelihood"))
-    posterior = draws_group(coefs, etas, likelihoods, labels[free], columns, intercept)
-    constants = {"reference": labels[problem.reference], "learned_eta": problem.learned}
+    scales, likelihoods = (np.stack([part[name] for part in parts]) for name in ("scales", "log_likelihood"))
+    named = {"tau": scales[..., 0], "slab": scales[..., 1]}
+    if problem.prior != HORSESHOE:
+        named = {"eta": scales[..., 0]}
+    posterior = draws_group(coefs, named, likelihoods, labels[free], columns, intercept)
+    constants = {"reference": labels[problem.reference], "learned_eta": problem.learned and problem.prior != HORSESHOE}
     groups = {
         "posterior": posterior,
         **observed_rows(data, classes, constants),
@@ -78,24 +87,45 @@ def _log_own(coefs: np.ndarray, problem: "Problem", part: np.ndarray) -> np.ndar
 
 
 def _log_prior(posterior: "xarray.Dataset", problem: "Problem") -> dict[str, np.ndarray]:
-    """eta ~ Gamma(shape, rate) if it is learned, coefficients Laplace with the rate √eta, and normal intercepts."""
-    from scipy.special import gammaln, xlogy
-
-    eta, coef = posterior["eta"].values, posterior["coef"].values
-    found, shape, rate = {}, problem.shape, problem.rate
-    if problem.learned:
-        found["eta"] = shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
-    count = coef.shape[2] * coef.shape[3]
-    found["coef"] = count * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(coef).sum(axis=(2, 3))
+    """Of the scales that are learned, the coefficients given them, and the normal intercepts."""
+    variables = {name: posterior[name].values for name in posterior.data_vars}
+    found = _of_horseshoe(variables, problem) if problem.prior == HORSESHOE else _of_laplace(variables, problem)
     if "intercept" in posterior:
         square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
         found["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(axis=2)
     return found
 
 
+def _of_laplace(posterior: dict[Any, np.ndarray], problem: "Problem") -> dict[str, np.ndarray]:
+    """eta ~ Gamma(shape, rate) if it is learned, and coefficients Laplace with the rate √eta."""
+    from scipy.special import gammaln, xlogy
+
+    eta, coef = posterior["eta"], posterior["coef"]
+    found, shape, rate = {}, problem.shape, problem.rate
+    if problem.learned:
+        found["eta"] = shape * np.log(rate) - gammaln(shape) + xlogy(shape - 1.0, eta) - rate * eta
+    count = coef.shape[2] * coef.shape[3]
+    found["coef"] = count * (0.5 * np.log(eta) - np.log(2.0)) - np.sqrt(eta) * np.abs(coef).sum(axis=(2, 3))
+    return found
+
+
+def _of_horseshoe(posterior: dict[Any, np.ndarray], problem: "Problem") -> dict[str, np.ndarray]:
+    """tau half-Cauchy, c² inverse gamma (the density is that of c), and coefficients given both."""
+    from scipy.special import gammaln
+
+    tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
+    scale, half = problem.global_scale, 0.5 * problem.slab_df
+    b = half * problem.slab_scale**2
+    return {
+        "tau": np.log(2.0 / (np.pi * scale)) - np.log1p((tau / scale) ** 2),
+        "slab": np.log(2.0) + half * np.log(b) - gammaln(half) - (2.0 * half + 1.0) * np.log(slab) - b / slab**2,
+        "coef": log_densities(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
+    }
+
+
 def draws_group(
     coefs: np.ndarray,
-    etas: np.ndarray,
+    scales: dict[str, np.ndarray],
     likelihoods: np.ndarray,
     labels: np.ndarray,
     columns: Sequence[str],
@@ -107,12 +137,12 @@ def draws_group(
     by_class = ("chain", "draw", "class")
     variables = {
         "coef": ((*by_class, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
-        "eta": (("chain", "draw"), etas),
+        **{name: (("chain", "draw"), values) for name, values in scales.items()},
         "log_likelihood": (("chain", "draw"), likelihoods),
     }
     if intercept:
         variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
-    chains, draws = etas.shape
+    chains, draws = likelihoods.shape
     numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
     group = xr.Dataset(variables, {**numbered, "class": labels, "covariate": list(columns)})
     for name, variable in group.data_vars.items():
@@ -121,9 +151,10 @@ def draws_group(
 
 
 def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str, np.ndarray]:
-    """The rows of the summary: eta if it was learned, log_likelihood, coef[class, column]."""
+    """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column]."""
     posterior = tree["posterior"].dataset
-    names = ["eta"] * bool(tree["constant_data"].dataset["learned_eta"]) + ["log_likelihood"]
+    scales = ["eta"] * bool(tree["constant_data"].dataset["learned_eta"])
+    names = [*(scales if "eta" in posterior else ["tau", "slab"]), "log_likelihood"]
     quantities = {name: posterior[name].values for name in names}
     coefs = posterior["coef"]
     named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["covariate"].values]
@@ -164,3 +195,12 @@ def probability_blocks(
         np.exp(linear, out=linear)
         linear /= linear.sum(axis=1, keepdims=True)
         yield slice(first, first + step), linear
+
+
+def means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
+    """Posterior means for covariates as they were given, as fitted attributes."""
+    posterior = tree["posterior"].dataset
+    means = posterior["coef"].values.mean(axis=(0, 1))
+    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(means))
+    log_likelihood = float(posterior["log_likelihood"].values.mean())
+    return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}

@@ -5,10 +5,11 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CLASSES
 
-from ..options import FOLDS, METHOD, NUMBER_OF_DRAWS, RUN, SEED, TARGET
+from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SEED, TARGET, THIN, TUNE
 from ..spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("polya-gamma", "holmes-held")
+_CHAINS = (*_DRAWN, "laplace")
 
 SPARSE_LOGIT = ModelSpec(
     name="sparse-logit",
@@ -17,7 +18,7 @@ SPARSE_LOGIT = ModelSpec(
     data=(CLASSES,),
     answers="class probabilities from coefficients that are mostly near zero",
     papers=("polson2013",),
-    methods=(*_DRAWN, "map"),
+    methods=(*_CHAINS, "map"),
     options=(
         TARGET,
         METHOD,
@@ -28,7 +29,23 @@ SPARSE_LOGIT = ModelSpec(
             default="learned; --method map needs one",
             check=partial(positive, meaning="a rate"),
         ),
-        *(each.but(to=MODEL, methods=_DRAWN) for each in (NUMBER_OF_DRAWS, *RUN[1:])),
+        Option(
+            "prior",
+            "Of the coefficients; horseshoe where few of many covariates are expected to matter.",
+            default="laplace",
+            words={"laplace": "laplace", "horseshoe": "horseshoe"},
+            methods=_DRAWN,
+        ),
+        Option(
+            "global_scale",
+            "With the horseshoe, the scale of the prior of tau; a smaller one expects fewer coefficients away from 0.",
+            float,
+            default="1.0",
+            check=partial(positive, meaning="the scale of the prior of tau"),
+            methods=_DRAWN,
+        ),
+        *(each.but(to=MODEL, methods=_CHAINS) for each in (NUMBER_OF_DRAWS, CHAINS, CORES, MAX_TIME)),
+        *(each.but(to=MODEL, methods=_DRAWN) for each in (TUNE, THIN)),
         SEED.but(to=MODEL),
         FOLDS,
     ),

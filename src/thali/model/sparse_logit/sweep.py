@@ -2,7 +2,7 @@ r"""One sweep of the samplers of the sparse multinomial logit.
 
 The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta is Laplace of rate
 :math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2; eta ~ Gamma(shape, rate) or fixed;
-b ~ Normal(0, 100).
+b ~ Normal(0, 100). Or the betas have the prior of `horseshoe`.
 
 A class given the others is a logistic regression with an offset, the logarithm of the sum of the others' exponentials.
 """
@@ -17,10 +17,12 @@ from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_ga
 
 from .gaussian import applied, draw_tall, draw_wide
 from .holmes_held import mixing_variance, positive_logistic
+from .horseshoe import SLAB_SQUARE, TAU_SQUARE, draw_spreads, log_prior_of_slab, log_prior_of_tau
 
 POLYA_GAMMA, HOLMES_HELD = 0, 1  # kinds of auxiliary variables
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # places in `State.real`
+LAPLACE, HORSESHOE = 0, 1  # priors
 _SMALLEST = 1e-150  # of sqrt(eta): its square is still a float
 _LEAST, _MOST = 1e-300, 1e100  # of a variance: its square root and its inverse are floats
 _MAX_WIDE = 1e13  # above it `draw_wide` loses precision
@@ -35,21 +37,26 @@ class Problem(NamedTuple):
     counts: np.ndarray  # (n,) weights of the rows
     classes: int
     reference: int
-    penalised: int  # coefficients under the Laplace prior: all, or all but the intercept
+    penalised: int  # coefficients that are shrunk: all, or all but the intercept
     wide: bool
     kind: int
     shape: float
     rate: float
     learned: bool  # whether eta is
+    prior: int
+    global_scale: float  # of the half-Cauchy prior of tau
+    slab_df: float
+    slab_scale: float
 
 
 class State(NamedTuple):
     """The state of a chain, and its work space."""
 
     coef: np.ndarray  # (K, m); the reference class keeps its zeros
-    variance: np.ndarray  # (K, m): tau, and the variance of the intercept
+    variance: np.ndarray  # (K, m): of every coefficient given its scale
+    spread: np.ndarray  # (K, m): of the horseshoe, tau² lambda²
     linear: np.ndarray  # (K, n): x_i^T coef_k
-    real: np.ndarray  # ETA and the random walk of the scale move
+    real: np.ndarray  # ETA, the random walk of the scale move, TAU_SQUARE, SLAB_SQUARE
     weights: np.ndarray  # (n,)
     pull: np.ndarray  # (n,)
     scaled: np.ndarray  # as covariates
@@ -64,7 +71,7 @@ def run(
     state: Any,
     coefs: Any,
     likelihoods: Any,
-    etas: Any,
+    scales: Any,
     sweep: Any,
     until: Any,
     tune: int,
@@ -82,13 +89,20 @@ def run(
                 for j in range(state.coef.shape[1]):
                     coefs[row, k, j] = state.coef[k, j]
             likelihoods[row] = log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
-            etas[row] = state.real[ETA]
+            if problem.prior == HORSESHOE:
+                scales[row, 0] = math.sqrt(state.real[TAU_SQUARE])
+                scales[row, 1] = math.sqrt(state.real[SLAB_SQUARE])
+            else:
+                scales[row, 0] = state.real[ETA]
 
 
 @scalar
 def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Draw the scales given the coefficients, then the coefficients class by class, then move all by a common scale."""
-    draw_scales(rng, problem, state)
+    if problem.prior == HORSESHOE:
+        draw_spreads(rng, problem, state)
+    else:
+        draw_scales(rng, problem, state)
     for k in range(problem.classes):
         if k != problem.reference:
             draw_auxiliary(rng, problem, state, k)
@@ -141,24 +155,26 @@ def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> 
 def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
     """The variables that make the likelihood of class k against the others Gaussian in its coefficients.
 
-    A row of weight c has a Polya-Gamma variable of shape c, or c latent variables.
+    A row of weight c has a Polya-Gamma variable of shape c, or as many latent variables as fit into c and a Polya-Gamma
+    variable for the rest.
     """
     for i in range(problem.codes.size):
         others = _log_of_others(state.linear, k, i, problem.classes)
         mean = state.linear[k, i] - others
         own = problem.codes[i] == k
         count = problem.counts[i]
-        if problem.kind == POLYA_GAMMA:
-            weight = polya_gamma_of_shape(rng, count, mean)
-            state.pull[i] = (0.5 * count if own else -0.5 * count) + weight * others
-        else:
-            weight = pull = 0.0
-            for _ in range(int(count)):
-                latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
-                precision = 1.0 / mixing_variance(rng, abs(latent - mean))
-                weight += precision
-                pull += precision * (latent + others)
-            state.pull[i] = pull
+        whole = 0 if problem.kind == POLYA_GAMMA else int(count)
+        weight = pull = 0.0
+        if count > whole:
+            rest = count - whole
+            weight = polya_gamma_of_shape(rng, rest, mean)
+            pull = (0.5 * rest if own else -0.5 * rest) + weight * others
+        for _ in range(whole):
+            latent = positive_logistic(rng, mean) if own else -positive_logistic(rng, -mean)
+            precision = 1.0 / mixing_variance(rng, abs(latent - mean))
+            weight += precision
+            pull += precision * (latent + others)
+        state.pull[i] = pull
         state.weights[i] = weight
 
 
@@ -230,10 +246,11 @@ def _shift(problem: Any, state: Any) -> None:
 
 @scalar
 def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Metropolis: all coefficients times u, every tau times u^2 and, if it is learned, eta over u^2.
+    """Metropolis: all coefficients times u, all variances times u^2, and the hyperparameters that are learned alike.
 
     Along this line the posterior may be wide although each conditional is narrow, so that other moves are slow
-    there. With ln u symmetric the ratio has the likelihood, the intercepts' prior and Jacobian, and that of eta.
+    there. With ln u symmetric the ratio has the likelihood, and prior and Jacobian of intercepts and hyperparameters:
+    eta is divided by u^2; tau and c of the horseshoe are multiplied by u.
     """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
@@ -246,8 +263,11 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
                 taus += state.variance[k, j]
             for j in range(problem.penalised, state.coef.shape[1]):
                 ratio += log_u - 0.5 * (square - 1.0) * state.coef[k, j] * state.coef[k, j] / INTERCEPT_VARIANCE
-    eta = state.real[ETA]
-    if problem.learned:
+    eta, tau, slab = state.real[ETA], state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
+    if problem.prior == HORSESHOE:
+        ratio += log_prior_of_tau(problem, math.log(tau * square)) - log_prior_of_tau(problem, math.log(tau))
+        ratio += log_prior_of_slab(problem, math.log(slab * square)) - log_prior_of_slab(problem, math.log(slab))
+    elif problem.learned:
         ratio -= 2.0 * problem.shape * log_u + problem.rate * eta * (1.0 / square - 1.0)
     else:
         ratio += 2.0 * (problem.classes - 1) * problem.penalised * log_u - 0.5 * eta * taus * (square - 1.0)
@@ -255,12 +275,16 @@ def move_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
     if not ratio > -rng.standard_exponential():
         return
     state.real[ACCEPTED] += 1.0
-    if problem.learned:
+    if problem.prior == HORSESHOE:
+        state.real[TAU_SQUARE] = tau * square
+        state.real[SLAB_SQUARE] = slab * square
+    elif problem.learned:
         state.real[ETA] = eta / square
     for k in range(problem.classes):
         if k != problem.reference:
             for j in range(problem.penalised):
                 state.variance[k, j] *= square
+                state.spread[k, j] *= square
             for j in range(state.coef.shape[1]):
                 state.coef[k, j] *= math.exp(log_u)
             for i in range(state.linear.shape[1]):

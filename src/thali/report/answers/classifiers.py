@@ -65,8 +65,14 @@ def _methods(model: Any) -> tuple[str, ...]:
             f"Classes were modelled by a multinomial logit with Laplace priors of rate {np.sqrt(model.eta):g} (eta ="
             f" {model.eta:g}) for standardised coefficients, at the maximum of the posterior.",
         )
+    if model.method == "laplace":
+        return (
+            "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by a normal"
+            " approximation of the posterior.",
+        )
     by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method]
+    prior = {"laplace": "Laplace priors", "horseshoe": "regularised horseshoe priors of Piironen & Vehtari (2017)"}
     return (
-        "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, sampled by the"
-        f" scheme of {by}.",
+        "Classes were modelled by a Bayesian multinomial logit whose coefficients have"
+        f" {prior[model.prior]}, sampled by the scheme of {by}.",
     )

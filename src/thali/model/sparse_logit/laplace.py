@@ -1,0 +1,195 @@
+r"""Laplace's approximation of the posterior of the sparse multinomial logit, for many rows.
+
+.. math:: q(\beta, b) = \mathrm{Normal}(m, P^{-1}), \qquad
+          q(\eta) \propto \eta^{\text{shape} - 1 + N/2} e^{-\text{rate}\,\eta - \sqrt\eta \sum_j E_q|\beta_j|}
+
+The log-likelihood is expanded to second order at m. The Laplace prior has no second derivative at 0, where many
+coefficients are, so its expectation under q takes its place, which is smooth: with s_j the standard deviation of
+beta_j, E|beta_j| has the derivative 2 Phi(m_j / s_j) - 1, and its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j.
+Means, standard deviations and q(eta) are improved in turn until they stay.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from thali.errors import DataError, DataWarning, Setting
+from thali.inference.independent import BLOCK, IndependentDraws
+from thali.inference.warn import warn
+
+from .sweep import INTERCEPT_VARIANCE, Problem
+
+MOST = 5_000  # coefficients of all classes: a matrix of 200 MB
+ENOUGH = 20  # rows a coefficient
+MAX_ROUNDS = 200
+_ROWS = 2**14  # whose probabilities are computed at a time
+_SETTLED = 1e-4  # change, in standard deviations
+
+
+class Expansion(NamedTuple):
+    """The log-likelihood to second order at some coefficients of the q classes other than the reference."""
+
+    log_likelihood: float
+    gradient: np.ndarray  # (q m,)
+    curvature: np.ndarray  # (q m, q m), minus the second derivatives
+
+
+class NormalPosterior(NamedTuple):
+    """The approximation."""
+
+    mean: np.ndarray  # (q m,)
+    factor: np.ndarray  # (q m, q m) lower; factor factor^T = P
+    expansion: Expansion
+    etas: np.ndarray  # values of eta, and their probabilities
+    shares: np.ndarray
+    converged: bool
+
+
+def check_size(coefficients: int, rows: float) -> None:
+    """Refuse a matrix that is too large, and warn of too few rows."""
+    if coefficients > MOST:
+        raise DataError(
+            f"Laplace's approximation is for at most {MOST:,} coefficients of all classes, and these are "
+            f"{coefficients:,}; set ",
+            Setting("method", "polya-gamma"),
+            " or ",
+            Setting("method", "map"),
+            ".",
+        )
+    if rows < ENOUGH * coefficients:
+        warn(
+            DataWarning(
+                f"{rows:g} rows are fewer than {ENOUGH} for each of {coefficients:,} coefficients, so that standard "
+                "deviations by the normal approximation are too small; set ",
+                Setting("method", "polya-gamma"),
+                ".",
+            )
+        )
+
+
+def expansion_at(problem: Problem, coef: np.ndarray) -> Expansion:
+    """The expansion at coef (q, m), by blocks of rows."""
+    A, (q, m) = problem.covariates, coef.shape
+    others = np.flatnonzero(np.arange(problem.classes) != problem.reference)
+    total, gradient = 0.0, np.zeros((q, m))
+    curvature = np.zeros((q, m, q, m))
+    for first in range(0, A.shape[1], _ROWS):
+        part = slice(first, first + _ROWS)
+        Z, counts = A[:, part], problem.counts[part]
+        linear = coef @ Z
+        top = np.maximum(linear.max(axis=0), 0.0)
+        share = np.exp(linear - top)
+        sums = share.sum(axis=0) + np.exp(-top)
+        share /= sums
+        own = others[:, None] == problem.codes[part]
+        total += float(counts @ ((linear * own).sum(axis=0) - top - np.log(sums)))
+        gradient += ((own - share) * counts) @ Z.T
+        for k in range(q):
+            for other in range(k + 1):
+                weights = counts * share[k] * ((k == other) - share[other])
+                curvature[k, :, other] += (Z * weights) @ Z.T
+    for k in range(q):
+        for other in range(k):
+            curvature[other, :, k] = curvature[k, :, other].T
+    return Expansion(total, gradient.ravel(), curvature.reshape(q * m, q * m))
+
+
+def normal_posterior(problem: Problem, eta: float | None) -> NormalPosterior:
+    """The approximation for these data; eta is fixed, or None if it is learned."""
+    from scipy.linalg import cho_solve, cholesky
+    from scipy.special import ndtr
+
+    q, m = problem.classes - 1, problem.covariates.shape[0]
+    is_free = np.tile(np.arange(m) >= problem.penalised, q)
+    mean, sd = np.zeros(q * m), np.ones(q * m)
+    etas, shares = (np.ones(1), np.ones(1)) if eta is None else (np.full(1, eta), np.ones(1))
+    at, length, settled = expansion_at(problem, mean.reshape(q, m)), 1.0, False
+    for _ in range(MAX_ROUNDS):
+        root = float(shares @ np.sqrt(etas))
+        z = mean / sd
+        slope = np.where(is_free, mean / INTERCEPT_VARIANCE, root * (2.0 * ndtr(z) - 1.0))
+        bend = np.where(is_free, 1.0 / INTERCEPT_VARIANCE, 2.0 * root * _normal_density(z) / sd)
+        factor = cholesky(at.curvature + np.diag(bend), lower=True)
+        new_sd = np.sqrt(np.diag(cho_solve((factor, True), np.eye(q * m))))
+        step = cho_solve((factor, True), at.gradient - slope)
+        change = max(np.abs(step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
+        sd = np.sqrt(sd * new_sd)
+        if settled:
+            break
+        before = _value(at, mean, sd, root, is_free)
+        while True:
+            trial = mean + length * step
+            ahead = expansion_at(problem, trial.reshape(q, m))
+            if _value(ahead, trial, sd, root, is_free) >= before - 1e-9 * (1.0 + abs(before)) or length < 1e-6:
+                break
+            length *= 0.5
+        mean, at, length = trial, ahead, min(1.0, 2.0 * length)
+        if eta is None:
+            size = float(_mean_size(mean, sd)[~is_free].sum())
+            etas, shares = _law_of_eta(2.0 * problem.shape + q * problem.penalised, size, problem.rate)
+            change = max(change, abs(float(shares @ np.sqrt(etas)) / root - 1.0))
+        settled = change < _SETTLED
+    return NormalPosterior(mean, factor, at, etas, shares, settled)
+
+
+def _value(at: Expansion, mean: np.ndarray, sd: np.ndarray, root: float, is_free: np.ndarray) -> float:
+    """What the means maximise while standard deviations and q(eta) stay."""
+    prior = np.where(is_free, 0.5 * mean**2 / INTERCEPT_VARIANCE, root * _mean_size(mean, sd))
+    return at.log_likelihood - float(prior.sum())
+
+
+def _normal_density(z: np.ndarray) -> np.ndarray:
+    return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+
+def _mean_size(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+    """E|x| of Normal(mean, sd²)."""
+    from scipy.special import ndtr
+
+    z = mean / sd
+    return 2.0 * sd * _normal_density(z) + mean * (2.0 * ndtr(z) - 1.0)
+
+
+def _law_of_eta(shape: float, size: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Values and probabilities of eta; its root v has a density proportional to v^(shape-1) exp(-size v - rate v²)."""
+    mode = 2.0 * shape / (size + math.sqrt(size * size + 8.0 * shape * rate))  # of ln v
+    width = 1.0 / math.sqrt(size * mode + 4.0 * rate * mode * mode)
+    log_v = math.log(mode) + width * np.linspace(-12.0, 8.0, 801)
+    v = np.exp(log_v)
+    logs = shape * log_v - size * v - rate * v * v
+    shares = np.exp(logs - logs.max())
+    return v * v, shares / shares.sum()
+
+
+class Record(NamedTuple):
+    """The draws so far, as the samplers record them."""
+
+    coef: np.ndarray  # (draws, K, m)
+    log_likelihood: np.ndarray  # (draws,)
+    scales: np.ndarray  # (draws, 2)
+
+
+class NormalChain(IndependentDraws):
+    """Draws from the approximation; their log-likelihoods are those of the expansion."""
+
+    scale_rate = float("nan")  # there is no such move
+
+    def __init__(self, problem: Problem, normal: NormalPosterior, draws: int, rng: np.random.Generator) -> None:
+        self.problem, self.normal = problem, normal
+        super().__init__(draws, rng)
+        coef = np.zeros((draws, problem.classes, problem.covariates.shape[0]))
+        self.record = Record(coef, np.zeros(draws), np.zeros((draws, 2)))
+
+    def _block(self, rng: np.random.Generator) -> Record:
+        from scipy.linalg import solve_triangular
+
+        normal, at, K = self.normal, self.normal.expansion, self.problem.classes
+        white = rng.standard_normal((normal.mean.size, BLOCK))
+        moved = solve_triangular(normal.factor.T, white).T
+        coef = np.zeros((BLOCK, K, normal.mean.size // (K - 1)))
+        coef[:, np.arange(K) != self.problem.reference] = (normal.mean + moved).reshape(BLOCK, K - 1, -1)
+        gain = moved @ at.gradient - 0.5 * np.einsum("ij,ij->i", moved @ at.curvature, moved)
+        place = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
+        eta = normal.etas[np.minimum(place, len(normal.etas) - 1)]
+        return Record(coef, at.log_likelihood + gain, np.column_stack([eta, np.zeros(BLOCK)]))
