@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from thali.errors import ConvergenceWarning
+from thali.errors import ArgumentError, ConvergenceWarning
 from thali.inference.warn import warn
 from thali.posterior.evidence import LogEvidence
 
@@ -99,6 +99,8 @@ class LatentFeatureEvidence(HasLogEvidence):
         self._fitted()
         how = checked_evidence_run(draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity)
         self._refuse_unfinished()
+        if "_state_" not in vars(self):
+            raise ArgumentError("The evidence needs the data of the fit, and this model has none; fit it to them.")
         refuse_changed(self)
         found = self._evidence_of(self._data_of_fit(), how)
         if not found.usable:

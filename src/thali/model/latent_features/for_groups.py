@@ -55,6 +55,14 @@ class ForGroups(LatentFeatures):
         self._refuse_groups(data)
         return super()._replicates(rng, data)
 
+    def _evidence_of(self, data: Any, how: Any) -> Any:
+        if isinstance(data, Mapping):
+            raise ArgumentError(
+                "The evidence of several groups of people is not computed; compare their models by what they predict, "
+                "or fit one group."
+            )
+        return super()._evidence_of(data, how)
+
     def _refuse_groups(self, data: Any) -> None:
         """Refuse to simulate data of several groups."""
         if isinstance(self._as_data(data), Groups):
