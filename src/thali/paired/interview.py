@@ -236,10 +236,9 @@ def _comparisons(answers: list[Answer], options: tuple[str, ...]) -> PairedCompa
 
     rows = [(a, b, 0, 1) if c == TIE else (c, b if c == a else a, 1, 0) for a, b, c in answers]
     frame = pd.DataFrame(rows, columns=["chosen", "rejected", "count", "ties"])
-    ties = "ties" if frame["ties"].any() else None
-    return PairedComparisons.from_frame(
-        frame.drop(columns=[] if ties else ["ties"]), "chosen", "rejected", "count", ties=ties, labels=options
-    )
+    if all(answer.chosen != TIE for answer in answers):
+        return PairedComparisons.from_frame(frame.drop(columns="ties"), "chosen", "rejected", "count", labels=options)
+    return PairedComparisons.from_frame(frame, "chosen", "rejected", "count", ties="ties", labels=options)
 
 
 def _read_log(path: Path, options: tuple[str, ...]) -> list[Answer]:
