@@ -3,6 +3,7 @@
 import threading
 from typing import Any
 
+from thali.inference.files import atomic_write
 from thali.paired.interview import BEST, EVERYTHING, RANKS, TIE, Interview
 
 from .studies import Studies, Study
@@ -57,7 +58,7 @@ class Interviews:
         with self._lock:
             if not self._of(study).answers:
                 return False
-            (study.path / "data.csv").write_bytes((study.path / LOG).read_bytes())
+            atomic_write(study.path / "data.csv", (study.path / LOG).read_bytes())
             study.write("study", study.read("study") | {"file": "data.csv"})
             study.remove(f"{INTERVIEW}.json")
             del self._held[study.name]

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import one_of
 from thali.data.groups import Groups
-from thali.data.kinds import TRIPLETS
+from thali.data.kinds import SIMILARITIES, TRIPLETS
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 from thali.errors import Argument, ArgumentError, Setting
@@ -17,6 +17,7 @@ from thali.trees.tree import Tree
 from ..prepared import Prepared
 from ..sampling import Sampling, parameters_of
 from ..saved import digest_of
+from ..spec import MODEL
 from .answers.group_tree import tree_of_group
 from .answers.kind import kind_of, of_similarities
 from .answers.similarities import fitted_draws, measured_similarities
@@ -29,6 +30,7 @@ from .held_out_sigma import can_choose, sigma_scores
 from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
+from .spec import ADDITIVE
 from .triplet_answers import TripletAnswers
 
 if TYPE_CHECKING:
@@ -167,7 +169,7 @@ class AdditiveClustering(ForGroups, TripletAnswers):
         one_of("constant", self.constant, (True, False))
         one_of("method", self.method, ("mcmc", "map"))
         of_triplets = isinstance(data, Triplets)
-        self._refuse_others(of_triplets)
+        self._refuse_others(TRIPLETS if of_triplets else SIMILARITIES)
         likelihood: Any = MostSimilarPair(self.link, self.lapse) if of_triplets else None
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
@@ -178,17 +180,19 @@ class AdditiveClustering(ForGroups, TripletAnswers):
             "tempering": self.tempering,
         }
 
-    def _refuse_others(self, of_triplets: bool) -> None:
+    def _refuse_others(self, kind: str) -> None:
         """Refuse arguments that are for the other kind of data."""
-        for name, usual, is_for_triplets in (
-            ("sigma", None, False),
-            ("constant", True, False),
-            ("link", EXP, True),
-            ("lapse", LAPSE, True),
-        ):
-            if getattr(self, name) != usual and is_for_triplets != of_triplets:
-                wanted, got = ("triplets", "similarities") if is_for_triplets else ("similarities", "triplets")
-                raise ArgumentError(Argument(name), f" is for {wanted}, and these data are {got}; leave it out.")
+        usual = self._signature()
+        for option in ADDITIVE.options:
+            if (
+                option.to == MODEL
+                and not option.is_for(kind)
+                and getattr(self, option.name) != usual[option.name].default
+            ):
+                wanted = " or ".join(option.data)
+                raise ArgumentError(
+                    Argument(option.name), f" is for {wanted}, and these data are {kind}; leave it out."
+                )
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
