@@ -67,7 +67,7 @@ SIMILAR = Option(
     " than about thirty options or objects.",
     float,
     REPORT,
-    default="features of exactly the same owners",
+    default="features of exactly the same owners; 0.8 for similarities and triplets of more than 30 objects",
     check=partial(between, meaning="the Jaccard index from which on features are taken for one"),
 )
 TREE = Option(

@@ -112,12 +112,12 @@ def _aspects(model, features) -> str:
     if not len(features):
         return "No latent aspect is present often enough to be listed."
     text = f"Most probable aspects, their weights and the options that have them{matched_as(features)}\n"
-    text += features_table(features, "aspect")
+    labels = model.posterior_["posterior"]["option"].values.tolist()
+    text += features_table(features, "aspect", labels)
     if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect", "options")
     text += and_others(features)
-    n_options = model.posterior_["posterior"].sizes["option"]
-    if features["members"].head(MAX_FEATURES).map(len).isin([1, n_options]).any():
+    if features["members"].head(MAX_FEATURES).map(len).isin([1, len(labels)]).any():
         text += (
             "\nNote: choices tell nothing of an aspect that all options have, and of the aspects of one"
             " option alone only the sum."

@@ -70,7 +70,7 @@ def _answer(model: Any, ranks: Any, features: Any) -> Section:
         sentences += [number_of_features(draws, f"aspects{besides}"), most_probable(features, "aspect")]
         if len(features):
             pictures.append(picture(f"Aspects and the options that have them. {sentences[-1]}", "features", model))
-            tables.append(Table("Aspects", members_as_text(features)))
+            tables.append(Table("Aspects", members_as_text(features, model)))
         if draws.min() != draws.max():
             pictures.append(picture(sentences[1], "n_features", model))
     if len(ranks) <= _MAX_RANKED:
