@@ -1,4 +1,4 @@
-"""Elimination by an unknown number of unknown aspects that two groups of people have in common, each with weights of its own.
+"""Elimination by an unknown number of unknown aspects common to groups of people, each with weights of its own.
 
 For i and j, counts[g, i, j] (i chosen over j by group g) ~ Binomial(counts[g, i, j] + counts[g, j, i], p[g, i, j]),
 once for each unordered pair and group; p[g, i, j] = (1 - e) A[g, i, j] / (A[g, i, j] + A[g, j, i]) + e / 2 with the
