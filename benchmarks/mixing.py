@@ -44,9 +44,9 @@ where fewer than .12 of swaps were accepted, no memberships drawn together:
     integrated out, as births, deaths and replacements (a quarter and a sixth of them accepted; at T = 2 90 effective
     draws of the log-likelihood and 46 of a median similarity in 5.3 s, without them 261 and 51 in 3.4 s).
 
-    Also dropped: a pair of columns whose union stays (two moves a sweep, as long as the rest of it), where from a random
+    Also dropped: a pair of columns whose union stays (two moves a sweep, as long as the rest of it): from a random
     assignment of its objects to the first, the second or both, two scans of restricted Gibbs draws with weights drawn
-    between them lead to a proposal, a third scan and the weights after it (Jain & Neal 2004); and the weights of two
+    between them lead to the proposal, a third scan and the weights after it (Jain & Neal 2004); and the weights of two
     random columns drawn along their sum (twenty a sweep, as long as the rest). Four annealed chains of 2,000 sweeps at
     one temperature, every fourth kept: effective draws of the log-likelihood and of a median similarity, median and
     largest R-hat of a similarity
@@ -54,7 +54,7 @@ where fewer than .12 of swaps were accepted, no memberships drawn together:
                  without               two columns again       weights along their sum
         T = 1     13   17  1.17  2.0    15   17  1.17  2.4     35   17  1.17  1.9
         T = 2     31   37  1.09  1.7    69   44  1.08  1.7     40   31  1.11  1.7
-        T = 3    140  212  1.03  1.4    62  158  1.04  1.5     T3
+        T = 3    140  212  1.03  1.4    62  158  1.04  1.5    170  171  1.04  1.4
 
     A tenth of the pairs drawn again is accepted, a third to a half of these with three or more objects that change, but
     similarities gain nothing.
