@@ -136,7 +136,7 @@ class Groups(Frozen, Mapping[str, Any]):
             If the data are similarities, of which a mean is another datum: see `Similarities.from_subjects`.
         """
         if isinstance(self.data[0], Similarities):
-            raise DataError("Similarities of groups are not counted together; Similarities.from_subjects has the means.")
+            raise DataError("Similarities are not counted together; Similarities.from_subjects has their means.")
         if isinstance(self.data[0], Choices):
             return together(self.data, self.labels)
         first, second, wins, losses, tied = (

@@ -67,8 +67,8 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         biases their number downwards.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
-        stay in one family of aspects. None, "auto": 8 to start with if unique=False and aspects are learned, because
-        chains get stuck there; one otherwise.
+        stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
+        are two to ten groups of people, because chains get stuck there; one otherwise.
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
     ties : {None, "davidson", "half", "drop"}
@@ -89,10 +89,10 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         times their own, are for ``aspects="unique"``.
     weights : {"free", "similar", "common"}, optional
         Of several groups of people who judged the same options (`fit` takes a mapping from each to its
-        `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own, which say
-        nothing of those of another. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
-        kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many people with few
-        choices each. "common": one weight for all, as if nobody were told apart.
+        `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
+        which say nothing of those of another. "similar": the weights w of the groups vary about a common one,
+        w ~ Gamma(kappa, kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many
+        people with few choices each. "common": one weight for all, as if nobody were told apart.
 
     Attributes
     ----------

@@ -155,7 +155,7 @@ def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
 
 
 def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
-    """The coordinates of the variables of all groups; along data those of one group after the other, with its number."""
+    """The coordinates of the variables of all groups; along data one group after the other, with its number."""
     rows, found = _dims_of_rows(parts[0]), {}
     for name, value in parts[0].coordinates.items():
         dim, _ = _placed(name, value)

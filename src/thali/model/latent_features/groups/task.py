@@ -8,7 +8,7 @@ from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, Setting, Value
 
-from ..engine import build_task
+from ..engine import LEVELS, build_task
 from ..state import FIXED_UNIQUE, NO_UNIQUE
 from .chain import GroupTask
 from .stacked import make_caches, stacked
@@ -16,6 +16,7 @@ from .state import GroupModel
 
 FREE, COMMON, SIMILAR = "free", "common", "similar"
 WEIGHTS = (FREE, COMMON, SIMILAR)
+MOST_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
 
 
 def check_weights(weights: Any, is_grouped: bool) -> None:
@@ -58,6 +59,8 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:
             raise DataError(f"Group {name!r}: ", error) from None
+    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MOST_TEMPERED:
+        parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     prior: Any = task.model.weights
     shape, rate = prior.shape, prior.rate
