@@ -52,6 +52,7 @@ class Chain(AnyChain):
     task: "Task"
     caches: Any
     tunings: Any
+    _begins: Callable[..., Any] | None = None  # as that of the task, until the first sweep
 
     def __init__(self, task: Task, rng: np.random.Generator) -> None:
         self.task, self.rng = task, rng
