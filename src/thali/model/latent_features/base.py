@@ -297,16 +297,17 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         from .answers.features import features_table, place_in_tree
         from .answers.group_answers import group_features_table
         from .answers.group_tree import is_grouped
+        from .answers.kinds_aligned import as_groups
         from .answers.matched_features import matched_table
 
-        if is_grouped(self._fitted()):
-            table = group_features_table(self._fitted(), min_probability, similar)
+        if is_grouped(tree := as_groups(self._fitted())):
+            table = group_features_table(tree, min_probability, similar)
         elif similar is None:
             table = features_table(self._fitted(), min_probability)
         else:
             table = matched_table(self._fitted(), self._matched(similar, min_probability))
-        if tree := self._tree():
-            table.insert(0, "place", place_in_tree(table["members"], tree))
+        if prior_tree := self._tree():
+            table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table
 
     def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":

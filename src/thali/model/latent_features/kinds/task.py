@@ -15,23 +15,25 @@ from .state import people_of
 MOST = 20  # kinds
 
 
-def checked_kinds(kinds: Any) -> int:
-    """The number of kinds."""
+def check_kinds(kinds: Any, weights: Any) -> None:
+    """Raise for a number of kinds that cannot be, and for weights that kinds cannot have."""
     number = whole("kinds", kinds, 1)
     if number > MOST:
         raise ArgumentError(Argument("kinds"), f" must be {MOST} at most; got {number}.")
-    return number
-
-
-def people_answered(data: Any, kinds: Any, weights: Any) -> PairedComparisons:
-    """The comparisons of people who are told apart, if kinds of them can be looked for."""
-    number = checked_kinds(kinds)
     check_weights(weights, True)
     if weights == COMMON:
         raise ArgumentError(
-            Setting("weights", COMMON), " knows no kinds, which differ in their weights; leave out ",
-            Argument("kinds"), ", or ", Argument("weights"), ".",
-        )  # fmt: skip
+            Setting("weights", COMMON),
+            " knows no kinds, which differ in their weights; leave out ",
+            Argument("kinds"),
+            ", or ",
+            Argument("weights"),
+            ".",
+        )
+
+
+def people_answered(data: Any, number: int) -> PairedComparisons:
+    """The comparisons of people who are told apart, if so many kinds of them can be looked for."""
     if isinstance(data, Choices) and data.is_paired and data.worst is None:
         data = data.to_comparisons()
     if not isinstance(data, PairedComparisons):
@@ -43,19 +45,24 @@ def people_answered(data: Any, kinds: Any, weights: Any) -> PairedComparisons:
         )
     if number > len(data.subjects):
         raise ArgumentError(
-            Setting("kinds", number), f" are more than the {len(data.subjects):,} people; set {len(data.subjects):,} "
-            "at most."
-        )  # fmt: skip
+            Setting("kinds", number), f" are more than the people, of whom there are {len(data.subjects):,}."
+        )
     if data.covariates is not None:
         raise ArgumentError(
-            Argument("kinds"), " of people are for comparisons without covariates; set ", Setting("covariates", []),
+            Argument("kinds"),
+            " of people are for comparisons without covariates; set ",
+            Setting("covariates", []),
             " to leave them out.",
-        )  # fmt: skip
+        )
     if data.n_ties:
         raise ArgumentError(
-            Argument("kinds"), f" of people are for comparisons without ties, and {data.n_ties:,} are ties; set ",
-            Setting("ties", "half"), " or ", Setting("ties", "drop"), ".",
-        )  # fmt: skip
+            Argument("kinds"),
+            f" of people are for comparisons without ties, and {data.n_ties:,} are ties; set ",
+            Setting("ties", "half"),
+            " or ",
+            Setting("ties", "drop"),
+            ".",
+        )
     return data
 
 
@@ -65,9 +72,11 @@ def build_kind_task(
     """Check everything and put it into the form that the chains read."""
     if parts["sampler"] == "paper":
         raise ArgumentError(
-            Setting("sampler", "paper"), " knows no kinds of people; set ", Setting("sampler", None),
+            Setting("sampler", "paper"),
+            " knows no kinds of people; set ",
+            Setting("sampler", None),
             ", or leave it out.",
-        )  # fmt: skip
+        )
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
     each = parts["likelihood"].compiled(data, task.model.weights)
     groups = joined(task, [each] * kinds, parts["likelihood"], weights)
