@@ -113,8 +113,6 @@ def as_groups(tree: "xarray.DataTree") -> "xarray.DataTree":
             sorted_ = np.take_along_axis(values, at, axis=2)
             new = name.removeprefix("kind_") if name.endswith("probability") else f"group_{name.removeprefix('kind_')}"
             posterior = posterior.drop_vars(name)
-            if not name.endswith("probability"):  # the mean, as posteriors of groups have it
-                posterior[name.removeprefix("kind_")] = (*dims[:2], dims[3]), values.mean(axis=2)
             posterior[new] = tuple("group" if dim == "kind_number" else dim for dim in dims), sorted_
     names = [str(g + 1) for g in range(number)]
     posterior = posterior.drop_vars("subject").assign_coords(group=names)

@@ -37,6 +37,8 @@ _OF_KINDS = {
     "kind_choice_probability": "probability that a person of each kind chooses the first of a pair; lapse included",
     "kind_weights": "weight of a feature in each kind; padded with 0",
     "kind_unique_weights": "weight of the aspect that an option has alone, in each kind",
+    "weights": "weight of a feature, mean over kinds; padded with 0",
+    "unique_weights": "weight of the aspect that an option has alone, mean over kinds",
     "kappa": "how similar the kinds are: weights are Gamma(kappa, kappa / v), v what they vary about",
 }
 
@@ -65,13 +67,20 @@ def kinds_tree(
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
     labels, people = np.asarray(data.labels, dtype=str), np.asarray(answers.subjects, dtype=str)
     coefficients = log_outcome_coefficient(answers.wins, answers.tied, answers.losses)
-    part = likelihood.posterior_part(by_kind[0].take(np.zeros(1, int)), {}, data, (1, 1), True)
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
 
     def over_draws(values: Any) -> Any:
         return ("chain", "draw"), np.stack([np.asarray(value)[:draws] for value in values])
 
-    listed = _dense_features(by_kind[0], shape) if dense else _listed_features(by_kind[0], shape)
+    first = by_kind[0]
+    part = likelihood.posterior_part(first.take(np.zeros(1, int)), {}, data, (1, 1), True)
+    middle = Columns(
+        first.n_features,
+        np.mean([columns.weights for columns in by_kind], axis=0),
+        first.sizes,
+        first.owners,
+        np.mean([columns.unique_weights for columns in by_kind], axis=0),
+    )
     variables = {
         "n_features": over_draws([chain.n_features for chain in kept]),
         "alpha": over_draws([chain.alpha for chain in kept]),
@@ -79,10 +88,11 @@ def kinds_tree(
         **({"kappa": over_draws([chain.extra["kappa"] for chain in kept])} if similar else {}),
         "n_kinds": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "subject"), of.reshape(*shape, -1)),
-        **{name: value for name, value in listed.items() if name != "weights"},
+        **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
         "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
     }
     if likelihood.unique:
+        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
         variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
     coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "option": labels, "subject": people}
