@@ -63,7 +63,7 @@ def test_the_known_values_are_those_of_quadrature():
 @pytest.mark.parametrize(
     ("people", "kinds", "tempering", "draws"),
     [
-        (THREE, 2, False, 12_000),
+        (THREE, 2, False, 8_000),
         (THREE, 2, (1.0, 3.0), 6_000),
         (((3, 0), (0, 3), (2, 2)), 3, False, 6_000),
         pytest.param(THREE, 2, False, 400_000, marks=pytest.mark.long),
@@ -161,7 +161,7 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa):
     assert error < 1e-12
 
 
-@pytest.mark.parametrize("rounds", [2_500, pytest.param(40_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [1_500, pytest.param(40_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("kinds", "weights"), [(2, "free"), (3, "similar")])
 def test_joint_distribution(kinds, weights, rounds):
     """Prior means, where sweeps and simulations of everybody's answers alternate."""
