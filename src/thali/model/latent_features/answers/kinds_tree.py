@@ -160,4 +160,4 @@ def _log_of_people(p: np.ndarray, answers: Any, of: np.ndarray) -> np.ndarray:
             others = own.sum(axis=1, keepdims=True) - own
             logs = np.maximum(np.log(p[:, g]), -1e4), np.maximum(np.log1p(-p[:, g]), -1e4)
             found[:, :, g] = logs[0] @ won + logs[1] @ lost + np.log((others + 1.0) / (people - 1.0 + p.shape[1]))
-    return logsumexp(found, axis=2)
+    return np.asarray(logsumexp(found, axis=2))
