@@ -5,13 +5,13 @@ Usage:
     python benchmarks/kinds.py [REPLICATES]
 
 People of two kinds (three fifths and two fifths of 60) compare eight options, 15 pairs each; the log worths of the
-options are normal with a standard deviation of 1.5, independent in the two kinds. Bradley-Terry-Luce models with kinds=2
-are held against the same mixture by maximum likelihood: R's flexmix with a binomial regression on who is compared, which
-is what btmix of R's package psychomix runs (three starts). Reported are the mean absolute error of the co-membership of
-two people, and the root mean squared error of everybody's choice probabilities, beside a model of people who are all
-alike. Second, how often the right number of kinds has the best predictive density of people left out one at a time (by
-importance sampling), where there is one kind, and where there are two. Third, the time of a sweep with more and more
-people.
+options are normal with a standard deviation of 1.5, independent in the two kinds. Bradley-Terry-Luce models with
+kinds=2 are held against the same mixture by maximum likelihood: R's flexmix with a binomial regression on who is
+compared, which is what btmix of R's package psychomix runs (three starts). Reported are the mean absolute error of the
+co-membership of two people, and the root mean squared error of everybody's choice probabilities, beside a model of
+people who are all alike. Second, how often the right number of kinds has the best predictive density of people left out
+one at a time (by importance sampling), where there is one kind, and where there are two. Third, the time of a sweep
+with more and more people.
 """
 
 import shutil
