@@ -30,7 +30,7 @@ import thali as th
 
 OPTIONS, CHOICES = 8, 15
 FIRST, SECOND = np.triu_indices(OPTIONS, 1)
-RUN = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "progressbar": False}
+RUN = {"draws": 300, "tune": 300, "chains": 2, "cores": 1, "progressbar": False}
 
 FLEXMIX = """
 suppressMessages(library(flexmix))
@@ -143,5 +143,5 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     recovery(count)
-    numbers(count)
+    numbers(count // 2)
     times()
