@@ -126,7 +126,9 @@ def numbers(replicates):
             trees = {number: fitted(data, number, seed)[0].posterior_ for number in (1, 2, 3)}
             scores = {number: float(arviz_stats.loo(tree, var_name="answers").elpd) for number, tree in trees.items()}
             best.append(max(scores, key=scores.get))
-        print(f"{kinds} kinds, 40 people: the best of 1, 2, 3 was {pd.Series(best).value_counts().sort_index().to_dict()}")
+        print(
+            f"{kinds} kinds, 40 people: the best of 1, 2, 3 was {pd.Series(best).value_counts().sort_index().to_dict()}"
+        )
 
 
 def times():

@@ -20,6 +20,7 @@ from ..operations import cache_at, rebuild
 from ..state import BETA, COLUMNS, replica
 from .group_densities import draw_gamma, log_gamma
 
+SPLITS = 10  # or merges that are tried for every update of everybody's kind
 STEP = 0.5  # over the root of kappa: of log weights of a kind that splits off
 
 
@@ -41,7 +42,7 @@ def draw_kinds(rng: Any, model: Any, caches: Any, states: Any, base: Any, kinds:
     for p in range(kinds.of.shape[0]):
         draw_kind(rng, model, caches, states, kinds, p)
     number = kinds.size.shape[0]
-    if number > 1:
+    for _ in range(SPLITS if number > 1 else 0):
         g = index(rng, number)
         h = index(rng, number - 1)
         split_or_merge(rng, model, caches, states, base, kinds, g, h + 1 if h >= g else h)
