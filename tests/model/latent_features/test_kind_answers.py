@@ -248,6 +248,8 @@ def test_data_that_are_refused(data):
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
             "Simulated data are of people of one kind",
         ),
+        (lambda model: model.update(random_comparisons(3, 1)), "fit to all the data"),
+        (lambda model: model.features(similar=0.8), r"or of one kind, of_kind\(1\)"),
         (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), "covariates are unknown"),
     ],
 )
@@ -269,4 +271,5 @@ def test_pictures(model):
     assert sorted(names) == [f"p{k}" for k in range(5)]
     place = {name: k for k, name in enumerate(names)}
     assert abs(place["p0"] - place["p2"]) == 1
+    assert len(th.plots.check(model).get_yticklabels()) == 3
     assert [text.get_text() for text in th.plots.group_weights(model).get_legend().get_texts()] == ["1", "2"]

@@ -73,6 +73,12 @@ class ForKinds(ForGroups, ChoiceAnswers):
             )
         return super()._evidence_of(data, how)
 
+    def _refuse_update(self) -> None:
+        if self.kinds is not None:
+            raise ArgumentError(
+                "Further comparisons are added without who made them, and kinds of people need that; fit to all the data."
+            )
+
     def _of_kinds(self, what: str) -> "xarray.DataTree":
         """The posterior; an ArgumentError names what was asked for if no kinds of people were looked for."""
         tree = self._fitted()
@@ -250,11 +256,7 @@ class ForKinds(ForGroups, ChoiceAnswers):
         ArgumentError
             Of the model of one kind, whose people are not known.
         """
-        from .answers.check_kinds import kinds_check_table
-
-        if is_of_kinds(tree := self._fitted()):
-            return kinds_check_table(tree, random_seed)
-        if self.kinds is not None:
+        if self.kinds is not None and not is_of_kinds(self._fitted()):
             raise ArgumentError(
                 "The check is of all people together, since nobody's kind is known; ask the whole model."
             )
