@@ -245,7 +245,10 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         option in the sum of all utilities, and rank[a]) or set_probability[a | a, b, ...] of every member of every set
         (up to 2,000 of them; worth[a] and rank[a] where options share nothing), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2, which a likelihood of your own has as well.
+        probability above .2, which a likelihood of your own has as well. Of kinds of people choice_probability is that
+        of a new person, and besides there are kappa (if they are similar), n_kinds (how many are occupied),
+        kind_share[1], ... (the share of people in the largest kind of a draw, ...) and kind_agreement (the share of pairs
+        of people of whom a draw says as the most typical one whether they are of the same kind).
 
         Returns
         -------
@@ -284,7 +287,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             features are numbered from 1 and have as members the options with a membership of .5 or more (see
             `membership`), `stability`, the mean Jaccard index of the owners in each draw and the membership, and for
             their probability, that a draw has the feature, `ess`, `r_hat` and `converged`. Of several groups of people
-            the weight and its interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as
+            (or kinds, which are matched across draws) the weight and its interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as
             share of the group's total, and of up to four groups ``P(women > men)`` says how surely it is larger in one.
 
         Raises

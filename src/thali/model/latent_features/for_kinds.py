@@ -76,7 +76,7 @@ class ForKinds(ForGroups, ChoiceAnswers):
     def _refuse_update(self) -> None:
         if self.kinds is not None:
             raise ArgumentError(
-                "Further comparisons are added without who made them, and kinds of people need that; fit to all the data."
+                "Further comparisons are added without who made them, which kinds of people need; fit to all the data."
             )
 
     def _of_kinds(self, what: str) -> "xarray.DataTree":
