@@ -9,10 +9,11 @@ from joint_means import buffet_means
 import thali as th
 from thali.model.latent_features.groups.chain import GroupChain
 from thali.model.latent_features.groups.stacked import group_at
+from thali.model.latent_features.groups.state import KAPPA
 from thali.model.latent_features.groups.task import build_group_task
 from thali.model.latent_features.operations import cache_at, rebuild
 from thali.model.latent_features.samplers.group_loop import prepare_groups
-from thali.model.latent_features.state import ALPHA, COLUMNS, replica
+from thali.model.latent_features.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali.posterior.summary import convergence
 
 
@@ -86,9 +87,55 @@ def small_chain(of_task, matrix, weights, unique, cls=GroupChain):
 
 
 def contents(states):
-    """Owners of the columns, their weights and the unique ones, by group."""
     columns, n = int(states.whole[0, COLUMNS]), states.Z.shape[2] - 1
     return states.Z[:, :columns, :n], states.w[:, :columns], states.s[:, :n]
+
+
+def key(parts):
+    states, base = parts[0], parts[2]
+    return tuple(np.round(each, 9).tobytes() for each in (*contents(states), base.v[: states.whole[0, COLUMNS]]))
+
+
+def geweke(of_task, expected, rounds, simulate, more=lambda chain: {}):
+    """Scores of prior means, where sweeps and simulations of all groups alternate."""
+    chain = GroupChain(of_task, np.random.default_rng(77))
+    rng = np.random.default_rng(78)
+    chain.run_to(0)
+    kept = {name: [] for name in expected}
+    for _ in range(rounds):
+        chain.run_to(1)
+        first = replica(chain.state, 0)
+        Z, w, s = contents(chain.state)
+        sizes, alpha = Z[0].sum(axis=1), first.real[ALPHA]
+        last = len(w) - 1
+        kappa = chain.bases.real[0, KAPPA]
+        now = {
+            "alpha": alpha,
+            "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
+            "columns": len(sizes),
+            "single": (sizes == 1).sum(),
+            "pairs": (sizes == 2).sum(),
+            "owned by 0": Z[0, :, 0].sum(),
+            "shared weight": w[last, sizes > 1].sum(),
+            "heavy": (w[last, sizes > 1] > 1.0).sum(),
+            "unique weight": s[last].sum(),
+            "both": s[0, 0] * s[last, 0],
+            "both shared": (w[0] * w[last])[sizes > 1].sum(),
+            "kappa": kappa,
+            "small kappa": kappa < 10.0,
+            **more(chain),
+        }
+        for name in expected:
+            kept[name].append(float(now[name]))
+        for g in range(of_task.n_groups):
+            likelihood = group_at(of_task.model.likelihood, g)
+            simulate(rng, likelihood, replica(chain.state, g), cache_at(likelihood, chain.cache, g))
+        chain.states.whole[..., SWEEPS] = 0
+    scores = {}
+    for name, values in kept.items():
+        mean, error = mean_and_error(values)
+        scores[name] = (mean - expected[name]) / error
+    return scores
 
 
 def means(n, similar, unique=True, mean=1.0):

@@ -5,18 +5,25 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from group_problems import columns_owned_by, contents, drawn, mean_and_error, means, pair, small_chain, task
+from group_problems import (
+    columns_owned_by,
+    contents,
+    drawn,
+    geweke,
+    key,
+    mean_and_error,
+    means,
+    pair,
+    small_chain,
+    task,
+)
 from joint_means import LIMIT
 from problems import random_comparisons, random_similarities, three_options
 from scipy.stats import binom
 
 import thali as th
-from thali.model.latent_features.groups.chain import GroupChain
-from thali.model.latent_features.groups.stacked import group_at
 from thali.model.latent_features.groups.state import KAPPA
 from thali.model.latent_features.moves import group_owners
-from thali.model.latent_features.operations import cache_at
-from thali.model.latent_features.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali.testing import naive
 from thali.testing.exact import invariance_error
 from thali.testing.joint import simulate_pairs, simulate_similarities
@@ -130,11 +137,6 @@ def test_posterior_means_of_similarities(similar, columns, present, fitted):
         assert abs(mean - expected) < ERRORS * error + 1e-6
 
 
-def key(parts):
-    states, base = parts[0], parts[2]
-    return tuple(np.round(each, 9).tobytes() for each in (*contents(states), base.v[: states.whole[0, COLUMNS]]))
-
-
 @pytest.mark.parametrize(
     ("move", "weights"),
     [
@@ -179,48 +181,6 @@ def test_moves_of_owners_leave_the_posterior_invariant(move, weights):
             group_owners.compensated_flip_of_groups(rng, model, caches, states, its_base, share)
 
     assert invariance_error(step, start, key, log_target) < 1e-12
-
-
-def geweke(of_task, expected, rounds, simulate, more=lambda chain: {}):
-    """Scores of prior means, where sweeps and simulations of all groups alternate."""
-    chain = GroupChain(of_task, np.random.default_rng(77))
-    rng = np.random.default_rng(78)
-    chain.run_to(0)
-    kept = {name: [] for name in expected}
-    for _ in range(rounds):
-        chain.run_to(1)
-        first = replica(chain.state, 0)
-        Z, w, s = contents(chain.state)
-        sizes, alpha = Z[0].sum(axis=1), first.real[ALPHA]
-        last = len(w) - 1
-        kappa = chain.bases.real[0, KAPPA]
-        now = {
-            "alpha": alpha,
-            "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
-            "columns": len(sizes),
-            "single": (sizes == 1).sum(),
-            "pairs": (sizes == 2).sum(),
-            "owned by 0": Z[0, :, 0].sum(),
-            "shared weight": w[last, sizes > 1].sum(),
-            "heavy": (w[last, sizes > 1] > 1.0).sum(),
-            "unique weight": s[last].sum(),
-            "both": s[0, 0] * s[last, 0],
-            "both shared": (w[0] * w[last])[sizes > 1].sum(),
-            "kappa": kappa,
-            "small kappa": kappa < 10.0,
-            **more(chain),
-        }
-        for name in expected:
-            kept[name].append(float(now[name]))
-        for g in range(of_task.n_groups):
-            likelihood = group_at(of_task.model.likelihood, g)
-            simulate(rng, likelihood, replica(chain.state, g), cache_at(likelihood, chain.cache, g))
-        chain.states.whole[..., SWEEPS] = 0
-    scores = {}
-    for name, values in kept.items():
-        mean, error = mean_and_error(values)
-        scores[name] = (mean - expected[name]) / error
-    return scores
 
 
 @pytest.mark.parametrize("rounds", [6_000, pytest.param(60_000, marks=pytest.mark.long)])

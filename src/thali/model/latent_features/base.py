@@ -247,8 +247,8 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
         probability above .2, which a likelihood of your own has as well. Of kinds of people choice_probability is that
         of a new person, and besides there are kappa (if they are similar), n_kinds (how many are occupied),
-        kind_share[1], ... (the share of people in the largest kind of a draw, ...) and kind_agreement (the share of pairs
-        of people of whom a draw says as the most typical one whether they are of the same kind).
+        kind_share[1], ... (the share of people in the largest kind of a draw, ...) and kind_agreement (the share of
+        pairs of people of whom a draw says as the most typical one whether they are of the same kind).
 
         Returns
         -------
@@ -287,8 +287,9 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             features are numbered from 1 and have as members the options with a membership of .5 or more (see
             `membership`), `stability`, the mean Jaccard index of the owners in each draw and the membership, and for
             their probability, that a draw has the feature, `ess`, `r_hat` and `converged`. Of several groups of people
-            (or kinds, which are matched across draws) the weight and its interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as
-            share of the group's total, and of up to four groups ``P(women > men)`` says how surely it is larger in one.
+            (or kinds, which are matched across draws) the weight and its interval are those of each
+            (``weight[women]``, ``weight_low[women]``, ...), of choices as share of the group's total, and of up to four
+            groups ``P(women > men)`` says how surely it is larger in one.
 
         Raises
         ------
