@@ -69,7 +69,8 @@ _LABELS = {
     "tree": "A tree of related options",
     "tune": "Draws thrown away first",
     "unique": "An aspect of each option's own",
-    "weights": "Weights of the groups",
+    "weights": "Weights of the groups or kinds",
+    "kinds": "Kinds of people to look for",
     "unranked": "Options without a rank",
 }
 # Help in place of that of the command line, which explains what is typed.

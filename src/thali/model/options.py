@@ -96,10 +96,18 @@ GROUP = Option(
 )
 WEIGHTS = Option(
     "weights",
-    "With --group: free, each group has its own; similar, they vary about common ones, as little as the data say, also"
-    " for many people with few choices; common, the same for all.",
+    "With --group or --kinds: free, each has its own; similar, they vary about common ones, as little as the data say,"
+    " also for many people with few choices; common, with --group, the same for all.",
     default="free",
     words={name: name for name in ("free", "similar", "common")},
+)
+KINDS = Option(
+    "kinds",
+    "Look for so many kinds of people, of whom the table says who answered: aspects in common, weights by kind.",
+    int,
+    default="all people alike",
+    metavar="K",
+    check=_COUNT,
 )
 SIGNS = Option(
     "signs",

@@ -8,7 +8,7 @@ from thali.errors import DataError
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
 from ..text import align
-from . import Fitted, groups
+from . import Fitted, groups, kinds
 from .shared import (
     MAX_FEATURES,
     and_others,
@@ -34,10 +34,13 @@ def prepare(fitted: Fitted) -> None:
 def answer(fitted: Fitted, prepared: None) -> Answer:
     """What is printed and written of a fitted model."""
     from thali.model.latent_features.answers.check import check_sentence
+    from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 
     model = fitted.model
     if model.groups_:
         return groups.answer(fitted, "aspect")
+    if is_of_kinds(model.posterior_):
+        return kinds.answer(fitted)
     similar = fitted.wanted.get("similar")
     summary, features, ranks = model.summary(), model.features(similar=similar), model.ranks()
     try:
