@@ -5,7 +5,7 @@ import pytest
 from sparse_logit_runs import Chain, Prior, problem_of, three_classes
 
 from thali._jit import compiled
-from thali.model.sparse_logit.laplace import expansion_at
+from thali.model.sparse_logit.expansion import expansion_at
 from thali.model.sparse_logit.trajectory import leapfrog, potential, see_curvature
 
 CASES = {"two classes": (2, 0), "reference last": (2, 1), "three classes": (3, 1)}
