@@ -116,6 +116,7 @@ METHODS = {
     "holmes-held": "the whole posterior, by the sampler of Holmes and Held",
     "map": "the most probable answer alone, without probabilities",
     "variational": "an approximation of the posterior",
+    "auto": "the whole posterior, or an approximation where there are many rows",
 }
 VALUES = {
     ("aspects", ""): "found in the data; by other methods one of each option's own",

@@ -53,7 +53,9 @@ def test_the_energy_and_its_slopes(chain):
     for place in range(len(coef)):
         step = np.zeros(len(coef))
         step[place] = 1e-5
-        assert motion.slope[place] == pytest.approx((naive(coef + step) - naive(coef - step)) / 2e-5, rel=1e-6, abs=1e-6)
+        assert motion.slope[place] == pytest.approx(
+            (naive(coef + step) - naive(coef - step)) / 2e-5, rel=1e-6, abs=1e-6
+        )
 
 
 def test_a_trajectory_can_be_followed_back_and_keeps_its_energy(chain):

@@ -36,6 +36,7 @@ from .at_maximum import (
     target_of,
     varying_names,
 )
+from .method import METHODS, NORMAL, method_for
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from ..classifiers.standard import Standard
 
-METHODS = ("polya-gamma", "holmes-held", "laplace", "map")
 PRIORS = ("laplace", "horseshoe")
 THIN_MOVED = 1  # sweeps a kept draw where there are trajectories, unless the user says otherwise
 THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
@@ -69,13 +69,16 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
     Parameters
     ----------
-    method : {"polya-gamma", "holmes-held", "laplace", "map"}
+    method : {"polya-gamma", "holmes-held", "laplace", "variational", "map", "auto"}
         The first two name the auxiliary variables of the Gibbs sampler, which have no influence on the posterior;
         Polya-Gamma mixes better, the more so as Hamiltonian trajectories of all coefficients follow each of its sweeps
-        where there are at most 600. "laplace" draws independently from a normal approximation, for many rows: with 20 rows
-        a coefficient or more, its standard deviations are within a tenth of those of the posterior. "map" is the
+        where there are at most 600. "laplace" and "variational" draw independently from a normal approximation, for many
+        rows: by the curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient
+        their standard deviations are within a tenth of those of the posterior; with fewer they are too small, the
+        variational ones less so. "map" is the
         maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, takes sparse
-        matrices as they are, and scales to millions of rows.
+        matrices as they are, and scales to millions of rows. "auto" is "variational" for more than 20,000 rows that
+        differ, 20 or more a coefficient, and "polya-gamma" otherwise; `method_` says which.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -139,8 +142,12 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         After `method="map"`: log-likelihood - sqrt(eta) sum abs(beta) - sum b²/200.
     n_iter_ : int
         After `method="map"`.
+    method_ : str
+        `method`, or what "auto" has chosen.
+    lower_bound_ : float
+        After `method="variational"`: of the logarithm of the evidence, ln P(y | X).
     converged_ : bool
-        After `method="laplace"` and `method="map"`: whether the climb ended.
+        After `method="laplace"`, "variational" and "map": whether the climb ended.
     slope_ : float
         After `method="map"`: the largest subgradient that is left, a row.
     interrupted_ : bool
@@ -169,7 +176,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     ['eta', 'log_likelihood', 'coef[yes, x0]', 'coef[yes, x1]', 'coef[yes, x2]']
     """
 
-    _drawing = METHODS[:3]
+    _drawing = tuple(method for method in METHODS if method != "map")
 
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -182,6 +189,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     objective_: float
     n_iter_: int
     converged_: bool
+    method_: str
+    lower_bound_: float
     slope_: float
     _standard_: "Standard"
 
@@ -234,7 +243,9 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         run = self._run()
         self._position_of_reference()
         self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
-        if self.method == "map":
+        columns = int(self._standard_.varies.sum()) + prior.intercept
+        self.method_ = method_for(self.method, self.prior, len(data.codes), columns * (len(self.classes_) - 1))
+        if self.method_ == "map":
             return by_map(self, self._target(data, prior), prior.eta, self._size(len(data.row)))
         source = data._replace(matrix=self._standard_.varying(data.matrix))
         return self._job_of(self._sampling(source, run), self._size(len(data.row)))
@@ -257,23 +268,23 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         from .chain import Chain, problem_of, trajectories_of
         from .draws import means, to_datatree
 
-        if self.method == "laplace":
+        if self.method_ in NORMAL:
             return sampling_of_normal(self, source, run)
         prior, reference, standard = self._prior(), self._position_of_reference(), self._standard_
         names, classes = varying_names(self), len(self.classes_)
-        moves = trajectories_of(len(source.codes), len(names) + prior.intercept, classes, self.method)
+        moves = trajectories_of(len(source.codes), len(names) + prior.intercept, classes, self.method_)
         thin = run.thin or (THIN_MOVED if moves else THIN_TWO if classes == 2 else THIN)
 
         @cache
         def problem() -> Any:
             rows = source.matrix, source.codes, classes, reference
-            return problem_of(*rows, prior, self.method, counts=source.counts, trajectories=moves)
+            return problem_of(*rows, prior, self.method_, counts=source.counts, trajectories=moves)
 
         def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
             return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
 
         def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
-            attrs = {"method": self.method, "thin": thin, "tuning_steps": run.tune}
+            attrs = {"method": self.method_, "thin": thin, "tuning_steps": run.tune}
             return to_datatree(chains, source, self.classes_, names, prior.intercept, attrs)
 
         def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
@@ -287,7 +298,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
         one_of("method", self.method, METHODS)
         is_horseshoe = one_of("prior", self.prior, PRIORS) == "horseshoe"
-        if is_horseshoe and self.method in ("laplace", "map"):
+        if is_horseshoe and self.method in (*NORMAL, "map"):
             raise ArgumentError(
                 Setting("method", self.method), " is for the Laplace prior; got ", Setting("prior", "horseshoe"), "."
             )
@@ -396,6 +407,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         return summary_of_maximum(self) if self.method == "map" else super().summary()
 
     def _answers(self) -> Facts:
+        if self.method == "auto":
+            return ("method", f"{self.method_}, chosen by the size of the data"), *super()._answers()
         if self.method != "map":
             return super()._answers()
         count = f"{np.count_nonzero(self.scaled_coef_):,} of {self.scaled_coef_.size:,} are not 0"
@@ -403,7 +416,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         yield from of_map(self) if self.method == "map" else super()._outcome(job)
-        if self.method == "laplace" and not self.converged_:
+        if self.method_ in NORMAL and not self.converged_:
             yield ConvergenceWarning(
                 "The normal approximation has not settled; take ", Setting("method", "polya-gamma"), "."
             )
@@ -509,7 +522,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     def _advice(self) -> "Advice":
         from .by_laplace import ADVICE
 
-        return ADVICE if self.method == "laplace" else super()._advice()
+        return ADVICE if self.method_ in NORMAL else super()._advice()
 
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough, by some of the coefficients where there are many.
