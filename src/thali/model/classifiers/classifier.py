@@ -23,6 +23,7 @@ from thali.inference.warn import warn
 
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group
+from .blocks import is_blocked, predicted, refuse_errors
 from .input import codes_of, is_sparse, matrix_of, names_of, sklearn_error, sparse_matrix_of
 from .rows import drawn_codes, errors_of_means, observed_groups
 from .scikit_learn import ScikitLearn, seed_from
@@ -279,7 +280,8 @@ class Classifier(ScikitLearn, HasPrior):
         Parameters
         ----------
         X : array or data frame (n, d)
-            The covariates that the model was fitted to, in the same order.
+            The covariates that the model was fitted to, in the same order. Of a Dask array the predictions are a Dask
+            array, block by block; likewise in the other methods that predict.
         return_se : bool
             Whether to give the Monte Carlo standard error of each probability, too.
 
@@ -298,6 +300,9 @@ class Classifier(ScikitLearn, HasPrior):
         ArgumentError
             If standard errors are asked of a model that was not fitted by draws.
         """
+        if is_blocked(X):
+            refuse_errors(return_se)
+            return self._in_blocks(self.predict_proba, X, len(self._fitted_classes()))
         matrix = self._checked(X)
         if return_se:
             self._with_draws()
@@ -328,6 +333,8 @@ class Classifier(ScikitLearn, HasPrior):
         NotFittedError, DataError
             As `predict_proba`.
         """
+        if is_blocked(X):
+            return self._in_blocks(self.predict, X, None, self._fitted_classes().dtype)
         probabilities = self._probabilities(self._checked(X))
         return self.classes_[np.argmax(probabilities, axis=1)]
 
@@ -347,6 +354,8 @@ class Classifier(ScikitLearn, HasPrior):
         NotFittedError, DataError
             As `predict_proba`.
         """
+        if is_blocked(X):
+            return self._in_blocks(self.predict_log_proba, X, len(self._fitted_classes()))
         with np.errstate(divide="ignore"):
             return np.log(self._probabilities(self._checked(X)))
 
@@ -369,6 +378,9 @@ class Classifier(ScikitLearn, HasPrior):
         NotFittedError, DataError
             As `predict_proba`.
         """
+        if is_blocked(X):
+            classes = len(self._fitted_classes())
+            return self._in_blocks(self.decision_function, X, None if classes == 2 else classes)
         logs = np.log(np.maximum(self._probabilities(self._checked(X)), np.finfo(float).tiny))
         return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
 
@@ -451,12 +463,24 @@ class Classifier(ScikitLearn, HasPrior):
         elif known is not None and names is not None and list(names) != list(known):
             raise _OtherNames(list(names), list(known))
         matrix = self._matrix_of(X, names)
-        if matrix.shape[1] != self.n_features_in_:
+        self._check_width(matrix.shape[1])
+        return matrix
+
+    def _check_width(self, columns: int) -> None:
+        if columns != self.n_features_in_:
             raise DataError(
-                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                f"X has {columns} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input; pass the columns that it was fitted to."
             )
-        return matrix
+
+    def _fitted_classes(self) -> np.ndarray:
+        self._require_fitted()
+        return self.classes_
+
+    def _in_blocks(self, predict: Any, X: Any, columns: int | None, dtype: Any = float) -> Any:
+        """Predictions as a Dask array."""
+        self._check_width(X.shape[1])
+        return predicted(predict, X, columns, dtype)
 
 
 class _OtherNames(DataError):

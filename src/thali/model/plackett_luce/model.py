@@ -9,11 +9,12 @@ import numpy as np
 from thali._arguments import one_of
 from thali._described import Facts
 from thali._late import carried_out_by
-from thali.errors import Argument, ArgumentError, DataError, Setting, ThaliWarning
+from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.inference.chains import Run
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, Model, RunByChains
+from ..classifiers.blocks import is_blocked
 from ..classifiers.classifier import Classifier
 from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
@@ -217,14 +218,12 @@ class PlackettLuceRegression(Classifier, RunByChains):
         self.max_time = max_time
 
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
-        from .blocks import gather, is_blocked
-
         if not is_blocked(X):
             return None
-        if sample_weight is not None:
-            raise DataError("sample_weight is not for a Dask array X; leave it out, or pass X.compute().")
+        from .blocks import gather
+
         self._check_arguments()
-        found = gather(X, y, self._transform, self.standardize, type(self).__name__)
+        found = gather(X, y, sample_weight, self._transform, self.standardize, type(self).__name__)
         self.classes_: np.ndarray = found.classes
         self.n_features_in_: int = found.n_features
         return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows)

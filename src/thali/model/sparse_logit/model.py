@@ -22,6 +22,7 @@ from thali.inference.chains import Run
 from thali.inference.warn import warn
 
 from ..base import Job, Model, RunByChains
+from ..classifiers.blocks import is_blocked
 from ..classifiers.classifier import Classifier
 from ..classifiers.input import column_name
 from ..classifiers.training_data import TrainingData
@@ -72,12 +73,12 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     method : {"polya-gamma", "holmes-held", "laplace", "variational", "map", "auto"}
         The first two name the auxiliary variables of the Gibbs sampler, which have no influence on the posterior;
         Polya-Gamma mixes better, the more so as Hamiltonian trajectories of all coefficients follow each of its sweeps
-        where there are at most 600. "laplace" and "variational" draw independently from a normal approximation, for many
-        rows: by the curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a coefficient
-        their standard deviations are within a tenth of those of the posterior; with fewer they are too small, the
-        variational ones less so. "map" is the
-        maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, takes sparse
-        matrices as they are, and scales to millions of rows. "auto" is "variational" for more than 20,000 rows that
+        where there are at most 600. "laplace" and "variational" draw independently from a normal approximation, for
+        many rows: by the curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
+        coefficient their standard deviations are within a tenth of those of the posterior; with fewer they are too
+        small, the variational ones less so. "map" is the maximum of the posterior for a fixed `eta`, which has no
+        intervals, but coefficients of exactly 0, takes sparse matrices and Dask arrays as they are, and scales to
+        millions of rows. "auto" is "variational" for more than 20,000 rows that
         differ, 20 or more a coefficient, and "polya-gamma" otherwise; `method_` says which.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
@@ -249,6 +250,13 @@ class SparseMultinomialLogit(Classifier, RunByChains):
             return by_map(self, self._target(data, prior), prior.eta, self._size(len(data.row)))
         source = data._replace(matrix=self._standard_.varying(data.matrix))
         return self._job_of(self._sampling(source, run), self._size(len(data.row)))
+
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
+        if not is_blocked(X):
+            return None
+        from .by_blocks import job_of_blocks
+
+        return job_of_blocks(self, X, y, sample_weight)
 
     def _target(self, data: TrainingData, prior: Any) -> Any:
         """What `method="map"` maximises."""
