@@ -15,7 +15,8 @@ from ..sampling import Sampling
 from .at_maximum import varying_names
 from .chain import problem_of
 from .draws import means, to_datatree
-from .laplace import ENOUGH, NormalChain, NormalPosterior, check_size, normal_posterior
+from .laplace import NormalChain, NormalPosterior, check_size, normal_posterior
+from .method import ENOUGH
 from .sweep import Problem
 
 if TYPE_CHECKING:

@@ -26,10 +26,9 @@ from thali.inference.independent import BLOCK, IndependentDraws
 from thali.inference.warn import warn
 
 from .expansion import Expansion, expansion_at
+from .method import ENOUGH, MOST
 from .sweep import INTERCEPT_VARIANCE, Problem
 
-MOST = 5_000  # coefficients of all classes: a matrix of 200 MB
-ENOUGH = 20  # rows a coefficient
 MAX_ROUNDS = 200
 _SETTLED = 1e-4  # change, in standard deviations
 

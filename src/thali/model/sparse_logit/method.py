@@ -1,9 +1,9 @@
 """Which method `method="auto"` means, by the size of the data."""
 
-from .laplace import ENOUGH, MOST
-
 METHODS = ("polya-gamma", "holmes-held", "laplace", "variational", "map", "auto")
 NORMAL = ("laplace", "variational")  # whose draws are independent, from a normal law
+MOST = 5_000  # coefficients of all classes that a normal law is for: a matrix of 200 MB
+ENOUGH = 20  # rows a coefficient that it needs
 MANY = 20_000  # rows, above which a default fit by draws of the posterior itself takes minutes
 
 
