@@ -127,6 +127,7 @@ METHODS = {
     "holmes-held": "the whole posterior, by the sampler of Holmes and Held",
     "map": "the most probable answer alone, without probabilities",
     "variational": "an approximation of the posterior",
+    "auto": "the whole posterior, or an approximation where there are many rows",
 }
 OTHERS = {"covariates": [("order", "which was first, or at home")]}  # what may be chosen beside columns
 VALUES = {
