@@ -21,19 +21,19 @@ Measured (a busy machine):
     Of 100,000 triplets of 100 objects with 10 features 1,000 sweeps take 26 CPU s; of 1,000,000 triplets of 1,000
     objects with 54 features one sweep takes 7.4 CPU s, and all .89 GB. Aimed at: 300 and 60 CPU s, 4 GB.
 
-    Where chains of many objects begin (`samplers/near_start.py`); features found exactly, of those planted, each with a
+    Where chains of many objects begin (`samplers/near_start.py`); features found exactly, of those planted, with a
     tenth of the objects, and the log-likelihood below that of the truth:
 
     triplets    objects  features   from a prior draw                         from the annealed run of the approximation
-      20,000        100        10   300 sweeps annealed:  1, 1,084 below      8 (.6 CPU s), after 10 sweeps 9, above it
-     100,000        300        20    20 sweeps (1 s):     0, 13,800 below     14 (.1 CPU s), after 10 sweeps 17, above it
+      20,000        100        10   300 sweeps annealed:  1, 1,084 below      8 (.1 CPU s), after 10 sweeps 9, above it
+     100,000        300        20    20 sweeps (1 s):     0, 13,800 below    17 (.1 CPU s), after 10 sweeps 17, above it
                                     150 sweeps (18 s):    8, 4,100 below
    1,000,000      1,000        50                                             all 50 with a Jaccard index of .99 or more
                                                                               (3.5 CPU s), where two sweeps take 15
 
     `method="map"` of 20,000 triplets of 100 objects: 9 of 10 features, log score of a triplet left out -1.0047 (truth
-    -1.0025), 3 CPU s for four runs. One run of 1,000,000 triplets of 1,000 objects was not done after 400 CPU
-    seconds, 80 of them for the data, on a machine with ten times as many processes as cores, where a sweep took 7 to 10;
+    -1.0025), 3 CPU s for four runs. One run of 1,000,000 triplets of 1,000 objects was not done after 400 CPU s, 80
+    of them for the data, on a machine with ten times as many processes as cores, where a sweep took 7 to 10;
     four runs, extrapolated: 20 to 28 CPU minutes (aimed at: 30).
 
     Chains of 100 objects that are tuned for 500 sweeps gain nothing else (R-hat of the log-likelihood after 500 further
