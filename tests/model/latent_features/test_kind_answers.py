@@ -273,3 +273,9 @@ def test_pictures(model):
     assert abs(place["p0"] - place["p2"]) == 1
     assert len(th.plots.check(model).get_yticklabels()) == 3
     assert [text.get_text() for text in th.plots.group_weights(model).get_legend().get_texts()] == ["1", "2"]
+
+
+def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
+    model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=2).fit(data, **RUN)
+    model.report(tmp_path / "kinds.html")
+    assert "Aspects and their weight in each kind" in (tmp_path / "kinds.html").read_text()

@@ -41,7 +41,7 @@ def _answer(model: Any) -> Section:
     pictures = [picture(finding, "same_kind", model)]
     tables = [Table("Kinds of people", sizes.drop(columns="people"))]
     if len(shared):
-        tables.append(Table("Aspects and their weight in each kind", members_as_text(shared)))
+        tables.append(Table("Aspects and their weight in each kind", members_as_text(shared, model)))
         if 1 < len(sizes) <= MAX_GROUPS:
             pictures.append(picture("Weight of each aspect in each kind.", "group_weights", model))
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
