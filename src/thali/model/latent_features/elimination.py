@@ -11,11 +11,12 @@ from thali.trees.tree import Tree
 from ..counted_ties import CONVERSIONS, counted, covariate_names, has_ties, with_covariates
 from ..names import method_meant
 from ..prepared import Prepared
-from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
-from .for_groups import ForGroups
+from .for_kinds import ForKinds
+from .kinds.task import people_answered
 from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
+from .likelihoods.elimination_of_groups import for_groups
 from .priors.given import Given
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ..sampling import Sampling
 
 
-class EliminationByAspects(ForGroups, ChoiceAnswers):
+class EliminationByAspects(ForKinds):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -66,8 +67,8 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         biases their number downwards.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
-        stay in one family of aspects. None, "auto": 8 to start with if unique=False and aspects are learned, because
-        chains get stuck there; one otherwise.
+        stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
+        are two to ten groups of people, because chains get stuck there; one otherwise.
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
     ties : {None, "davidson", "half", "drop"}
@@ -87,11 +88,11 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
         times their own, are for ``aspects="unique"``.
     weights : {"free", "similar", "common"}, optional
-        Of several groups of people who compared the same options (`fit` takes a mapping from each to its
-        `PairedComparisons`), who own the same aspects. "free" (None): each group has weights of its own, which say
-        nothing of those of another. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
-        kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many people with few
-        choices each. "common": one weight for all, as if nobody were told apart.
+        Of several groups of people who judged the same options (`fit` takes a mapping from each to its
+        `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
+        which say nothing of those of another. "similar": the weights w of the groups vary about a common one,
+        w ~ Gamma(kappa, kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many
+        people with few choices each. "common": one weight for all, as if nobody were told apart.
 
     Attributes
     ----------
@@ -137,6 +138,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: Literal["ranking", "reversed"] = ...,
         covariates: Iterable[str] | None = ...,
         weights: None = None,
+        kinds: None = None,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -153,6 +155,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: Literal["ranking", "reversed"] = ...,
         covariates: Iterable[str] | None = ...,
         weights: Literal["free", "similar", "common"] | None = ...,
+        kinds: int | None = ...,
     ) -> "EliminationByAspects": ...
 
     def __new__(
@@ -168,13 +171,14 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: str = RANKING,
         covariates: Any = None,
         weights: Any = None,
+        kinds: Any = None,
     ) -> Any:
         if method_meant(method) != "maximum-likelihood":
             return super().__new__(cls)
         from ..elimination_ml.model import MaximumLikelihoodElimination
 
-        of_chains = (("alpha", alpha), ("sampler", sampler), ("tempering", tempering), ("weights", weights))
-        for name, value in of_chains:
+        of_chains = {"alpha": alpha, "sampler": sampler, "tempering": tempering, "weights": weights, "kinds": kinds}
+        for name, value in of_chains.items():
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
@@ -193,6 +197,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: str = RANKING,
         covariates: Any = None,
         weights: Any = None,
+        kinds: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -205,6 +210,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         self.best_worst = best_worst
         self.covariates = covariates
         self.weights = weights
+        self.kinds = kinds
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. `method` stays: another one is another estimator.
@@ -220,7 +226,8 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
 
     def _as_data(self, data: Any) -> Any:
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return with_covariates(data, self.covariates)
+        data = with_covariates(data, self.covariates)
+        return data if self.kinds is None else people_answered(data, self.kinds)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "laplace", "maximum-likelihood"))
@@ -231,6 +238,8 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
         names = covariate_names(data)
         likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
+        if isinstance(data, Groups):
+            likelihood = for_groups(likelihood, data.data)
         return {
             "prior": prior,
             "likelihood": likelihood,
@@ -243,7 +252,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         if self.method != "laplace":
             return super()._sampling(source, run)
-        if isinstance(source, Groups):
+        if isinstance(source, Groups) or self.kinds is not None:
             raise ArgumentError(
                 Setting("method", "laplace"), " is for one group of people; set ", Setting("method", "mcmc"), "."
             )

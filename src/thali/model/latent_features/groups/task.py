@@ -1,6 +1,6 @@
 """Joins a prior, the likelihoods of all groups and a sampler of groups."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from thali.data.groups import Groups
@@ -8,14 +8,16 @@ from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, Setting, Value
 
-from ..engine import build_task
+from ..engine import LEVELS, build_task
+from ..samplers.chains import Task
 from ..state import FIXED_UNIQUE, NO_UNIQUE
 from .chain import GroupTask
-from .stacked import stacked
+from .stacked import make_caches, stacked
 from .state import GroupModel
 
 FREE, COMMON, SIMILAR = "free", "common", "similar"
 WEIGHTS = (FREE, COMMON, SIMILAR)
+MOST_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
 
 
 def check_weights(weights: Any, is_grouped: bool) -> None:
@@ -34,8 +36,8 @@ def check_weights(weights: Any, is_grouped: bool) -> None:
 def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
     groups = data if isinstance(data, Groups) else Groups(data)
-    if weights == COMMON and not isinstance(groups.data[0], PairedComparisons):
-        one = Setting("weights", COMMON), " is for comparisons; of similarities fit the means of all groups"
+    if weights == COMMON and isinstance(groups.data[0], Similarities):
+        one = Setting("weights", COMMON), " is for choices; of similarities fit the means of all groups"
         raise ArgumentError(*one, " (Similarities.from_subjects).")
     return groups.pooled() if weights == COMMON else groups
 
@@ -58,21 +60,30 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:
             raise DataError(f"Group {name!r}: ", error) from None
+    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MOST_TEMPERED:
+        parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     prior: Any = task.model.weights
-    shape, rate = prior.shape, prior.rate
-    if shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
-        raise ArgumentError(Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {shape:g}.")
+    if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
+        raise ArgumentError(
+            Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {prior.shape:g}."
+        )
     learned = {parts["likelihood"].fixed_sigma(data) is None for data in groups.data if isinstance(data, Similarities)}
     if len(learned) > 1:
         raise DataError("Sigma is known of some groups and not of others; set ", Argument("sigma"), " for all of them.")
     each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
+    return joined(task, each, parts["likelihood"], weights)
+
+
+def joined(task: Task, each: Sequence[tuple[Any, Callable[..., Any]]], likelihood: Any, weights: Any) -> GroupTask:
+    """The task of one group for all groups; `each`: their compiled likelihoods and what makes their caches."""
+    prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
-        likelihood=stacked([likelihood for likelihood, _ in each]),
-        shape=shape,
-        rate=rate,
-        unique=FIXED_UNIQUE if parts["likelihood"].unique else NO_UNIQUE,
+        likelihood=stacked([compiled for compiled, _ in each]),
+        shape=prior.shape,
+        rate=prior.rate,
+        unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
         learn_alpha=task.model.learn_alpha,
         similar=weights == SIMILAR,
         kappa=float("nan"),
@@ -83,7 +94,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
         samplers.infinite_of_groups if task.prior.is_infinite else samplers.fixed_of_groups,
         model,
         task.prior,
-        [make for _, make in each],
+        make_caches(each),
         task.n_options,
         task.alpha,
         task.draws,
