@@ -282,6 +282,8 @@ CHECKED = {
     "map": plackett_luce(method="map", a=1.1),
     "maximum likelihood": plackett_luce(method="map", a=1.0),
     "variational": plackett_luce(method="variational"),
+    "variational normal": small(method="variational", thin=None),
+    "auto": small(method="auto"),
 }
 
 

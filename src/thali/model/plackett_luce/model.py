@@ -328,6 +328,31 @@ class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
 
         return ADVICE
 
+    def summary(self) -> "pandas.DataFrame":
+        """What was learned, in rows.
+
+        After `method="gibbs"`: posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of a (if learned),
+        log_likelihood (of the whole training data) and logit[row], the log odds of the observed class of up to 40 rows
+        of the training data; single weights are left out: see `weights_table`. Otherwise weight[class, column], the
+        relative weights that are not zero, the largest first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat; after
+            "variational" the first four, with sd and interval of a weight divided by the mean of their sum; after "map"
+            the first.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        from .methods import summary_of_weights
+
+        self._require_fitted()
+        return super().summary() if self.method == "gibbs" else summary_of_weights(self)
+
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough; after another method whether it converged.
 

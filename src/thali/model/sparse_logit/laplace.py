@@ -69,7 +69,7 @@ def check_size(coefficients: int, rows: float) -> None:
 
 def normal_posterior(problem: Problem, eta: float | None, is_variational: bool = False) -> NormalPosterior:
     """The approximation for these data; eta is fixed, or None if it is learned."""
-    from scipy.linalg import cho_solve, cholesky
+    from scipy.linalg import cho_solve
     from scipy.special import ndtr
 
     q, m = problem.classes - 1, problem.covariates.shape[0]
@@ -82,7 +82,7 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
         z = mean / sd
         slope = np.where(is_free, mean / INTERCEPT_VARIANCE, root * (2.0 * ndtr(z) - 1.0))
         bend = np.where(is_free, 1.0 / INTERCEPT_VARIANCE, 2.0 * root * _normal_density(z) / sd)
-        factor = cholesky(at.curvature + np.diag(bend), lower=True)
+        factor = _factor(at.curvature, bend, root)
         covariance = cho_solve((factor, True), np.eye(q * m))
         new_sd = np.sqrt(np.diag(covariance))
         step = cho_solve((factor, True), at.gradient - slope)
@@ -113,6 +113,16 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
         bound = at.log_likelihood + _other_terms(problem, eta, size, mean[is_free], sd[is_free], factor)
         at = expansion_at(problem, mean.reshape(q, m))
     return NormalPosterior(mean, factor, at, etas, shares, settled, bound)
+
+
+def _factor(curvature: np.ndarray, bend: np.ndarray, root: float) -> np.ndarray:
+    """The Cholesky factor of P, with a little of the prior's precision where rounding makes P singular."""
+    from scipy.linalg import LinAlgError, cholesky
+
+    try:
+        return cholesky(curvature + np.diag(bend), lower=True)
+    except LinAlgError:
+        return cholesky(curvature + np.diag(bend + 1e-3 * root * root + 1e-9 * np.diag(curvature)), lower=True)
 
 
 def _other_terms(

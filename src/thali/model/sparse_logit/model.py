@@ -19,7 +19,7 @@ from ..classifiers.classifier import Classifier
 from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
 from .answers import CoefficientAnswers
-from .arguments import Prior, position_of, prior_of, scale_of
+from .arguments import position_of, prior_of, scale_of
 from .at_maximum import (
     by_map,
     of_map,
@@ -260,7 +260,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
 
         return (sampling_of_normal if self.method_ in NORMAL else sampling_of_chains)(self, source, run)
 
-    def _prior(self) -> Prior:
+    def _prior(self) -> Any:
         """The prior that the arguments say."""
         return prior_of(self)
 

@@ -48,8 +48,18 @@ def motion_of(classes: int, m: int, n: int) -> Motion:
     D = (classes - 1) * m
     real = np.zeros(4)
     real[LOG_STEP] = math.log(0.5)
-    vectors = (np.zeros(D) for _ in range(5))
-    return Motion(real, np.zeros((D, D)), np.zeros((D, D)), *vectors, np.zeros((classes, n)), np.zeros((classes, n)))
+    return Motion(
+        real=real,
+        curvature=np.zeros((D, D)),
+        factor=np.zeros((D, D)),
+        root=np.zeros(D),
+        coef=np.zeros(D),
+        slope=np.zeros(D),
+        momentum=np.zeros(D),
+        velocity=np.zeros(D),
+        linear=np.zeros((classes, n)),
+        residual=np.zeros((classes, n)),
+    )
 
 
 @compiled
