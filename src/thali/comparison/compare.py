@@ -222,6 +222,7 @@ def compare(
         ):
             if value is not None:
                 raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
+        data, _ = as_left_out(data, None)
         kind = kind_of(data)
         named = with_ties(named_models(models, kind, WAYS[kind][1]), data)
         given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}

@@ -9,7 +9,7 @@ from thali.posterior.evidence import LogEvidence
 
 from ..evidence import EvidenceRun, HasLogEvidence, checked_evidence_run
 from ..sampling import refuse_changed
-from .evidence_run import run_ladders, task_of
+from .evidence_run import constant_of, run_ladders, task_of
 from .evidence_sensitivity import sensitivity_of
 
 
@@ -115,7 +115,7 @@ class LatentFeatureEvidence(HasLogEvidence):
         data = self._as_data(data)
         parts = self._evidence_parts(data)
         task = task_of(parts, data, how)
-        found, ladders = run_ladders(task, parts, data, how)
+        found, ladders = run_ladders(task, constant_of(parts["likelihood"], [data]), how)
         return (
             replace(found, sensitivity=sensitivity_of(found, ladders, parts, data, how)) if how.sensitivity else found
         )

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from thali._labels import suggest
 from thali.data.groups import Groups
-from thali.errors import ArgumentError
+from thali.errors import Argument, ArgumentError
 
 from .base import LatentFeatures
 from .groups.chain import GroupTask, group_chains_of
-from .groups.task import SIMILAR, build_group_task, check_weights, groups_of
+from .groups.task import COMMON, SIMILAR, build_group_task, check_weights, groups_of
 
 if TYPE_CHECKING:
     import xarray
@@ -56,12 +56,17 @@ class ForGroups(LatentFeatures):
         return super()._replicates(rng, data)
 
     def _evidence_of(self, data: Any, how: Any) -> Any:
-        if isinstance(data, Mapping):
-            raise ArgumentError(
-                "The evidence of several groups of people is not computed; compare their models by what they predict, "
-                "or fit one group."
-            )
-        return super()._evidence_of(data, how)
+        if not isinstance(data, Mapping):
+            return super()._evidence_of(data, how)
+        if how.sensitivity:
+            raise ArgumentError(Argument("sensitivity"), " is for one group of people; leave it out.")
+        from .groups.evidence import evidence_of_groups, evidence_of_pooled
+
+        groups = copy.copy(self).set_params(weights=None)._as_data(data)
+        if self.weights != COMMON:
+            return evidence_of_groups(groups, self.weights, self._evidence_parts(groups), how)
+        pooled = self._as_data(data)
+        return evidence_of_pooled(groups, pooled, self._evidence_parts(pooled), how)
 
     def _refuse_groups(self, data: Any) -> None:
         """Refuse to simulate data of several groups."""
