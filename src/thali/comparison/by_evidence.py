@@ -86,7 +86,8 @@ def _base(data: Any) -> float | None:
     """The log-likelihood of guessing: every outcome is equally probable. None where there is no such thing."""
     if isinstance(data, Mapping):
         each = [_base(part) for part in Groups(data).data]
-        return None if None in each else float(sum(each))
+        known = [value for value in each if value is not None]
+        return sum(known) if len(known) == len(each) else None
     if isinstance(data, PairedComparisons):
         cells = data.cells
         if data.n_ties:
