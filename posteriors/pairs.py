@@ -37,6 +37,9 @@ PAIRS = {
         Pair("blocks", "tree_buffet", CHAINS),
         Pair("games", "bradley_terry_ties", CHAINS),
         Pair("games", "buffet_ties", CHAINS),
+        Pair("two_groups", "buffet_groups", CHAINS),
+        Pair("two_groups", "buffet_similar_groups", LONGER),
+        Pair("trials", "buffet_covariates", CHAINS),
         Pair("rankings", "luce_rankings", CHAINS),
         Pair("sets", "luce_sets", CHAINS),
         Pair("sets", "buffet_sets", CHAINS),
@@ -52,6 +55,7 @@ PAIRS = {
         Pair("three_classes", "plackett_luce_regression", LONGER),
         Pair("three_classes", "plackett_luce_regression_a_1", LONGER),
         Pair("three_classes", "sparse_logit", CHAINS),
+        Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
         Pair("products", "product_classes", ISLANDS),
     )

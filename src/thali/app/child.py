@@ -87,14 +87,13 @@ def _copy_job(job: Path, copy: Path) -> None:
 
 def compare(study: Study, terminal: Terminal, cores: int) -> None:
     """Compare the models that were asked for, and write the report."""
-    from thali.cli.commands.compare import run_compare
+    from thali.cli.commands.compare import UNSAID, run_compare
     from thali.cli.commands.report import run_report
 
     asked = study.read(COMPARE)
     out = Path(COMPARE)
-    own = {"leave_out": None, "folds": None, "shard": None}
     typed = {**_typed(asked), "cores": cores}
-    run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
+    run_compare(terminal, study.data_name, asked["models"], UNSAID, typed, out, False, _formats())
     run_report(terminal, out, None)
 
 

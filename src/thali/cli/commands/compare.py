@@ -50,8 +50,9 @@ DEFAULTS = {
 }
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
+UNSAID = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))  # how models are compared, by default
 _OWN = (
-    *(Option(name, "") for name in ("models", "folds", "leave_out", "shard", "by", "sensitivity")),
+    *(Option(name, "") for name in ("models", *UNSAID)),
     Option("job", "", typed="out"),
 )
 
