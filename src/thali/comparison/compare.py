@@ -72,7 +72,8 @@ def compare(
         ``fit(data, random_seed=)`` (of classifiers ``fit(X, y)``) and ``predict_proba``. They are left as they are. The
         names of the reference rows, "BASE" and "EMP", are taken.
     data : PairedComparisons, Choices, ChoiceExperiment, Similarities, (X, y), or a mapping
-        A mapping from groups of people to their comparisons, choices or similarities; X an array or data frame with a row an observation, y their classes.
+        A mapping from groups of people to their comparisons, choices or similarities; X an array or data frame with a
+        row an observation, y their classes.
     leave_out : {"pair", "subject", "choice", "task", "respondent", "row"}, optional
         What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; all comparisons
         of some subjects, which are then scored as choices of respondents, with errors over people; of `Choices`,

@@ -57,9 +57,9 @@ class LatentFeatureEvidence(HasLogEvidence):
         progressbar : bool
         sensitivity : bool
             Whether to find the evidence under other priors, too, which takes two to six times as long, of one group of
-            people: the rate of the Gamma prior of alpha (if it is learned), the shape of that of the weights, their mean where more than
-            proportions of weights counts, and of similarities the mean of the prior of sigma squared (if sigma is
-            learned), each halved and doubled.
+            people: the rate of the Gamma prior of alpha (if it is learned), the shape of that of the weights, their
+            mean where more than proportions of weights counts, and of similarities the mean of the prior of sigma
+            squared (if sigma is learned), each halved and doubled.
 
         Returns
         -------
