@@ -179,8 +179,6 @@ def test_an_error_of_one_group_names_it(data):
     with_ties = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 1], [1, 0]])
     with pytest.raises(DataError, match="of the 6 comparisons"):
         th.likelihoods.Elimination().check(th.priors.IndianBuffet(), with_ties)
-    with pytest.raises(ArgumentError, match="Simulated data are of one group"):
-        th.EliminationByAspects().sample_prior(data, draws=2)
 
 
 @pytest.mark.parametrize("answer", ["ranks", "unique_weights"])
