@@ -51,15 +51,13 @@ def independent_draw(rng: np.random.Generator, model: Model, prior: Any, n: int,
     return state
 
 
-class ToThePrior:
+class ToThePrior(Chain):
     """A tempered chain whose hottest level is the prior; it records the log-likelihoods of all levels."""
 
     task: Any
-    sweeps: int
-    thin: int
 
     def __init__(self, task: Any, rng: np.random.Generator) -> None:
-        super().__init__(task, rng)  # type: ignore[call-arg]
+        super().__init__(task, rng)
         self.energies = np.empty((task.draws, len(task.temperatures)))
         self._seen = np.empty(len(task.temperatures))
 
@@ -83,7 +81,7 @@ class ToThePrior:
         raise NotImplementedError
 
 
-class PriorLadder(ToThePrior, Chain):
+class PriorLadder(ToThePrior):
     """A ladder of one group."""
 
     chain = Chain
