@@ -50,6 +50,7 @@ PAIRS = {
         Pair("numbers", "additive_buffet_sigma", CHAINS),
         Pair("objects", "additive_buffet", CHAINS),
         Pair("odd_ones", "triplets_buffet", CHAINS),
+        Pair("odd_ones", "triplets_buffet_ratio", CHAINS),
         Pair("words", "noisy_or", LONGEST),
         Pair("messages", "poisson_network", CHAINS),
         Pair("three_classes", "plackett_luce_regression", LONGER),
