@@ -97,6 +97,7 @@ def test_groups_of_similarities():
     assert model.weight_prior_[0] == 1.0
 
 
+@pytest.mark.fit
 def test_groups_of_choices_out_of_sets(tmp_path):
     """Each group was offered sets of its own."""
     data = {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}

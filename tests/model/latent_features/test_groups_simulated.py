@@ -23,6 +23,7 @@ CASES = {
     ),
     "objects": (th.AdditiveClustering(2), {"a": random_similarities(4, 1), "b": random_similarities(4, 2)}),
 }
+EVERY = [pytest.param(name, marks=pytest.mark.fit) if name == "sets" else name for name in CASES]
 pytestmark = [
     pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
     pytest.mark.usefixtures("uncompiled"),
@@ -48,7 +49,7 @@ def test_parameters_are_those_of_the_prior(weights):
     assert (together > 0.6) == (weights == "similar")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_simulated_data_can_be_fitted_and_have_the_design(name):
     model, data = CASES[name]
     tree = model.sample_prior(data, draws=3, random_seed=1)
@@ -62,7 +63,7 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     model.prepare(new, draws=1, tune=0)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 def test_replicates_of_a_fit_are_those_of_each_group(name):
     model, data = CASES[name]
     fitted = model.fit(data, **RUN)
