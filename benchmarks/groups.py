@@ -3,6 +3,7 @@
 Usage:
 
     python benchmarks/groups.py [REPLICATES [PEOPLE]]
+    python benchmarks/groups.py FOLDER
 
 First, two groups of people compare 12 options with five aspects, 200 times a pair and group; one aspect weighs nothing
 in the second group. Counted are the aspects that were found, P(share in A > share in B) of the one that differs and of
@@ -10,11 +11,17 @@ the four that do not, and the log score of pairs left out (a fifth of each group
 similar weights and by a fit of each group apart. Second, 100 people make 15 choices each among 10 options, with weights
 that vary from one to the next: the error of each one's choice probabilities under similar weights, where nobody is
 told apart, and by a fit to each person alone; and the time of one sweep with twice as many people.
+
+With a folder that holds the tables drugrisk_*.csv and schoolsubjects_*.csv of R's package eba (a count matrix a group),
+two real studies: the risk of six drugs by women and men to 30 and from 31, and the liking of 14 school subjects by
+girls and boys. Common, free and similar weights predict the comparisons of each pair by each group without them; the
+largest R-hat of any predicted probability is printed, and for the drugs the log evidence.
 """
 
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -151,8 +158,30 @@ def many_people(number):
         print(f"  {count} people: {1000 * (time.process_time() - start) / 200:.1f} CPU ms a sweep, all told")
 
 
+def real(folder):
+    """Two studies of R's package eba."""
+    ways = ("common", "free", "similar")
+    for study, run in (("drugrisk", {}), ("schoolsubjects", {"tempering": False})):
+        files = sorted(path for path in folder.glob(f"{study}_*.csv") if not path.stem.endswith("_all"))
+        tables = {path.stem.partition("_")[2]: th.read_table(path) for path in files}
+        data = {name: th.PairedComparisons(table.set_index(table.columns[0])) for name, table in tables.items()}
+        models = {name: th.EliminationByAspects(weights=name, **run) for name in ways}
+        start = time.process_time()
+        of_run = {"draws": 500, "tune": 300, "chains": 2, "thin": 10, "cores": 1, "random_seed": 1}
+        table = th.compare(models, data, progressbar=False, **of_run)
+        print(f"{study}, {', '.join(data)}: {time.process_time() - start:.0f} CPU s")
+        print(table[["nll", "difference", "difference_se", "nll_mcse", "r_hat"]].round(4).to_string())
+        if study == "drugrisk":
+            start = time.process_time()
+            by = th.compare(models, data, by="evidence", cores=1, random_seed=1, progressbar=False)
+            print(f"evidence: {time.process_time() - start:.0f} CPU s")
+            print(by[["log_evidence", "standard_error", "probability", "usable"]].round(3).to_string())
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    if len(sys.argv) == 2 and not sys.argv[1].isdigit():
+        sys.exit(real(Path(sys.argv[1])))
     arguments = [int(each) for each in sys.argv[1:]]
     differences(arguments[0] if arguments else 10)
     many_people(arguments[1] if len(arguments) > 1 else 100)

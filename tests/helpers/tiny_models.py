@@ -25,6 +25,17 @@ def _groups():
     return ({"women": _pairs()[0], "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc"))},)
 
 
+def _choice_groups():
+    """Choices out of sets of two and three, of another set in each group."""
+    offered = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
+    groups = {}
+    for name, sets in offered.items():
+        choices = [(members, each) for members, chosen in sets.items() for each in chosen]
+        rows = [(task, x, int(x == each)) for task, (members, each) in enumerate(choices) for x in members]
+        groups[name] = th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
+    return (groups,)
+
+
 def _answered_pairs():
     """As many comparisons, of which it is known who made them."""
     frame = _pairs()[0].to_frame()
@@ -134,6 +145,13 @@ TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind
         lambda: th.EliminationByAspects(weights="similar"),
         _groups,
         ask=lambda model: model.of_group("women").predict_proba([("a", "b")]),
+        run=_RUN,
+        pictures=("group_weights", "n_features", "trace"),
+    ),
+    "elimination-by-aspects, choice groups": Tiny(
+        lambda: th.EliminationByAspects(weights="similar"),
+        _choice_groups,
+        ask=lambda model: model.of_group("men").predict_proba([("a", "b", "c")])[0],
         run=_RUN,
         pictures=("group_weights", "n_features", "trace"),
     ),

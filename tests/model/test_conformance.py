@@ -14,7 +14,7 @@ from pages import Page
 from tiny_models import TINY
 
 import thali as th
-from thali.data.kinds import CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICE_GROUPS, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
 from thali.inference import threads
 from thali.inference.threads import Sliced
@@ -32,11 +32,13 @@ DRAWN = [name for name in NAMES if TINY[name].has_chains]
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups: 'women' (13 comparisons), 'men' (12 comparisons); 3 options",
+    CHOICE_GROUPS: "2 groups: 'women' (5 choices), 'men' (4 choices); 3 options",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
 }
+_KINDS = {"triplets": TRIPLETS, "groups": PAIR_GROUPS, "choice groups": CHOICE_GROUPS}  # by the end of a row's name
 
 
 def of_models(names):
@@ -105,7 +107,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     page, lines = Page(model._repr_html_()), str(model).splitlines()
     assert not page.faults and 3 <= len(lines) <= 6
     assert lines[0] == repr(model) and lines[-1] == str(model.verdict())
-    kind = {"triplets": TRIPLETS, "groups": PAIR_GROUPS}.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
+    kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
     size += {"covariates": ", 1 covariate", "kinds": ", 4 subjects"}.get(name.rpartition(", ")[2], "")
     told = [repr(model), size, str(model.verdict())]

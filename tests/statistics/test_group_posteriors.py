@@ -228,7 +228,7 @@ def test_names_and_order_of_groups_do_not_matter():
     data = [random_comparisons(3, seed) for seed in (5, 6)]
     chosen = []
     for order in (data, data[::-1]):
-        model = th.EliminationByAspects().fit(
+        model = th.EliminationByAspects(tempering=False).fit(
             dict(zip("ab", order, strict=True)), draws=4000, tune=300, chains=2, random_seed=3, progressbar=False
         )
         chosen.append(model.posterior_["posterior"]["choice_probability"].values)

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import positive
 from thali.data.choices import Choices
+from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.triplets import Triplets
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Message, ThaliError
@@ -83,6 +84,10 @@ def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, 
 
 def _base(data: Any) -> float | None:
     """The log-likelihood of guessing: every outcome is equally probable. None where there is no such thing."""
+    if isinstance(data, Mapping):
+        each = [_base(part) for part in Groups(data).data]
+        known = [value for value in each if value is not None]
+        return sum(known) if len(known) == len(each) else None
     if isinstance(data, PairedComparisons):
         cells = data.cells
         if data.n_ties:

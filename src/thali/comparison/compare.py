@@ -52,8 +52,9 @@ def compare(
         \text{nll} = -\frac{1}{P} \sum_{i<j} \ln \text{Binomial}(x_{ij} \mid n_{ij}, \bar p_{ij}^{(-ij)}), \qquad
         \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
 
-    and of several groups of people the comparisons that one group made of one pair; of choices some choices, tasks or
-    respondents, of covariates and classes a fold of rows, of similarities a pair of objects or some of them:
+    and of several groups of people the comparisons that one group made of one pair, or people, choices or pairs of
+    objects of their groups; of choices some choices, tasks or respondents, of covariates and classes a fold of rows, of
+    similarities a pair of objects or some of them:
 
     .. math::
         \text{log score} = \frac1T \sum_{t} \ln \bar p_{t}(x_{t}), \qquad
@@ -70,8 +71,9 @@ def compare(
         Models of thali for such data, fitted by whichever method; or, but for similarities, anything with
         ``fit(data, random_seed=)`` (of classifiers ``fit(X, y)``) and ``predict_proba``. They are left as they are. The
         names of the reference rows, "BASE" and "EMP", are taken.
-    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, (X, y), or a mapping from groups to comparisons
-        X an array or data frame with a row an observation, y their classes.
+    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, (X, y), or a mapping
+        A mapping from groups of people to their comparisons, choices or similarities; X an array or data frame with a
+        row an observation, y their classes.
     leave_out : {"pair", "subject", "choice", "task", "respondent", "row"}, optional
         What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; all comparisons
         of some subjects, which are then scored as choices of respondents, with errors over people; of `Choices`,
@@ -222,6 +224,7 @@ def compare(
         ):
             if value is not None:
                 raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
+        data, _ = as_left_out(data, None)
         kind = kind_of(data)
         named = with_ties(named_models(models, kind, WAYS[kind][1]), data)
         given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}

@@ -97,6 +97,7 @@ def test_groups_of_similarities():
     assert model.weight_prior_[0] == 1.0
 
 
+@pytest.mark.fit
 def test_groups_of_choices_out_of_sets(tmp_path):
     """Each group was offered sets of its own."""
     data = {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}
@@ -179,8 +180,6 @@ def test_an_error_of_one_group_names_it(data):
     with_ties = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 1], [1, 0]])
     with pytest.raises(DataError, match="of the 6 comparisons"):
         th.likelihoods.Elimination().check(th.priors.IndianBuffet(), with_ties)
-    with pytest.raises(ArgumentError, match="Simulated data are of one group"):
-        th.EliminationByAspects().sample_prior(data, draws=2)
 
 
 @pytest.mark.parametrize("answer", ["ranks", "unique_weights"])

@@ -253,11 +253,11 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
     return GammaWeights(shape, rate)
 
 
-def compile_ahead(task: Task, progress: Any) -> None:
+def compile_ahead(task: Any, progress: Any, chain: Any = Chain) -> None:
     """Compile the sampler of a task, unless it is compiled, so that worker processes find it on the disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
-        Chain(task, np.random.default_rng(0)).run_to(0)
+        chain(task, np.random.default_rng(0)).run_to(0)
         progress.note("")
 
 

@@ -9,7 +9,7 @@ from thali.posterior.evidence import LogEvidence
 
 from ..evidence import EvidenceRun, HasLogEvidence, checked_evidence_run
 from ..sampling import refuse_changed
-from .evidence_run import run_ladders, task_of
+from .evidence_run import constant_of, run_ladders, task_of
 from .evidence_sensitivity import sensitivity_of
 
 
@@ -36,7 +36,9 @@ class LatentFeatureEvidence(HasLogEvidence):
 
         Chains of their own run at temperatures from the posterior down to the prior, and neighbours swap states; at
         infinite temperature every state is an independent draw from the prior. The draws at all temperatures are
-        combined by the multistate acceptance ratio. The draws of the fit play no part.
+        combined by the multistate acceptance ratio. The draws of the fit play no part. Of several groups of people the
+        data are those of all groups; a fit with ``weights="common"`` is one to the pooled data, and `thali.compare`
+        takes the probability of the data of each group there, too.
 
         Parameters
         ----------
@@ -54,10 +56,10 @@ class LatentFeatureEvidence(HasLogEvidence):
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
         progressbar : bool
         sensitivity : bool
-            Whether to find the evidence under other priors, too, which takes two to six times as long: the rate of the
-            Gamma prior of alpha (if it is learned), the shape of that of the weights, their mean where more than
-            proportions of weights counts, and of similarities the mean of the prior of sigma squared (if sigma is
-            learned), each halved and doubled.
+            Whether to find the evidence under other priors, too, which takes two to six times as long, of one group of
+            people: the rate of the Gamma prior of alpha (if it is learned), the shape of that of the weights, their
+            mean where more than proportions of weights counts, and of similarities the mean of the prior of sigma
+            squared (if sigma is learned), each halved and doubled.
 
         Returns
         -------
@@ -115,7 +117,7 @@ class LatentFeatureEvidence(HasLogEvidence):
         data = self._as_data(data)
         parts = self._evidence_parts(data)
         task = task_of(parts, data, how)
-        found, ladders = run_ladders(task, parts, data, how)
+        found, ladders = run_ladders(task, constant_of(parts["likelihood"], [data]), how)
         return (
             replace(found, sensitivity=sensitivity_of(found, ladders, parts, data, how)) if how.sensitivity else found
         )

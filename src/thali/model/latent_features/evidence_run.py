@@ -1,6 +1,6 @@
 """Chains from the posterior to the prior, and the log evidence that they give."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,27 +34,30 @@ def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "Task":
 
 
 def run_ladders(
-    task: "Task", parts: dict[str, Any], data: Any, how: EvidenceRun
-) -> tuple[LogEvidence, list[PriorLadder]]:
-    """Place the temperatures, run the chains, and combine their draws."""
+    task: Any, constant: Callable[[Any], float], how: EvidenceRun, made_of: Any = PriorLadder
+) -> tuple[LogEvidence, list[Any]]:
+    """Place the temperatures, run the chains, and combine their draws.
+
+    `constant`: of a ladder, what the log-likelihood of the samplers leaves out; `made_of`: the class of the ladders.
+    """
     seeds = root(how.random_seed).spawn(3)
     total = how.chains * (task.tune + task.draws) * task.thin
     with Progress(how.progressbar, "log evidence", total, "sweeps") as progress:
-        compile_ahead(task, progress)
-        beta = _levels(task, how, seeds, progress)
-        ladders = on_ladder(task, beta, how.chains, seeds[2])
+        compile_ahead(task, progress, made_of.chain)
+        beta = _levels(task, how, seeds, progress, made_of)
+        ladders = on_ladder(task, beta, how.chains, seeds[2], made_of)
         run_in_threads(ladders, how.cores, progress)
         progress.note("combining the draws of all temperatures")
         swaps = [np.sum([getattr(each.ladder, name) for each in ladders], axis=0) for name in ("accepted", "tried")]
         rates = swaps[0] / np.maximum(swaps[1], 1.0)
-        return along_temperatures(beta, _energies(ladders), rates, _constant(ladders[0], parts, data)), ladders
+        return along_temperatures(beta, _energies(ladders), rates, constant(ladders[0])), ladders
 
 
-def _levels(task: "Task", how: EvidenceRun, seeds: Sequence[Any], progress: Progress) -> np.ndarray:
+def _levels(task: Any, how: EvidenceRun, seeds: Sequence[Any], progress: Progress, made_of: Any) -> np.ndarray:
     """Inverse temperatures from 1 to 0, placed by short runs."""
 
     def energies(draws: int, tune: int, beta: np.ndarray, chains: int, seed: Any) -> np.ndarray:
-        short = on_ladder(replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed)
+        short = on_ladder(replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, made_of)
         progress.note("placing the temperatures")
         run_in_threads(short, how.cores, _Quiet())
         return _energies(short)
@@ -76,13 +79,18 @@ class _Quiet:
         pass
 
 
-def _energies(ladders: Sequence[PriorLadder]) -> np.ndarray:
+def _energies(ladders: Sequence[Any]) -> np.ndarray:
     """Log-likelihoods (chains, draws, temperatures)."""
     return np.stack([each.energies for each in ladders])
 
 
-def _constant(ladder: PriorLadder, parts: dict[str, Any], data: Any) -> float:
-    """What the log-likelihood of the samplers leaves out."""
-    drawn = ladder.draws_before(1)
-    columns = columns_of_chains([drawn], 1)
-    return parts["likelihood"].posterior_part(columns, drawn.extra, data, (1, 1), False).log_constant
+def constant_of(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
+    """A function of a ladder: what the log-likelihood of the samplers leaves out, of these data together."""
+
+    def constant(ladder: PriorLadder) -> float:
+        drawn = ladder.draws_before(1)
+        columns = columns_of_chains([drawn], 1)
+        parts = [likelihood.posterior_part(columns, drawn.extra, each, (1, 1), False) for each in data]
+        return float(sum(part.log_constant for part in parts))
+
+    return constant

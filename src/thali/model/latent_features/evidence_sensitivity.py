@@ -11,7 +11,7 @@ from thali.inference.mbar import log_mean
 from thali.posterior.evidence import LogEvidence
 
 from ..evidence import EvidenceRun
-from .evidence_run import run_ladders, task_of
+from .evidence_run import constant_of, run_ladders, task_of
 from .likelihoods.additive import Additive
 from .likelihoods.parameters import Normal
 from .operations import is_scale_free
@@ -36,7 +36,7 @@ def sensitivity_of(
             change, error = _reweighted([each.draws.alpha for each in ladders], factor)
             rows[f"rate of alpha x {factor:g}"] = found.value + change, math.hypot(found.standard_error, error)
     for name, changed in _changes(parts, ladders[0].task.model, data):
-        other = run_ladders(task_of(changed, data, how), changed, data, how)[0]
+        other = run_ladders(task_of(changed, data, how), constant_of(changed["likelihood"], [data]), how)[0]
         rows[name] = other.value, other.standard_error
     table = pd.DataFrame(rows, ["log_evidence", "standard_error"]).T.rename_axis("prior")
     return table.assign(difference=table["log_evidence"] - found.value)

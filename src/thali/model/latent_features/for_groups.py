@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from thali._labels import suggest
 from thali.data.groups import Groups
-from thali.errors import ArgumentError
+from thali.errors import Argument, ArgumentError
 
 from .base import LatentFeatures
 from .groups.chain import GroupTask, group_chains_of
-from .groups.task import SIMILAR, build_group_task, check_weights, groups_of
+from .groups.task import COMMON, SIMILAR, build_group_task, check_weights, groups_of
 
 if TYPE_CHECKING:
     import xarray
@@ -48,25 +48,43 @@ class ForGroups(LatentFeatures):
         return group_tree(draws, source, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
 
     def _prior_sample(self, rngs: Any, data: Any) -> Any:
-        self._refuse_groups(data)
-        return super()._prior_sample(rngs, data)
+        if not isinstance(groups := self._as_data(data), Groups):
+            return super()._prior_sample(rngs, data)
+        from .groups.prior_sample import sample_groups
+
+        return sample_groups(self._task(groups, 1, 0, None), self._parts(groups)["likelihood"], groups, rngs)
 
     def _replicates(self, rng: Any, data: Any) -> Any:
-        self._refuse_groups(data)
-        return super()._replicates(rng, data)
+        if not isinstance(groups := self._as_data(data), Groups):
+            return super()._replicates(rng, data)
+        from .groups.prior_sample import replicates_of_groups
+
+        return replicates_of_groups(self._fitted(), self._parts(groups)["likelihood"], groups, rng)
+
+    def _observed(self, data: Any) -> Any:
+        if not isinstance(groups := self._as_data(data), Groups):
+            return super()._observed(data)
+        from .groups.prior_sample import observed_by_groups
+
+        if groups.names != self.groups_ or [*groups.labels] != [*map(str, self._labels_of_fit())]:
+            return {}
+        return observed_by_groups(self._fitted(), self._parts(groups)["likelihood"], groups)
+
+    def _labels_of_fit(self) -> Any:
+        return self._fitted()["posterior"].dataset["option"].values
 
     def _evidence_of(self, data: Any, how: Any) -> Any:
-        if isinstance(data, Mapping):
-            raise ArgumentError(
-                "The evidence of several groups of people is not computed; compare their models by what they predict, "
-                "or fit one group."
-            )
-        return super()._evidence_of(data, how)
+        if not isinstance(data, Mapping):
+            return super()._evidence_of(data, how)
+        if how.sensitivity:
+            raise ArgumentError(Argument("sensitivity"), " is for one group of people; leave it out.")
+        from .groups.evidence import evidence_of_groups, evidence_of_pooled
 
-    def _refuse_groups(self, data: Any) -> None:
-        """Refuse to simulate data of several groups."""
-        if isinstance(self._as_data(data), Groups):
-            raise ArgumentError("Simulated data are of one group of people; give the data of one.")
+        groups = copy.copy(self).set_params(weights=None)._as_data(data)
+        if self.weights != COMMON:
+            return evidence_of_groups(groups, self.weights, self._evidence_parts(groups), how)
+        pooled = self._as_data(data)
+        return evidence_of_pooled(groups, pooled, self._evidence_parts(pooled), how)
 
     @property
     def groups_(self) -> tuple[str, ...]:

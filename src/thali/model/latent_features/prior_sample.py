@@ -23,7 +23,7 @@ def sample_features(task: "Task", likelihood: Any, data: Any, rngs: Sequence[np.
         one = _one_draw(task, likelihood, data, rng)
         drawn.append(one)
         new.append(likelihood.new_data(columns_of_chains([one], 1), {k: v[0] for k, v in one.extra.items()}, data, rng))
-    tree = to_datatree([_joined(drawn)], data, likelihood, learned_alpha=task.model.learn_alpha)
+    tree = to_datatree([joined(drawn)], data, likelihood, learned_alpha=task.model.learn_alpha)
     observed = tree["observed_data"].to_dataset()
     prior = tree["posterior"].to_dataset()
     prior["log_likelihood"] = stacked([each.log_likelihood for each in new])
@@ -55,7 +55,7 @@ def _one_draw(task: "Task", likelihood: Any, data: Any, rng: np.random.Generator
     )
 
 
-def _joined(draws: Sequence[ChainDraws]) -> ChainDraws:
+def joined(draws: Sequence[ChainDraws]) -> ChainDraws:
     """Draws one after the other, as one chain."""
     arrays: dict[str, Any] = {
         part.name: np.concatenate([getattr(draw, part.name) for draw in draws])

@@ -51,7 +51,7 @@ def group_tree(
         raise DataError("no draw was kept, so there is no posterior; let the fit run longer before stopping it")
     kept = [chains[number] for number in numbers]
     shape = (len(kept), draws)
-    by_group = [_columns(kept, draws, g) for g in range(len(groups))]
+    by_group = [columns_of_group(kept, draws, g) for g in range(len(groups))]
     sampled = {"chain": np.arange(shape[0]), "draw": np.arange(draws), "group": list(groups.names)}
     labels = np.asarray(groups.labels, dtype=str)
     dense = groups.n_options * (groups.n_options - 1) // 2 <= MAX_PAIRS
@@ -114,7 +114,7 @@ def group_tree(
     return tree_of(found, {**origin(), **attrs})
 
 
-def _columns(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
+def columns_of_group(chains: "Sequence[ChainDraws]", draws: int, g: int) -> Columns:
     """The columns of one group, with its weights."""
     parts = []
     for chain in chains:

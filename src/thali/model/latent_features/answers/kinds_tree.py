@@ -17,7 +17,7 @@ from thali.posterior.densities import is_pointwise
 from thali.posterior.store import origin, tree_of
 
 from .columns import Columns
-from .group_tree import _as_shares, _columns, _padded_weights
+from .group_tree import _as_shares, _padded_weights, columns_of_group
 from .pair_coordinates import pair_index
 from .probabilities import probability_blocks
 from .ties import log_outcome_coefficient
@@ -62,7 +62,7 @@ def kinds_tree(
     shape, answers = (len(kept), draws), data.answers
     assert answers is not None
     number = kept[0].unique_weights.shape[1]
-    by_kind = [_as_shares(_columns(kept, draws, g)) for g in range(number)]
+    by_kind = [_as_shares(columns_of_group(kept, draws, g)) for g in range(number)]
     of = np.concatenate([chain.kinds[:draws] for chain in kept])
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
     labels, people = np.asarray(data.labels, dtype=str), np.asarray(answers.subjects, dtype=str)

@@ -60,7 +60,7 @@ class GroupChain(Chain):
     def __init__(self, task: GroupTask, rng: np.random.Generator) -> None:
         self.task, self.rng = task, rng
         self.ladder = ladder(task.temperatures)
-        starts = [_start(rng, task) for _ in task.temperatures]
+        starts = [start_of(rng, task, _middle) for _ in task.temperatures]
         room = max(capacity(each[0]) for each, _ in starts)
         levels = [stack([resized(b, room) for b in groups]) for groups, _ in starts]
         self.states = stack(levels)
@@ -114,14 +114,19 @@ class GroupChain(Chain):
         self.states, self.bases = grown_groups(self.states, self.bases)
 
 
-def _start(rng: np.random.Generator, task: GroupTask) -> tuple[list[State], Base]:
-    """The states of all groups, drawn from the prior, except that what the weights vary about is in its middle."""
+def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
+    """What the weights vary about where a chain begins."""
+    return empty_base(task.n_options, rows, task.model)
+
+
+def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]) -> tuple[list[State], Base]:
+    """The states of all groups, drawn from the prior given what the weights vary about, which is that of `base_of`."""
     model, n = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
     matrix = task.prior.sample(n, alpha, rng)
     columns = matrix.shape[1]
     room = 4 * columns + 2 * ROOM
-    base = empty_base(n, room + 2, model)
+    base = base_of(rng, task, room + 2)
     kappa = base.real[0]
     groups = []
     for _ in range(task.n_groups):

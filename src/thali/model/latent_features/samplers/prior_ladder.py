@@ -16,7 +16,7 @@ from thali.inference.seeds import streams
 
 from ..operations import cache_at, log_likelihood, rebuild
 from ..state import ALPHA, COLUMNS, FULL, Model, State, capacity, grown, replica
-from .chains import Chain, Task
+from .chains import Chain
 from .draws import ChainDraws
 from .start import prepare, with_weights
 
@@ -51,10 +51,12 @@ def independent_draw(rng: np.random.Generator, model: Model, prior: Any, n: int,
     return state
 
 
-class PriorLadder(Chain):
+class ToThePrior(Chain):
     """A tempered chain whose hottest level is the prior; it records the log-likelihoods of all levels."""
 
-    def __init__(self, task: Task, rng: np.random.Generator) -> None:
+    task: Any
+
+    def __init__(self, task: Any, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
         self.energies = np.empty((task.draws, len(task.temperatures)))
         self._seen = np.empty(len(task.temperatures))
@@ -76,6 +78,15 @@ class PriorLadder(Chain):
 
     def _draw_anew(self) -> None:
         """An independent draw from the prior on the last level; the log-likelihoods of all levels into `_seen`."""
+        raise NotImplementedError
+
+
+class PriorLadder(ToThePrior):
+    """A ladder of one group."""
+
+    chain = Chain
+
+    def _draw_anew(self) -> None:
         task = self.task
         new = independent_draw(self.rng, task.model, task.prior, task.n_options, task.alpha)
         columns = new.whole[COLUMNS]
@@ -129,8 +140,8 @@ def placed(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return np.append(np.interp(np.linspace(way[-1], 0.0, gaps + 1)[:-1], way, grid), 0.0)
 
 
-def on_ladder(task: Task, beta: np.ndarray, ladders: int, seed: Any) -> list[PriorLadder]:
-    """Independent ladders of these levels, each at its start."""
+def on_ladder(task: Any, beta: np.ndarray, ladders: int, seed: Any, made_of: Any = PriorLadder) -> list[Any]:
+    """Independent ladders of these levels, each at its start; `made_of`: their class."""
     with np.errstate(divide="ignore"):
         levels = replace(task, temperatures=tuple(1.0 / beta), lengthens=False)
-    return [PriorLadder(levels, rng) for rng in streams(seed, ladders)]
+    return [made_of(levels, rng) for rng in streams(seed, ladders)]

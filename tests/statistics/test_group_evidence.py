@@ -1,0 +1,108 @@
+"""The log evidence of several groups of people agrees with quadrature."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from group_problems import pair
+from scipy.special import gammaln
+
+import thali as th
+from thali.errors import ArgumentError
+from thali.model.evidence import USUAL, checked_evidence_run
+from thali.model.latent_features.evidence_run import run_ladders
+from thali.model.latent_features.groups.evidence import constant_of_groups
+from thali.model.latent_features.groups.prior_ladder import GroupPriorLadder, drawn_base
+from thali.model.latent_features.groups.task import build_group_task
+
+ERRORS = 4.0
+RUN = {"cores": 1, "random_seed": 1, "progressbar": False}
+SHORT, LONG = {"draws": 200, "tune": 100, "chains": 6}, {}
+# By quadrature, without the binomial coefficients, and the error of these numbers themselves.
+PAIRS = {
+    "alpha learned": ([(8, 2), (2, 8)], {}, -12.53939308, 0.0),
+    "similar": ([(8, 2), (2, 8)], {"alpha": 1.0, "weights": "similar"}, -14.2854, 7e-4),
+    "common": ([(8, 2), (2, 8)], {"alpha": 1.0, "weights": "common"}, -15.12242494, 0.0),
+    "3:1 and 1:3": ([(3, 1), (1, 3)], {"alpha": 1.0}, -6.02168699, 0.0),
+    "8:2 and 2:8": ([(8, 2), (2, 8)], {"alpha": 1.0}, -12.57413999, 0.0),
+    "three groups": ([(20, 0), (5, 5), (0, 0)], {"alpha": 2.0}, -11.34568790, 0.0),
+}
+OBJECTS = {(0.35, 0.05): 0.656421, (0.35,): -0.335980, (0.35, 0.30): 0.011145, (0.6, 0.5, 0.0): -3.358361}
+
+
+def runs(cases, number):
+    """Short runs of the first ones, and long ones of all in long tests."""
+    short = [pytest.param(*each, SHORT, id=f"{name}, short") for name, each in cases[:number]]
+    return short + [pytest.param(*each, LONG, id=f"{name}, long", marks=pytest.mark.long) for name, each in cases]
+
+
+def coefficients(data):
+    """Logarithms of the binomial coefficients."""
+    return sum(gammaln(a + b + 1) - gammaln(a + 1) - gammaln(b + 1) for a, b in data)
+
+
+def evidence(model, data, **run):
+    """That of an unfitted model."""
+    return model._evidence_of(data, checked_evidence_run(**USUAL | RUN | {"sensitivity": False} | run))
+
+
+def assert_near(found, expected, run, error=0.0):
+    assert found.usable and found.standard_error <= (0.08 if run else 0.02)
+    assert abs(found.value - expected) < ERRORS * math.hypot(found.standard_error, error)
+
+
+@pytest.mark.parametrize(("data", "settings", "expected", "error", "run"), runs([*PAIRS.items()], 3))
+def test_evidence_of_comparisons(data, settings, expected, error, run):
+    groups = {str(g): pair(*each) for g, each in enumerate(data)}
+    found = evidence(th.EliminationByAspects(**settings), groups, **run)
+    assert_near(found, expected + coefficients(data), run, error)
+
+
+@pytest.mark.long
+def test_evidence_of_similar_groups_of_known_likeness():
+    """kappa = 2."""
+    data = [(8, 2), (2, 8)]
+    groups = th.Groups({str(g): pair(*each) for g, each in enumerate(data)})
+    parts = th.EliminationByAspects(alpha=1.0)._parts(groups)
+    how = checked_evidence_run(**USUAL | RUN | {"sensitivity": False})
+    task = build_group_task(groups, how.draws, how.tune, how.thin, "similar", **parts | {"tempering": False})
+    task = replace(task, model=task.model._replace(kappa=2.0))
+    found = run_ladders(task, constant_of_groups(parts["likelihood"], groups), how, GroupPriorLadder)[0]
+    assert_near(found, -13.1136 + coefficients(data), LONG, 4e-4)
+
+
+@pytest.mark.parametrize(
+    ("similar", "expected", "run"), runs([(each, (each, value)) for each, value in OBJECTS.items()], 1)
+)
+@pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
+def test_evidence_of_similarities(similar, expected, run):
+    groups = {str(g): th.Similarities([[1, s], [s, 1]]) for g, s in enumerate(similar)}
+    found = evidence(th.AdditiveClustering(sigma=0.05, alpha=1.0, weight_prior=(1, 10)), groups, **run)
+    assert_near(found, expected, run)
+
+
+def test_what_the_weights_vary_about_is_drawn_from_its_prior():
+    groups = th.Groups({"a": pair(1, 1), "b": pair(1, 1)})
+    parts = th.EliminationByAspects()._parts(groups)
+    task = build_group_task(groups, 1, 0, 1, "similar", **parts)
+    rng = np.random.default_rng(1)
+    drawn = [drawn_base(rng, task, 5) for _ in range(4_000)]
+    v, kappa = np.concatenate([base.v for base in drawn]), np.array([base.real[0] for base in drawn])
+    for values, mean, variance in ((v, 1.0, 1.0), (kappa, 20.0, 200.0)):
+        assert abs(values.mean() - mean) < 4.5 * math.sqrt(variance / values.size)
+        assert values.var() == pytest.approx(variance, rel=0.2)
+
+
+def test_models_of_groups_are_compared_by_evidence():
+    data = {"a": pair(8, 2), "b": pair(2, 8)}
+    models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "free")}
+    table = th.compare(models, data, by="evidence", draws=200, chains=4, cores=1, random_seed=1, progressbar=False)
+    assert table["probability"].sum() == pytest.approx(1.0)
+    assert table.loc["BASE", "log_evidence"] == pytest.approx(coefficients([(8, 2), (2, 8)]) - 20 * math.log(2))
+    free = 2 * -math.log(11)  # of each group 1 / (n + 1), lapses apart
+    common = coefficients([(8, 2), (2, 8)]) - coefficients([(10, 10)]) - math.log(21)
+    assert table.loc["free", "log_evidence"] == pytest.approx(free, abs=0.1)
+    assert table.loc["common", "log_evidence"] == pytest.approx(common, abs=0.1)
+    with pytest.raises(ArgumentError, match="sensitivity is for one group of people"):
+        th.compare(models, data, by="evidence", sensitivity=True, progressbar=False)
