@@ -6,22 +6,22 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.additive_quadrature import total_weight
 from scipy.stats import norm
 
 import thali as th
-from thali.comparison import tree_search_run
+from thali.comparison import tree_search, tree_search_run
 from thali.errors import ArgumentError, DataError, InterruptedWarning, ThaliWarning
 from thali.inference.mbar import combined, combined_densities
 from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
 from thali.model.latent_features.tree_draws import TreeDraws
 from thali.posterior.evidence import standard_error_of
 
-from helpers.additive_quadrature import total_weight
-
 E, A = th.EliminationByAspects, th.AdditiveClustering
 FEW = 4.5  # standard errors
 SIGMA, ALPHA, SHAPE, RATE = 0.1, 1.0, 1, 4
 PAIRS = list(combinations(range(3), 2))
+SIX = th.Similarities(np.add.outer(np.arange(6.0), np.arange(6.0)) / 10.0)
 LIKE = [0.75, 0.1, 0.15]  # of objects a and b, a and c, b and c
 
 
@@ -63,7 +63,7 @@ def model_of_objects():
     return A(sigma=SIGMA, alpha=ALPHA, weight_prior=(SHAPE, RATE), constant=False, tempering=False)
 
 
-def drawn(model, data, trees, draws=400, chains=12):
+def drawn(model, data, trees, draws=200, chains=12):
     found = TreeDraws(model._parts(data), data, draws, 50, chains, 5)
     for number, tree in enumerate(trees):
         found.add(tree, number, 1, Silent())
@@ -112,11 +112,25 @@ def test_densities_are_combined_as_powers_are():
     np.testing.assert_allclose(other.influence, one.influence, atol=1e-10)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def short_evidence():
+    """The evidence of the best tree takes most of the time, and has tests of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tree_search, "USUAL", {"draws": 100, "tune": 50, "chains": 12, "thin": 2})
+        yield
+
+
 def searched(**run):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
-        usual = {"draws": 100, "tune": 50, "random_seed": 3, "cores": 1, "progressbar": False}
+        usual = {"draws": 60, "tune": 30, "random_seed": 3, "cores": 1, "progressbar": False}
         return th.Tree.search(three_objects(), model=model_of_objects(), **usual | run)
+
+
+def fitted(model, **run):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
+        return model.fit(three_options(), thin=2, random_seed=1, cores=1, progressbar=False, **run)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +140,7 @@ def found():
 
 def test_the_best_tree_of_three_objects_is_found(found):
     """The best of all shapes with all lengths, by quadrature."""
-    grid = np.linspace(0.05, 0.99, 48)
+    grid = np.linspace(0.05, 0.98, 12)
     best = max(exact(pair_tree(*shape, depth)) for shape in (("ab", "c"), ("ac", "b"), ("bc", "a")) for depth in grid)
     best = max(best, exact(th.Tree.star("abc")))
     assert list(found.tree.clades()) == [frozenset("ab")]
@@ -174,8 +188,8 @@ def test_an_interrupted_search_loses_nothing(found, monkeypatch):
             three_objects(),
             start=pair_tree("bc", "a", 0.3),
             model=model_of_objects(),
-            draws=100,
-            tune=50,
+            draws=60,
+            tune=30,
             random_seed=3,
             cores=1,
             progressbar=False,
@@ -198,7 +212,11 @@ def test_an_interrupted_search_loses_nothing(found, monkeypatch):
         ({"data": {"x": three_options(), "y": three_options()}}, DataError, "data of one group of people"),
         ({"data": th.PairedComparisons([[0, 1], [2, 0]])}, DataError, "three options or more; got 2"),
         ({"data": "celebrities"}, DataError, "str"),
-        ({"data": three_objects(), "model": A()}, ArgumentError, "sigma is chosen by cross-validation"),
+        (
+            {"data": th.Similarities(np.full((6, 6), 0.5)), "model": A()},
+            ArgumentError,
+            "sigma is chosen by cross-validation",
+        ),
         ({"data": three_objects(), "model": E()}, DataError, "Similarities"),
     ],
 )
@@ -209,7 +227,7 @@ def test_what_cannot_be_searched_is_refused(arguments, kind, sentence):
 
 
 def test_a_model_of_other_data_is_refused():
-    model = E("unique").fit(three_options(), draws=10, tune=10, random_seed=1, progressbar=False)
+    model = fitted(E("unique"), draws=10, tune=10)
     other = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 9, 0]], labels=list("abc"))
     with pytest.raises(ArgumentError, match="fitted to other data"):
         th.Tree.search(other, model=model)
@@ -217,9 +235,9 @@ def test_a_model_of_other_data_is_refused():
 
 def test_the_usual_start_is_the_dendrogram_of_a_fit():
     data = three_options()
+    model = fitted(E(), draws=100, tune=100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
-        model = E().fit(data, draws=100, tune=100, random_seed=1, progressbar=False)
         run = {"trees": 1, "draws": 10, "tune": 10, "random_seed": 1, "cores": 1, "progressbar": False}
         one, two = (th.Tree.search(data, model=model, **run) for _ in range(2))
     nearest = model.option_similarity().where(~np.eye(3, dtype=bool)).stack().idxmax()

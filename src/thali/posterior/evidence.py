@@ -12,6 +12,7 @@ from thali.errors import Argument, Message, Remedy
 from thali.inference.mbar import combined
 
 from .interval import INTERVAL
+from .thermodynamic import Thermodynamic, integrated
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ class LogEvidence(Described):
         temperatures.
     sensitivity : pandas.DataFrame or None
         With ``sensitivity=True`` a row a change of the prior: log_evidence, standard_error and difference.
+    thermodynamic : Thermodynamic or None
+        The value by thermodynamic integration, for a check: `.value`, `.standard_error`, `.bias`, `.difference` from
+        the value above, and whether it `.agrees`. Missing where a draw from the prior has a likelihood of 0, of a
+        single chain, and where the value was not found along temperatures.
 
     Examples
     --------
@@ -69,6 +74,7 @@ class LogEvidence(Described):
     estimates: np.ndarray
     path: "pandas.DataFrame"
     sensitivity: "pandas.DataFrame | None" = None
+    thermodynamic: Thermodynamic | None = None
 
     @property
     def usable(self) -> bool:
@@ -77,20 +83,8 @@ class LogEvidence(Described):
 
     @property
     def thermodynamic_integral(self) -> float:
-        """The value by thermodynamic integration, for a check: the trapezoids of the path and their second-order term.
-
-        .. math:: \\sum_t \\Bigl( \\Delta_t \\frac{E_t + E_{t+1}}{2} - \\Delta_t^2 \\frac{V_t - V_{t+1}}{12} \\Bigr)
-
-        Missing where a draw from the prior has a likelihood of 0.
-        """
-        if not len(self.path):
-            return math.nan
-        beta, mean, sd = (
-            self.path[name].to_numpy() for name in ("inverse_temperature", "log_likelihood", "log_likelihood_sd")
-        )
-        gaps = -np.diff(beta)
-        with np.errstate(invalid="ignore"):
-            return float(np.sum(gaps * (mean[1:] + mean[:-1]) / 2.0 + gaps**2 * np.diff(sd**2) / 12.0))
+        """The value by thermodynamic integration; missing where `thermodynamic` is."""
+        return math.nan if self.thermodynamic is None else self.thermodynamic.value
 
     def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
         """The interval that holds the log evidence with this probability, by Student's t.
@@ -118,6 +112,8 @@ class LogEvidence(Described):
         low, high = self.interval()
         facts = [("standard error", f"{self.standard_error:.3f} ({self.df:g} degrees of freedom)")]
         facts += [(f"{INTERVAL:.0%} interval", f"{low:.2f} to {high:.2f}")]
+        if self.thermodynamic is not None:
+            facts += [("thermodynamic", str(self.thermodynamic))]
         return Description(
             f"Log evidence {self.value:.2f}",
             tuple(facts),
@@ -175,7 +171,9 @@ def along_temperatures(
         "apart": apart_of(influence),
         "drift": _drift(influence),
     }
-    return LogEvidence(value, error, df, _judged(facts), value + chains * of_chain, path)
+    estimates = value + chains * of_chain
+    integral = integrated(beta, energies, log_constant, value, estimates)
+    return LogEvidence(value, error, df, _judged(facts), estimates, path, None, integral)
 
 
 def standard_error_of(influence: np.ndarray) -> tuple[float, float]:
