@@ -21,7 +21,7 @@ E, A = th.EliminationByAspects, th.AdditiveClustering
 FEW = 4.5  # standard errors
 SIGMA, ALPHA, SHAPE, RATE = 0.1, 1.0, 1, 4
 PAIRS = list(combinations(range(3), 2))
-SIX = th.Similarities(np.add.outer(np.arange(6.0), np.arange(6.0)) / 10.0)
+MANY = th.Similarities(np.add.outer(np.arange(8.0), np.arange(8.0)) / 10.0)
 LIKE = [0.75, 0.1, 0.15]  # of objects a and b, a and c, b and c
 
 

@@ -74,6 +74,11 @@ def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
     return Choices.from_comparisons(data), Choosers.leave_out
 
 
+def is_own(data: Any) -> bool:
+    """Whether the data are those of a likelihood of the user: a NamedTuple."""
+    return isinstance(data, tuple) and type(data) is not tuple
+
+
 def kind_of(data: Any) -> str:
     """The kind of data that a comparison is given, of `thali.data.kinds`.
 
