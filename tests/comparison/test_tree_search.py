@@ -213,7 +213,7 @@ def test_an_interrupted_search_loses_nothing(found, monkeypatch):
         ({"data": th.PairedComparisons([[0, 1], [2, 0]])}, DataError, "three options or more; got 2"),
         ({"data": "celebrities"}, DataError, "str"),
         (
-            {"data": th.Similarities(np.full((6, 6), 0.5)), "model": A()},
+            {"data": MANY, "model": A()},
             ArgumentError,
             "sigma is chosen by cross-validation",
         ),

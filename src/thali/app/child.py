@@ -25,11 +25,12 @@ from thali.inference.jobs import read_index, sealed
 from thali.inference.locks import lock
 
 from .reading import what_was_read
-from .studies import COMPARE, FIT, LOOK, READ, TEST, Study
+from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Study
 from .words import words_of
 
 TABLES = ("csv", "xlsx")
 _AT_ONCE = 1e-3  # seconds of drawing, after which what there is is reported
+_OF_COMPARISONS = {"leave_out": None, "folds": None, "shard": None, "by": None, "sensitivity": False}
 _FINE, _REFUSED, _STOPPED, _BROKEN = 0, 2, 130, 1
 
 
@@ -92,10 +93,19 @@ def compare(study: Study, terminal: Terminal, cores: int) -> None:
 
     asked = study.read(COMPARE)
     out = Path(COMPARE)
-    own = {"leave_out": None, "folds": None, "shard": None}
     typed = {**_typed(asked), "cores": cores}
-    run_compare(terminal, study.data_name, asked["models"], own, typed, out, False, _formats())
+    run_compare(terminal, study.data_name, asked["models"], dict(_OF_COMPARISONS), typed, out, False, _formats())
     run_report(terminal, out, None)
+
+
+def evidence(study: Study, terminal: Terminal, cores: int) -> None:
+    """Compare the models that were asked for by their evidence, and write the report."""
+    from thali.cli.commands.compare import run_compare
+
+    asked = study.read(EVIDENCE)
+    own = _OF_COMPARISONS | {"by": "evidence", "sensitivity": asked["sensitivity"]}
+    typed = {**_typed(asked), "cores": cores}
+    run_compare(terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats())
 
 
 def test(study: Study, terminal: Terminal, cores: int) -> None:
@@ -117,6 +127,7 @@ _DO: dict[str, Callable[[Study, Terminal, int], None]] = {
     FIT: fit,
     LOOK: look,
     COMPARE: compare,
+    EVIDENCE: evidence,
     TEST: test,
 }
 
