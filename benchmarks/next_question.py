@@ -158,17 +158,13 @@ def most_to_save(p: np.ndarray, worth: np.ndarray, most: int) -> float:
     slopes = np.zeros((len(first), n))  # of the probabilities, by log worths
     at = np.arange(len(first))
     slopes[at, first], slopes[at, second] = (1.0 - LAPSE) * r * (1.0 - r), -(1.0 - LAPSE) * r * (1.0 - r)
-    chance = p[first, second]
-    # of an exponential worth w the log density of log w is log w - w, of curvature w
-    prior, information = (
-        np.diag(worth),
-        slopes[:, :, None] * slopes[:, None, :] / (chance * (1.0 - chance))[:, None, None],
-    )
+    variance = p[first, second] * (1.0 - p[first, second])
 
     def squared_error(plan: np.ndarray, answers: float) -> tuple[float, np.ndarray]:
-        spread = np.linalg.inv(prior + answers * np.tensordot(plan, information, 1))
-        through = spread @ slopes.T
-        return float((slopes * through.T).sum()), np.einsum("ip,qij,jp->q", through, information, through)
+        # of an exponential worth w the log density of log w is log w - w, of curvature w
+        information = np.diag(worth) + (slopes.T * (answers * plan / variance)) @ slopes
+        through = np.linalg.solve(information, slopes.T)
+        return float((slopes * through.T).sum()), ((slopes @ through) ** 2).sum(axis=1) / variance
 
     even = plan = np.full(len(first), 1.0 / len(first))
     for _ in range(500):  # the multiplicative algorithm

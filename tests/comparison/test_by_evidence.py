@@ -206,6 +206,7 @@ def own_models():
 OWN = Counts(np.array([2, 5]), ("tea", "milk"))
 
 
+@pytest.mark.long  # compiles a likelihood
 def test_models_of_your_own_data():
     """The evidence of a Poisson count n whose mean is exponential with rate r is r / (1 + r)^(n + 1)."""
     table = compare(own_models(), OWN, draws=100, tune=50, cores=1, random_seed=1)

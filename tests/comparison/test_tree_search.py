@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers.additive_quadrature import total_weight
+from additive_quadrature import total_weight
 from scipy.stats import norm
 
 import thali as th
@@ -19,7 +19,7 @@ from thali.posterior.evidence import standard_error_of
 
 E, A = th.EliminationByAspects, th.AdditiveClustering
 FEW = 4.5  # standard errors
-SIGMA, ALPHA, SHAPE, RATE = 0.1, 1.0, 1, 4
+SIGMA, ALPHA, SHAPE, RATE = 0.1, 4.0, 1, 4
 PAIRS = list(combinations(range(3), 2))
 MANY = th.Similarities(np.add.outer(np.arange(8.0), np.arange(8.0)) / 10.0)
 LIKE = [0.75, 0.1, 0.15]  # of objects a and b, a and c, b and c
@@ -75,7 +75,7 @@ def hold_against(found, values):
     apart = found.found.log_z - found.found.log_z[0]
     for k in range(1, len(values)):
         error, _ = standard_error_of(found.found.influence[..., k] - found.found.influence[..., 0])
-        assert error < 0.1
+        assert error < 0.05
         assert abs(apart[k] - (values[k] - values[0])) < FEW * error
 
 
@@ -84,7 +84,7 @@ TREES = [th.Tree.star("abc"), pair_tree("ab", "c", 0.5), pair_tree("ab", "c", 0.
 
 def test_differences_of_evidence_are_exact_for_three_objects():
     """Columns of a single object do not count there, and those of all three do."""
-    found = drawn(model_of_objects(), three_objects(), TREES)
+    found = drawn(model_of_objects(), three_objects(), TREES, draws=600)
     hold_against(found, [exact(tree) for tree in TREES])
     others = [pair_tree("ab", "c", 0.7), pair_tree("ac", "b", 0.6)]
     value, error = found.estimates(others)
@@ -164,16 +164,8 @@ def test_the_table_of_a_search(found):
     assert found.looked_at > len(found.trees)
 
 
-def test_a_search_that_goes_on_is_one_longer_search(found):
-    begun = searched(start=pair_tree("bc", "a", 0.3), trees=2)
-    assert not begun.ended and len(begun.trees) == 2
-    on = begun.continue_search(30)
-    assert on.table.equals(found.table)
-    assert on.tree == found.tree
-    assert len(begun.trees) == 2  # it is left as it was
-
-
 def test_an_interrupted_search_loses_nothing(found, monkeypatch):
+    """It goes on to the end of an unbroken one."""
     add, added = TreeDraws.add, []
 
     def until_the_third(self, tree, *others):
@@ -196,7 +188,9 @@ def test_an_interrupted_search_loses_nothing(found, monkeypatch):
         )
     assert begun.log_evidence is None and begun.table["log_evidence"].isna().all()
     assert begun.table["probability"].notna().all()
-    assert begun.continue_search(30).table.equals(found.table)
+    on = begun.continue_search(30)
+    assert on.table.equals(found.table) and on.tree == found.tree
+    assert len(begun.trees) == 2  # it is left as it was
 
 
 @pytest.mark.parametrize(

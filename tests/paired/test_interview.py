@@ -116,8 +116,7 @@ def test_an_interview_of_three_at_a_time(tmp_path):
     assert again.undo() and len(log.read_text().splitlines()) == 1 + 3 * (len(found.answers) - 1)
 
 
-@pytest.mark.parametrize("goal", ["best", "everything"])
-def test_updates_by_sets(goal):
+def test_updates_by_sets():
     """A model of sets that was updated is one of all sets together."""
     old, new = (
         th.Choices(pd.DataFrame({"choice_id": 1, "alternative": three, "chosen": [1, 0, 0]}), labels=OPTIONS)
@@ -125,7 +124,7 @@ def test_updates_by_sets(goal):
     )
     model = th.EliminationByAspects("unique").fit(old, draws=30, tune=30, random_seed=1, progressbar=False).update(new)
     assert model.fitted_to_ == "4 options, 2 sets of 3, 2 choices"
-    assert len(model.next_sets(3, 1, goal=goal)) == 1
+    assert len(model.next_sets(3, 1)) == 1
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ class Interviews:
             if said == "undo":
                 interview.undo()
             else:
-                interview.answer(dict(zip(WORDS, interview.question, strict=False)).get(said, TIE))
+                options: dict[str, str] = dict(zip(WORDS, interview.question, strict=False))
+                interview.answer(options.get(said, TIE))
 
     def end(self, study: Study) -> bool:
         """Make the answers the data of the study; False if there are none."""
