@@ -48,12 +48,21 @@ def simulated(n: int = 200, d: int = 6):
     return X, scores.argmax(axis=1)
 
 
-def problems(folder):
-    if folder is None:
+def problems(folder, small=False):
+    if small:
         return {"simulated": simulated()}
     import pandas as pd
+    from sklearn.datasets import load_breast_cancer, load_wine
 
-    found = {}
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(250, 50))
+    linear = X[:, :4] @ [2.0, -2.0, 1.5, 1.0]
+    tables = {"wine": load_wine(return_X_y=True), "breast cancer": load_breast_cancer(return_X_y=True)}
+    tables["250 x 50"] = X, (linear + rng.logistic(size=250) > 0).astype(int)
+    found = {name: ((X - X.mean(0)) / X.std(0), codes) for name, (X, codes) in tables.items()}
+    found["simulated"] = simulated()
+    if folder is None:
+        return found
     for name in ("iris", "heart"):
         table = pd.read_csv(Path(folder) / f"{name}.csv")
         X = table.iloc[:, :-1].to_numpy(float)
@@ -130,7 +139,7 @@ def worst_difference(ours, theirs):
 def main(small: bool = False, folder=None) -> None:
     chains, tune, draws = (2, 50, 100) if small else (4, 1_000, 2_000)
     thin = 1 if small else 5
-    for name, (X, codes) in problems(folder).items():
+    for name, (X, codes) in problems(folder, small).items():
         classes = int(codes.max()) + 1
         ours, seconds = run_thali(X, codes, classes, chains, tune, draws, thin)
         theirs, their_seconds, divergent = run_numpyro(X, codes, classes, chains, tune, draws)

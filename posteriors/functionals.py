@@ -22,6 +22,10 @@ MEANINGS = {
     "shared_weight": "sum of the weights of the features that both have",
     "a": "shape of the prior of l",
     "logit": "log odds of the class that row i of the data is in (rows from 0)",
+    "covariate": "beta of a covariate of a comparison",
+    "kappa": "shape and rate of the prior of a weight in a group, relative to the common one",
+    "log_tau": "logarithm of tau",
+    "slab": "c",
     "eta": "square of the rate of the Laplace prior",
     "coef": "beta of a class and a covariate (x0, x1, ...), standardised",
     "share": "mean over the tasks of the data of the probability that a product with this level is chosen",
@@ -51,6 +55,8 @@ def functionals(fitted, names=None):
             found[f"mean[{label}]"] = posterior["mean"].values[..., k]
     if "features" in posterior:
         found |= _of_features(posterior, fitted, names)
+    if "tau" in found:
+        found["log_tau"] = np.log(found.pop("tau"))  # tau itself has no mean
     found = {name: np.asarray(draws, float) for name, draws in found.items()}
     if names is None:
         return {name: draws for name, draws in found.items() if np.ptp(draws) > 0}

@@ -114,6 +114,40 @@ def best_worst():
     return {"rows": rows}
 
 
+def two_groups():
+    """Simulated choices of two groups of people, who weigh the same options differently.
+
+    counts[g][i][j]: how often people of group g chose i over j.
+    """
+    rng = np.random.default_rng(18)
+    counts = np.zeros((2, 5, 5), int)
+    for group, worth in enumerate(([3.0, 2.0, 1.0, 1.0, 0.5], [1.0, 3.0, 2.0, 1.0, 0.5])):
+        for i in range(5):
+            for j in range(i + 1, 5):
+                counts[group, i, j] = rng.binomial(15, worth[i] / (worth[i] + worth[j]))
+                counts[group, j, i] = 15 - counts[group, i, j]
+    return {"labels": list("abcde"), "groups": ["f", "m"], "counts": counts.tolist()}
+
+
+def trials():
+    """Simulated trials of four options, in which the first and the louder one is favoured.
+
+    rows: one trial each: the first and the second option, the chosen one, and by how much the first is louder.
+    """
+    rng = np.random.default_rng(19)
+    worth = np.array([3.0, 2.0, 1.0, 0.5])
+    rows = {name: [] for name in ("first", "second", "chosen", "louder")}
+    for _ in range(120):
+        i, j = rng.permutation(4)[:2]
+        louder = round(rng.normal(), 2)
+        odds = worth[i] / worth[j] * np.exp(0.4 + 0.6 * louder)
+        chosen = i if rng.random() < odds / (1.0 + odds) else j
+        row = "abcd"[i], "abcd"[j], "abcd"[chosen], louder
+        for name, value in zip(rows, row, strict=True):
+            rows[name].append(value)
+    return {"rows": rows}
+
+
 def numbers():
     """Similarities of the numbers 0 to 9 (Shepard, Kilpatric and Cunningham 1975).
 
@@ -208,6 +242,8 @@ SETS = {
         two_options,
         blocks,
         games,
+        two_groups,
+        trials,
         rankings,
         sets,
         best_worst,

@@ -275,3 +275,39 @@ def test_events_follow_a_run_to_its_end(client, children_here):
     found = client.get(f"/api{address}/test/events")
     assert found.headers["content-type"].startswith("text/event-stream")
     assert [json.loads(line[6:]) for line in found.text.split("\n\n") if line][-1]["state"] == runs.ENDED
+
+
+def test_models_are_compared(client, children_here):
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    assert client.go(f"{address}/compare") == address
+    assert 'data-what="compare/view"' in client.page(address)
+    report = client.file(address, "compare/view").text
+    assert "Bradley-Terry-Luce" in report and "shared aspects" in report
+
+
+TRIALS = "person,sex,left,right,winner,louder\n" + "".join(
+    f"{person},{'fm'[person % 2]},{a},{b},{(a, b)[(person + len(b)) % 2]},{(person * 7 + len(a)) % 5 - 2}\n"
+    for person in range(6)
+    for a, b in (("tea", "milk"), ("milk", "wine"), ("wine", "tea"))
+)
+
+
+def test_groups_and_covariates_are_asked_where_the_data_have_them(client, children_here, monkeypatch):
+    address = client.drop("trials.csv", TRIALS.encode())
+    page = client.page(address)
+    asked = page.partition('<div class="asked">')[2].partition("<details")[0]
+    assert asked.count('name="group"') == 1 and asked.count('value="louder"') == 2 and 'value="order"' in asked
+    assert page.count('name="group"') == 1 and 'class="asked"' not in client.page(
+        client.go("/dataset", name="celebrities")
+    )
+    client.go(f"{address}/read", covariate="order\nlouder")
+    assert "covariates 'order', 'louder'" in text_of(client.page(address))
+    client.go(f"{address}/read", group="sex")
+    page = client.page(address)
+    assert "2 groups: 'f' (9 comparisons), 'm' (9 comparisons)" in text_of(page)
+    weights = page.partition('name="weights"')[0]
+    assert weights and "More options" not in weights, "how weights of groups vary is not folded away"
+    monkeypatch.setattr(Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", model="elimination-by-aspects", weights="similar")
+    assert study_at(client, address).read(FIT)["typed"] == {"group": "sex", "weights": "similar"}

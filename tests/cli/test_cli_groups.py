@@ -24,7 +24,19 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
-    words = ("--group", "sex", "--weights", "similar", *RUN, "--out", "found", "--report", "report.html")
+    words = (
+        "--group",
+        "sex",
+        "--weights",
+        "similar",
+        "--tempering",
+        "off",
+        *RUN,
+        "--out",
+        "found",
+        "--report",
+        "report.html",
+    )
     result = run("fit", "people.csv", *words)
     assert result.code == 0, result.err
     assert "by 'sex': 2 groups: 'm' (6 comparisons), 'f' (6 comparisons); 3 options" in result.err
@@ -57,4 +69,56 @@ def test_people_are_told_apart_by_a_column(run, uncompiled, table, column, group
 )
 def test_what_is_refused(run, words, sentence):
     result = run("fit", *words, *RUN)
+    assert result.code == 2 and sentence in result.err and not result.out
+
+
+@pytest.fixture
+def sets(folder):
+    """Choices out of two to four drinks by six people of either sex, a row an alternative."""
+    rng, rows = np.random.default_rng(2), []
+    for task in range(24):
+        offered = rng.choice(["tea", "milk", "beer", "cocoa"], 2 + task % 3, replace=False)
+        chosen = rng.choice(offered)
+        rows += [(f"p{task % 6}", "mf"[task % 2], task, item, int(item == chosen)) for item in offered]
+    pd.DataFrame(rows, columns=["person", "sex", "task", "item", "chosen"]).to_csv("sets.csv", index=False)
+
+
+@pytest.mark.fit
+def test_choices_out_of_sets_are_split_by_a_column(run, sets, uncompiled):
+    result = run("fit", "sets.csv", "--group", "sex", "--aspects", "unique", *RUN)
+    assert result.code == 0, result.err
+    assert "by 'sex': 2 groups: 'm' (12 choices), 'f' (12 choices); 4 options" in result.err
+    assert "worth[m][tea]" in result.out
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    ("table", "words", "said"),
+    [
+        ("people.csv", ["--models", "common:unique,similar:unique"], "2 x 6 fits, each without one pair of one group."),
+        (
+            "people.csv",
+            ["--leave-out", "subject", "--models", "plain=free:unique"],
+            "plain predicts the choices of new",
+        ),
+        ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "predicts the choices left out best"),
+    ],
+)
+def test_models_are_compared_by_group(run, sets, uncompiled, table, words, said):
+    result = run("compare", table, "--group", "sex", *words, *RUN)
+    assert result.code == 0, result.err
+    assert said in result.out + result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["people.csv", "--group", "sex", "--folds", 2], "--folds is not for paired comparisons by group"),
+        (["people.csv", "--group", "sex", "--leave-out", "task"], "must be pair or subject for paired comparisons by"),
+        (["people.csv", "--models", "similar"], "similar"),
+        (["people.csv", "--group", "town"], "Column 'town' holds 'a' alone; leave out --group."),
+    ],
+)
+def test_what_compare_refuses(run, words, sentence):
+    result = run("compare", *words, *RUN)
     assert result.code == 2 and sentence in result.err and not result.out

@@ -35,7 +35,7 @@ def test_similarities_keep_their_judgements():
     groups = th.Groups({"x": one, "y": other})
     assert groups["y"].matrix[0, 2] == 0.6 and groups["y"].judgements.tolist() == [4.0]
     assert groups.missing == {"y": ("b",)}
-    with pytest.raises(DataError, match="Only comparisons are counted together"):
+    with pytest.raises(DataError, match="Similarities are not counted together"):
         groups.pooled()
 
 
@@ -44,7 +44,7 @@ def test_similarities_keep_their_judgements():
     [
         ([WOMEN], "must be a mapping"),
         ({}, "There is no group"),
-        ({"a": None}, "Group 'a' must have PairedComparisons or Similarities; got NoneType"),
+        ({"a": None}, "Group 'a' must have PairedComparisons, Choices or Similarities; got NoneType"),
         ({"a": WOMEN, "b": th.datasets.numbers()}, "'a' has PairedComparisons, and 'b' Similarities"),
         ({1: WOMEN, "1": WOMEN}, "different names"),
         ({"": WOMEN}, "not empty"),

@@ -1,12 +1,19 @@
 """Tasks of several groups, one chain of them, and what their draws say."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
+from joint_means import buffet_means
 
 import thali as th
 from thali.model.latent_features.groups.chain import GroupChain
+from thali.model.latent_features.groups.stacked import group_at
+from thali.model.latent_features.groups.state import KAPPA
 from thali.model.latent_features.groups.task import build_group_task
+from thali.model.latent_features.operations import cache_at, rebuild
+from thali.model.latent_features.samplers.group_loop import prepare_groups
+from thali.model.latent_features.state import ALPHA, COLUMNS, SWEEPS, replica
 from thali.posterior.summary import convergence
 
 
@@ -58,3 +65,87 @@ def mean_and_error(values):
     """Mean of draws and its Monte Carlo error."""
     values = np.asarray(values, float)
     return values.mean(), values.std() / np.sqrt(convergence(values[None, None])[0][0])
+
+
+def small_chain(of_task, matrix, weights, unique):
+    """A chain in plain Python at given columns and weights by group."""
+    chain = GroupChain(of_task, np.random.default_rng(1))
+    for g in range(of_task.n_groups):
+        b = replica(chain.state, g)
+        n, columns = np.shape(matrix)
+        b.Z[...] = 0.0
+        b.Z[:columns, :n] = np.transpose(matrix)
+        b.w[:columns], b.s[:n], b.m[:columns] = weights[g], unique[g], np.sum(matrix, axis=0)
+        b.whole[COLUMNS], b.real[ALPHA] = columns, 1.5
+    prepare_groups(of_task.model, chain.state)
+    for g in range(of_task.n_groups):
+        b, likelihood = replica(chain.state, g), group_at(of_task.model.likelihood, g)
+        for k in range(b.whole[COLUMNS]):
+            b.log_rate[k] = replica(chain.state, 0).log_rate[k]
+        rebuild(likelihood, cache_at(likelihood, chain.cache, g), b)
+    return chain
+
+
+def contents(states):
+    columns, n = int(states.whole[0, COLUMNS]), states.Z.shape[2] - 1
+    return states.Z[:, :columns, :n], states.w[:, :columns], states.s[:, :n]
+
+
+def key(parts):
+    states, base = parts[0], parts[2]
+    return tuple(np.round(each, 9).tobytes() for each in (*contents(states), base.v[: states.whole[0, COLUMNS]]))
+
+
+def geweke(of_task, expected, rounds, simulate, more=lambda chain: {}):
+    """Scores of prior means, where sweeps and simulations of all groups alternate."""
+    chain = GroupChain(of_task, np.random.default_rng(77))
+    rng = np.random.default_rng(78)
+    chain.run_to(0)
+    kept = {name: [] for name in expected}
+    for _ in range(rounds):
+        chain.run_to(1)
+        first = replica(chain.state, 0)
+        Z, w, s = contents(chain.state)
+        sizes, alpha = Z[0].sum(axis=1), first.real[ALPHA]
+        last = len(w) - 1
+        kappa = chain.bases.real[0, KAPPA]
+        now = {
+            "alpha": alpha,
+            "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
+            "columns": len(sizes),
+            "single": (sizes == 1).sum(),
+            "pairs": (sizes == 2).sum(),
+            "owned by 0": Z[0, :, 0].sum(),
+            "shared weight": w[last, sizes > 1].sum(),
+            "heavy": (w[last, sizes > 1] > 1.0).sum(),
+            "unique weight": s[last].sum(),
+            "both": s[0, 0] * s[last, 0],
+            "both shared": (w[0] * w[last])[sizes > 1].sum(),
+            "kappa": kappa,
+            "small kappa": kappa < 10.0,
+            **more(chain),
+        }
+        for name in expected:
+            kept[name].append(float(now[name]))
+        for g in range(of_task.n_groups):
+            likelihood = group_at(of_task.model.likelihood, g)
+            simulate(rng, likelihood, replica(chain.state, g), cache_at(likelihood, chain.cache, g))
+        chain.states.whole[..., SWEEPS] = 0
+    scores = {}
+    for name, values in kept.items():
+        mean, error = mean_and_error(values)
+        scores[name] = (mean - expected[name]) / error
+    return scores
+
+
+def means(n, similar, unique=True, mean=1.0):
+    """Prior means of what `geweke` looks at; v has the mean `mean` and is exponential."""
+    h = float(np.sum(1.0 / np.arange(1, n + 1)))
+    expected = buffet_means(n, n * mean, mean) | {"shared weight": mean * (h - 1.0)}
+    expected["both shared"] = (2.0 if similar else 1.0) * mean**2 * (h - 1.0)
+    expected |= {"both": (2.0 if similar else 1.0) * mean**2} if unique else {}
+    expected |= {"kappa": 20.0, "small kappa": 1.0 - 2.0 / math.e} if similar else {}
+    del expected["heavy"]
+    if not unique:
+        del expected["unique weight"]
+    return expected

@@ -18,7 +18,8 @@ NOWHERE = "\U0010fffd"  # a character for private use that no font has
 
 
 @pytest.fixture(autouse=True)
-def closed():
+def closed(monkeypatch):
+    monkeypatch.setattr("thali.plots._fonts._said", set())
     yield
     plt.close("all")
 
@@ -45,6 +46,7 @@ def test_what_no_font_has_is_a_box_and_said_once():
         warnings.simplefilter("always")
         ax = draw(tree)
         ax.figure.canvas.draw()
+        draw(tree)  # another picture with the same characters
     (sentence,) = [str(each.message) for each in said]
     assert sentence.startswith(f"No installed font has some characters of the labels ({NOWHERE}), so that pictures")
     assert issubclass(said[0].category, DataWarning)

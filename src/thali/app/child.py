@@ -30,7 +30,6 @@ from .words import words_of
 
 TABLES = ("csv", "xlsx")
 _AT_ONCE = 1e-3  # seconds of drawing, after which what there is is reported
-_OF_COMPARISONS = {"leave_out": None, "folds": None, "shard": None, "by": None, "sensitivity": False}
 _FINE, _REFUSED, _STOPPED, _BROKEN = 0, 2, 130, 1
 
 
@@ -88,22 +87,22 @@ def _copy_job(job: Path, copy: Path) -> None:
 
 def compare(study: Study, terminal: Terminal, cores: int) -> None:
     """Compare the models that were asked for, and write the report."""
-    from thali.cli.commands.compare import run_compare
+    from thali.cli.commands.compare import UNSAID, run_compare
     from thali.cli.commands.report import run_report
 
     asked = study.read(COMPARE)
     out = Path(COMPARE)
     typed = {**_typed(asked), "cores": cores}
-    run_compare(terminal, study.data_name, asked["models"], dict(_OF_COMPARISONS), typed, out, False, _formats())
+    run_compare(terminal, study.data_name, asked["models"], UNSAID, typed, out, False, _formats())
     run_report(terminal, out, None)
 
 
 def evidence(study: Study, terminal: Terminal, cores: int) -> None:
     """Compare the models that were asked for by their evidence, and write the report."""
-    from thali.cli.commands.compare import run_compare
+    from thali.cli.commands.compare import UNSAID, run_compare
 
     asked = study.read(EVIDENCE)
-    own = _OF_COMPARISONS | {"by": "evidence", "sensitivity": asked["sensitivity"]}
+    own = UNSAID | {"by": "evidence", "sensitivity": asked["sensitivity"]}
     typed = {**_typed(asked), "cores": cores}
     run_compare(terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats())
 

@@ -10,9 +10,11 @@ from thali.cli.values import value_of
 from thali.errors import Argument, ArgumentError
 from thali.model.spec import DATA, FEATURES, NAMES, ModelSpec, Option
 
-from .words import HELP, METHODS, in_words, label, value_label
+from .words import HELP, METHODS, OTHERS, in_words, label, value_label
 
 FIRST = ("method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
+OF_GROUPS = "weights"  # not folded where there are groups
+GROUP, COVARIATES = "group", "covariates"  # questions of the data, rather than corrections of how they were read
 YES, NO = "yes", "no"
 # Classical tests that need nothing but data.
 TESTS_OF_DATA = [spec for spec in TESTS if spec.name not in ("trinary", "likelihood-ratio", "wald", "group")]
@@ -32,6 +34,7 @@ class Field(NamedTuple):
     methods: str  # of the model that have it, between blanks; "": all
     value: str
     values: list[str]  # of several columns
+    in_lines: bool  # whether several values are sent in lines rather than between commas
 
 
 def kinds() -> list[str]:
@@ -82,10 +85,16 @@ def fields(
     return [_field(option, options, given.get(option.word), columns, methods) for option in options]
 
 
-def model_options(spec: ModelSpec, kind: str) -> tuple[list[Option], list[Option]]:
-    """The options that are asked of everybody who has data of this kind, and the others."""
-    own = [option for option in spec.options if option.to != DATA and option.is_for(kind)]
-    return [each for each in own if each.name in FIRST], [each for each in own if each.name not in FIRST]
+def model_options(spec: ModelSpec, kind: str, has_groups: bool = False) -> tuple[list[Option], list[Option]]:
+    """The options that are asked of everybody who has data of this kind, or groups of people, and the others."""
+    first = (*FIRST, OF_GROUPS) if has_groups else FIRST
+    own = [option for option in spec.options if _is_of_model(option) and option.is_for(kind)]
+    return [each for each in own if each.name in first], [each for each in own if each.name not in first]
+
+
+def _is_of_model(option: Option) -> bool:
+    """Whether it is asked with the model: a file beside the table is, too."""
+    return option.to != DATA or option.type is Path
 
 
 def _field(
@@ -101,6 +110,9 @@ def _field(
         usual = NO if option.default.startswith("--no-") else YES
         kind, default = "choice", ""
         choices = [("", f"{usual} (default)"), (NO, NO) if usual == YES else (YES, YES)]
+    elif option.metavar == "COLUMN" and option.several:
+        kind, default = "columns", ""
+        choices = [*OTHERS.get(option.name, ()), *((each, each) for each in columns)]
     elif option.metavar == "COLUMN":
         kind, default = "column", ""
         choices = [("", "none" if option.default == "none" else "recognised"), *((each, each) for each in columns)]
@@ -135,6 +147,7 @@ def _field(
         " ".join(option.methods),
         value,
         several,
+        option.several,
     )
 
 

@@ -11,7 +11,7 @@ from thali.data.kinds import PAIRS
 
 from . import runs
 from .comparisons import has_evidence
-from .fields import FILE, TESTS_OF_DATA, Field, fields, kinds, model_options, models_for, shown_of_data
+from .fields import FILE, GROUP, TESTS_OF_DATA, Field, fields, kinds, model_options, models_for, shown_of_data
 from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
@@ -84,7 +84,7 @@ class Pages:
         columns, attributes = reading["columns"], reading["attributes"]
         models = []
         for spec in models_for(kind):
-            first, others = model_options(spec, kind)
+            first, others = model_options(spec, kind, GROUP in asked.get("typed", {}))
             typed = before.get("typed", {}) if before.get("model") == spec.name else {}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             models.append(
@@ -100,14 +100,17 @@ class Pages:
         said, named = asked.get("typed", {}), reading["named"]
         of_kinds = {each: shown_of_data(each) for each in kinds()}
         asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
+        questions = [each for each in shown_of_data(kind) if each.name in reading["questions"]]
+        shown_apart = {option.name for option in (*asked_for, *questions)}
         return self._rendered(
             "setup.html",
             study=study.name,
             title=study.title,
             reading=reading,
             named=[_unrecognised(field) for field in fields(asked_for, said, columns)],
+            questions=fields(questions, said, columns),
             kinds=[
-                (each, fields([option for option in options if option.name not in named], said, columns))
+                (each, fields([option for option in options if option.name not in shown_apart], said, columns))
                 for each, options in of_kinds.items()
             ],
             kind=asked.get("kind") or kind,

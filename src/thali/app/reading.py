@@ -13,7 +13,7 @@ from thali.errors import ThaliError
 from thali.model.spec import DATA
 from thali.reading.recognise import RecognitionError, recognise
 
-from .fields import data_options
+from .fields import COVARIATES, GROUP, data_options
 from .studies import READ, Study
 from .words import AppWords
 
@@ -28,6 +28,7 @@ def nothing_read(problem: str) -> dict[str, Any]:
         "said": [],
         "found": [],
         "named": [],
+        "questions": [],
         "attributes": [],
         "facts": [],
         "columns": [],
@@ -49,6 +50,7 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
             shown |= _first_rows(found)
         kind, data, shown["said"], shown["could_be"] = _read(found, asked)
         shown["kind"] = kind
+        shown["questions"] = _questions(kind, data, asked.get("typed", {}))
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
         shown["size"] = shown["facts"][0][1]
         shown["attributes"] = [each.name for each in data.scheme.attributes] if kind == EXPERIMENTS else []
@@ -82,6 +84,16 @@ def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, list[str], str
     spec = model_for(kind)
     own = {option.name for option in spec.options if option.to == DATA}
     return kind, *recognised(found, spec, {name: value for name, value in wanted.items() if name in own})
+
+
+def _questions(kind: str, data: Any, typed: dict[str, Any]) -> list[str]:
+    """What these data can be asked beside what a column means: groups of people, and covariates of comparisons."""
+    if kind not in (PAIRS, CHOICES):
+        return []
+    if GROUP in typed:
+        return [GROUP]
+    covariates = [COVARIATES] if kind == PAIRS and data.forward is not None else []
+    return [GROUP, *covariates] if data.subjects else covariates
 
 
 def _facts(kind: str, data: Any) -> Facts:

@@ -24,11 +24,13 @@ _LABELS = {
     "constants": "A constant for each label of an alternative",
     "cores": "Chains at the same time",
     "count": "How often",
+    "covariates": "What else may decide a comparison",
     "draws": "Draws of each chain",
     "farther": "The other one",
     "first": "First of two options",
     "folds": "Parts of the cross-validation",
     "global_scale": "Scale of the prior of tau",
+    "group": "Groups of people",
     "home": "Who played at home",
     "anchor": "The object that two others were compared with",
     "away": "Who played away",
@@ -50,6 +52,7 @@ _LABELS = {
     "objects": "Objects that were shown together",
     "odd": "The odd one out",
     "option": "Option",
+    "option_covariates": "A table of what is known of the options",
     "overwrite": "Begin again",
     "price": "The price",
     "prior": "What is expected of the coefficients",
@@ -66,10 +69,17 @@ _LABELS = {
     "tree": "A tree of related options",
     "tune": "Draws thrown away first",
     "unique": "An aspect of each option's own",
+    "weights": "Weights of the groups",
     "unranked": "Options without a rank",
 }
 # Help in place of that of the command line, which explains what is typed.
 HELP = {
+    "group": "A column by whose values people are compared, or that of who answered for each person apart: aspects in"
+    " common, weights by group.",
+    "covariates": "What describes the first option over the second in a comparison, such as a difference of two"
+    " lengths, or the judge.",
+    "option_covariates": "The labels of the options in its first column and numbers such as a price in the others, on"
+    " which worths depend; for “one of each option's own”.",
     "chosen": "Of two options: which was chosen, by its name or by its side. Of several, a row each: 1 where it was"
     " chosen, else 0.",
     "aspects": "What options have in common, and are eliminated by.",
@@ -117,6 +127,7 @@ METHODS = {
     "map": "the most probable answer alone, without probabilities",
     "variational": "an approximation of the posterior",
 }
+OTHERS = {"covariates": [("order", "which was first, or at home")]}  # what may be chosen beside columns
 VALUES = {
     ("aspects", ""): "found in the data; by other methods one of each option's own",
     ("aspects", "ibp"): "found in the data, as many as it takes",

@@ -148,11 +148,12 @@ def _by_group(
     found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, said: list[str]
 ) -> tuple[Any, list[str]]:
     """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
+    from thali.data.choices import Choices
     from thali.data.groups import Groups
     from thali.data.pairs import PairedComparisons
 
-    if not isinstance(data, PairedComparisons):
-        raise DataError(Argument("group"), " is for paired comparisons; of other data make the groups in Python.")
+    if not isinstance(data, PairedComparisons | Choices):
+        raise DataError(Argument("group"), " is for choices; of other data make the groups in Python.")
     if data.people is not None and column in map(str, data.people.columns):
         groups = Groups(data.by_group(column))
     else:
@@ -162,9 +163,9 @@ def _by_group(
         groups = Groups(by_person.by_subject())
     if len(groups) == 1:
         raise DataError(f"Column {column!r} holds {groups.names[0]!r} alone; leave out ", Argument("group"), ".")
-    if len(groups) == data.n_comparisons:
+    if len(groups) == (data.n_comparisons if isinstance(data, PairedComparisons) else data.n_choices):
         raise DataError(f"Column {column!r} has another value in every row; name one that groups the answers.")
-    if wanted.get("ties") in _TIES:
+    if isinstance(data, PairedComparisons) and wanted.get("ties") in _TIES:
         groups = groups.mapped(lambda each: each.without_ties(wanted["ties"]))
     return groups, [*said, f"by {column!r}: {groups}"]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import CHOICES, OF_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError, DataError
 from thali.model.names import aspects_meant, method_meant, plain
 
@@ -19,7 +19,8 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
     text : str
         Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
         for choices, similarities and triplets what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf
-        length.
+        length. Of groups of people "common", "free" or "similar", what is said of their weights, also before a colon
+        and what `--aspects` takes.
     settings : dict
         What was typed of unique, lapse, alpha, tree, method, best-worst and monotone.
     kind : str
@@ -43,10 +44,22 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
     for name, item in _items(text):
         if not name or not item:
             raise ArgumentError(f"--models needs models between commas, such as unique,3,ibp; got {text!r}.")
-        named.append((name, _model(item, settings, kind, labels)))
-    if settings.get("tree") is not None and not any(_is_tree(item) for _, item in _items(text)):
+        weights, item = _weights(item, kind)
+        model = _model(item, settings, OF_GROUPS.get(kind, kind), labels)
+        named.append((name, model if weights is None else model.set_params(weights=weights)))
+    if settings.get("tree") is not None and not any(_is_tree(_weights(item, kind)[1]) for _, item in _items(text)):
         raise ArgumentError("--tree gives a tree, but no model of --models is tree; add tree, or leave out --tree.")
     return named
+
+
+def _weights(item: str, kind: str) -> tuple[str | None, str]:
+    """What an item says of the weights of groups of people, and the rest of it."""
+    if kind not in OF_GROUPS:
+        return None, item
+    from thali.model.latent_features.groups.task import WEIGHTS
+
+    weights, _, rest = item.partition(":")
+    return (weights, rest or "ibp") if weights in WEIGHTS else (None, item)
 
 
 def specs_in(text: str) -> list["ModelSpec"]:

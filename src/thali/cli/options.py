@@ -58,6 +58,7 @@ COMPARED = (
         "monotone",
         "ties",
         "best-worst",
+        "group",
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),

@@ -21,8 +21,13 @@ class ObjectPairs(Splitter):
     data: Similarities
     usual: ClassVar[dict[str, int | None]] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}
 
+    @property
+    def measured(self) -> Any:
+        """What has the `values` and `judgements` of all pairs, and `take`."""
+        return self.data
+
     def parts(self, seed: np.random.SeedSequence, hold_out: Any, folds: Any) -> list[np.ndarray]:
-        n = self.data.n_pairs
+        n = self.measured.n_pairs
         not_both(hold_out, folds)
         if hold_out is None and folds is None:
             if n < 2:

@@ -5,7 +5,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from thali._labels import shorten
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, OF_GROUPS, OWN, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import (
+    CHOICE_GROUPS,
+    CHOICES,
+    CLASSES,
+    EXPERIMENTS,
+    OF_GROUPS,
+    OWN,
+    PAIR_GROUPS,
+    PAIRS,
+    SIMILARITIES,
+    SIMILARITY_GROUPS,
+    TRIPLETS,
+)
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 from thali.model.counted_ties import CONVERSIONS, has_ties
 from thali.model.elimination_ml.model import MaximumLikelihoodElimination
@@ -19,9 +31,11 @@ _EXAMPLES = {
     PAIRS: "EliminationByAspects()",
     PAIR_GROUPS: "EliminationByAspects()",
     CHOICES: "EliminationByAspects()",
+    CHOICE_GROUPS: "EliminationByAspects()",
     EXPERIMENTS: "HierarchicalLogit()",
     CLASSES: "PlackettLuceRegression()",
     SIMILARITIES: "AdditiveClustering()",
+    SIMILARITY_GROUPS: "AdditiveClustering()",
     TRIPLETS: "AdditiveClustering()",
     OWN: "LatentFeatureModel(prior, likelihood)",
 }

@@ -108,6 +108,10 @@ class Occasions:
         worst = None if self.worst is None else rows[:, 2]
         return self.data.with_rows(start, members, rows[:, 0], rows[:, 1], times.astype(float), worst)
 
+    def predicted_by(self, model: Any) -> np.ndarray:
+        """Probabilities of every alternative of every occasion."""
+        return self.by_alternative(model.predict_proba(self.choices))
+
     def by_alternative(self, predicted: Any) -> np.ndarray:
         """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
         found = [np.asarray(each, float) for each in predicted]

@@ -9,6 +9,7 @@ from thali._labels import plural
 from thali.data.experiment import ChoiceExperiment
 from thali.errors import DataError
 
+from .group_occasions import GroupOccasions
 from .occasions import Occasions
 from .scorer import BASE, Scorer
 from .table import Scores
@@ -29,10 +30,8 @@ class ChoiceScorer(Scorer):
     unit: ClassVar[str] = "respondent"
 
     def score(self, model: Any, test: Any) -> dict[Any, Any]:
-        if isinstance(test, Occasions):
-            predicted = test.by_alternative(model.predict_proba(test.choices))
-        else:
-            predicted = model.predict_proba(test)
+        is_experiment = isinstance(test, ChoiceExperiment)
+        predicted = model.predict_proba(test) if is_experiment else test.predicted_by(model)
         chosen, hits = scores(checked(predicted, test), test)
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
@@ -80,7 +79,7 @@ class ChoiceScorer(Scorer):
         ]
 
 
-def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:
+def checked(predicted: Any, test: ChoiceExperiment | Occasions | GroupOccasions) -> np.ndarray:
     """The predictions, if they are probabilities of the rows that sum to 1 in every task."""
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
@@ -93,7 +92,7 @@ def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:
     return p
 
 
-def scores(p: np.ndarray, test: ChoiceExperiment | Occasions) -> tuple[np.ndarray, np.ndarray]:
+def scores(p: np.ndarray, test: ChoiceExperiment | Occasions | GroupOccasions) -> tuple[np.ndarray, np.ndarray]:
     r"""Of every task the probability of what was chosen, and whether it is a hit.
 
     A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a hit.
@@ -101,7 +100,7 @@ def scores(p: np.ndarray, test: ChoiceExperiment | Occasions) -> tuple[np.ndarra
     Parameters
     ----------
     p : array (rows,)
-    test : ChoiceExperiment or Occasions
+    test : ChoiceExperiment, Occasions or GroupOccasions
 
     Returns
     -------

@@ -49,7 +49,7 @@ class GaussianScorer(Scorer):
         }
 
     def frames(self, found: Scores) -> dict[str, Any]:
-        data = found.splitter.data
+        data = found.splitter.measured
         score, predicted = found.frame("log_score"), found.frame("predicted")
         base = [constant_score(data.take(~part), data.take(part)) for part in found.parts]
         score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
@@ -74,7 +74,7 @@ class GaussianScorer(Scorer):
         }
 
     def attrs(self, found: Scores) -> dict[str, Any]:
-        observed = found.splitter.data.values[found.numbers]
+        observed = found.splitter.measured.values[found.numbers]
         return {
             "squared_errors": found.frames["squared_error"],
             "predictions": found.predictions(_NUMBERS, observed=observed),

@@ -70,10 +70,15 @@ def random_groups(count: int, what: str, hold_out: Any, folds: Any, rng: np.rand
     order = rng.permutation(count)
     if number is not None:
         return [order[k::number] for k in range(number)]
+    return [order[: hold_out_wanted(hold_out, count, what)]]
+
+
+def hold_out_wanted(hold_out: Any, count: int, what: str) -> int:
+    """How many are left out once: a fifth, unless said otherwise."""
     wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
     if wanted >= count:
         raise ArgumentError(Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit.")
-    return [order[:wanted]]
+    return wanted
 
 
 def folds_wanted(folds: Any, most: int, what: str) -> int | None:

@@ -6,19 +6,32 @@ from typing import Any
 from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
 from thali.data.groups import Groups
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIR_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import (
+    CHOICE_GROUPS,
+    CHOICES,
+    CLASSES,
+    EXPERIMENTS,
+    PAIR_GROUPS,
+    PAIRS,
+    SIMILARITIES,
+    SIMILARITY_GROUPS,
+    TRIPLETS,
+)
 from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.data.triplets import Triplets
 from thali.errors import DataError
 
+from .leave_group_choices import GroupChoices, GroupChoosers
 from .leave_group_pairs import GroupPairs
+from .leave_group_similarities import GroupObjectPairs
 from .leave_pairs import Pairs
 from .leave_rows import Rows
 from .leave_similarities import ObjectPairs
 from .leave_tasks import ChoicesOutOfSets, Choosers, Respondents, Tasks
 from .leave_triplets import PairSets
 from .score_choices import ChoiceScorer
+from .score_groups import GroupChoiceScorer, GroupGaussianScorer
 from .score_pairs import BinomialScorer
 from .score_rows import ClassScorer
 from .score_similarities import GaussianScorer
@@ -36,15 +49,17 @@ WAYS: dict[str, tuple[dict[str, Callable[[Any], Splitter]], Scorer]] = {
     PAIRS: (_by_word(Pairs), BinomialScorer()),
     PAIR_GROUPS: (_by_word(GroupPairs), BinomialScorer()),
     CHOICES: (_by_word(ChoicesOutOfSets, Choosers), ChoiceScorer()),
+    CHOICE_GROUPS: (_by_word(GroupChoices, GroupChoosers), GroupChoiceScorer()),
     EXPERIMENTS: (_by_word(Tasks, Respondents), ChoiceScorer()),
     CLASSES: (_by_word(Rows), ClassScorer()),
     SIMILARITIES: (_by_word(ObjectPairs), GaussianScorer()),
+    SIMILARITY_GROUPS: (_by_word(GroupObjectPairs), GroupGaussianScorer()),
     TRIPLETS: (_by_word(PairSets), TripletScorer()),
 }
 SCORERS = {type(scorer).__name__: scorer for _, scorer in WAYS.values()}
 _TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIMENTS, Similarities: SIMILARITIES}
 _TYPES |= {Triplets: TRIPLETS}
-
+_GROUPS = {PairedComparisons: PAIR_GROUPS, Choices: CHOICE_GROUPS, Similarities: SIMILARITY_GROUPS}
 
 SUBJECT = "subject"
 
@@ -59,9 +74,16 @@ def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
         If there are ties, or nobody is told apart.
     """
     if isinstance(data, Mapping):
-        return data if isinstance(data, Groups) else Groups(data), leave_out
+        groups = data if isinstance(data, Groups) else Groups(data)
+        of_people = leave_out == SUBJECT and isinstance(groups.data[0], PairedComparisons)
+        return (groups.mapped(choices_of_people), Choosers.leave_out) if of_people else (groups, leave_out)
     if not isinstance(data, PairedComparisons) or leave_out != SUBJECT:
         return data, leave_out
+    return choices_of_people(data), Choosers.leave_out
+
+
+def choices_of_people(data: PairedComparisons) -> Choices:
+    """Paired comparisons as choices of those who answered; a DataError if they do not say who, or there are ties."""
     if data.answers is None:
         raise DataError(
             "The comparisons do not say who answered; leave out pairs, or read the table with its column of subjects."
@@ -71,7 +93,7 @@ def as_left_out(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
             f"People are left out of choices without ties; {data.n_ties:,} of these are ties. Give "
             'data.without_ties("half") or data.without_ties("drop"), or leave out pairs.'
         )
-    return Choices.from_comparisons(data), Choosers.leave_out
+    return Choices.from_comparisons(data)
 
 
 def is_own(data: Any) -> bool:
@@ -90,9 +112,7 @@ def kind_of(data: Any) -> str:
     if type(data) is tuple and len(data) == 2:
         return CLASSES
     if isinstance(data, Groups):
-        if isinstance(data.data[0], PairedComparisons):
-            return PAIR_GROUPS
-        raise DataError("Groups are compared by leaving out pairs of comparisons, and these are of similarities.")
+        return _GROUPS[type(data.data[0])]
     for kept, kind in _TYPES.items():
         if isinstance(data, kept):
             return kind

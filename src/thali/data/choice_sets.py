@@ -55,11 +55,14 @@ def aggregated(rows: Occasions) -> Arrays:
     respondent = np.empty(number, np.int64)
     respondent[rows.occasion] = rows.respondent
     marked = [chosen[available]] + ([] if rows.worst is None else [rows.worst[order][available]])
-    return _distinct(occasion[available], alternative[available], marked, respondent, counts)
+    return counted_answers(occasion[available], alternative[available], marked, respondent, counts)
 
 
-def _distinct(occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any) -> Arrays:
-    """All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the worst."""
+def counted_answers(occasion: Any, alternative: Any, marked: list[Any], respondent: Any, counts: Any) -> Arrays:
+    """The distinct sets, and who chose what how often, as `aggregated`, of occasions whose alternatives ascend.
+
+    All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the worst.
+    """
     kept = counts[occasion] > 0
     occasion, alternative, marked = occasion[kept], alternative[kept], [each[kept] for each in marked]
     size = np.bincount(occasion, minlength=counts.size)

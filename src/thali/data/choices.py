@@ -12,7 +12,7 @@ from thali.inference.warn import warn
 
 from .answers import Answers, Who
 from .best_worst_rows import example_of, long_table, rankings_of_answers
-from .choice_rows import ChoiceRows
+from .choice_groups import ChoiceGroups
 from .choice_sets import aggregated
 from .choice_table import Occasions, long_occasions
 from .connectivity import disconnected, group_numbers
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Choices(ChoiceRows):
+class Choices(ChoiceGroups):
     """Which option was chosen out of which set, of any size from two.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can be changed after

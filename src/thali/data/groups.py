@@ -10,12 +10,14 @@ from thali._labels import as_label, plural, shorten
 from thali.errors import DataError, DataWarning
 from thali.inference.warn import warn
 
+from .choice_groups import over_labels, together
+from .choices import Choices
 from .columns import added_up
 from .frozen import Frozen
 from .pairs import PairedComparisons
 from .similarities import Similarities
 
-_KINDS = (PairedComparisons, Similarities)
+_KINDS = (PairedComparisons, Choices, Similarities)
 
 
 class Groups(Frozen, Mapping[str, Any]):
@@ -26,8 +28,8 @@ class Groups(Frozen, Mapping[str, Any]):
     Parameters
     ----------
     data : mapping
-        From the name of each group to its `PairedComparisons`, or its `Similarities`; `PairedComparisons.by_group`
-        and `by_subject` make one of comparisons that say who answered.
+        From the name of each group to its `PairedComparisons`, `Choices` or `Similarities`; `by_group` and `by_subject`
+        make one of comparisons or choices that say who answered.
 
     Attributes
     ----------
@@ -71,8 +73,8 @@ class Groups(Frozen, Mapping[str, Any]):
         for name, part in zip(names, parts, strict=True):
             if not isinstance(part, _KINDS):
                 raise DataError(
-                    f"Group {name!r} must have PairedComparisons or Similarities; got {type(part).__name__}. Leave out"
-                    " a group without data."
+                    f"Group {name!r} must have PairedComparisons, Choices or Similarities; got {type(part).__name__}."
+                    " Leave out a group without data."
                 )
             if type(part) is not type(parts[0]):
                 raise DataError(
@@ -125,16 +127,18 @@ class Groups(Frozen, Mapping[str, Any]):
         """The groups with what a function makes of the data of each."""
         return Groups({name: function(part) for name, part in self.items()})
 
-    def pooled(self) -> PairedComparisons:
-        """The comparisons of all groups together.
+    def pooled(self) -> Any:
+        """The comparisons or choices of all groups together.
 
         Raises
         ------
         DataError
             If the data are similarities, of which a mean is another datum: see `Similarities.from_subjects`.
         """
-        if not isinstance(self.data[0], PairedComparisons):
-            raise DataError("Only comparisons are counted together; Similarities.from_subjects has the means.")
+        if isinstance(self.data[0], Similarities):
+            raise DataError("Similarities are not counted together; Similarities.from_subjects has their means.")
+        if isinstance(self.data[0], Choices):
+            return together(self.data, self.labels)
         first, second, wins, losses, tied = (
             np.concatenate([getattr(part, name) for part in self.data])
             for name in ("first", "second", "wins", "losses", "tied")
@@ -151,7 +155,7 @@ class Groups(Frozen, Mapping[str, Any]):
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that a group did not judge, or that nothing connects at all."""
-        if isinstance(self.data[0], PairedComparisons):
+        if not isinstance(self.data[0], Similarities):
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
             said = "; ".join(f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items())
@@ -162,6 +166,8 @@ def _over(data: Any, labels: tuple[str, ...]) -> Any:
     """The same data with these options, all of its own among them."""
     if data.labels == labels:
         return data
+    if isinstance(data, Choices):
+        return over_labels(data, labels)
     place = np.array([labels.index(label) for label in data.labels])
     first, second = place[data.first], place[data.second]
     if isinstance(data, PairedComparisons):
@@ -177,8 +183,12 @@ def _over(data: Any, labels: tuple[str, ...]) -> Any:
 def _size(data: Any) -> str:
     if isinstance(data, PairedComparisons):
         return plural(data.n_comparisons, "comparison")
+    if isinstance(data, Choices):
+        return plural(data.n_choices, "choice")
     return f"{data.n_pairs:,} similarit{'y' if data.n_pairs == 1 else 'ies'}"
 
 
 def _never_judged(data: Any) -> list[str]:
+    if isinstance(data, Choices):
+        return data.never_offered
     return data.never_compared if isinstance(data, PairedComparisons) else data.never_measured

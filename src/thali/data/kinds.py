@@ -11,6 +11,7 @@ OWN = "your own data"  # of a likelihood of the user
 
 # of several groups of people
 PAIR_GROUPS = "paired comparisons by group"
+CHOICE_GROUPS = "choices out of sets by group"
 SIMILARITY_GROUPS = "similarities by group"
-GROUPED = {PAIRS: PAIR_GROUPS, SIMILARITIES: SIMILARITY_GROUPS}
+GROUPED = {PAIRS: PAIR_GROUPS, CHOICES: CHOICE_GROUPS, SIMILARITIES: SIMILARITY_GROUPS}
 OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thali._labels import as_label, shorten, suggest
 from thali.errors import DataError
 
 from .answers import Answers, who_answered
@@ -13,6 +12,7 @@ from .columns import column, count_column, encode
 from .frames import as_frame
 from .pair_columns import PairColumns, subject_column, the_columns, uncounted
 from .pair_shapes import PairShapes
+from .people import people_by
 from .suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 
 if TYPE_CHECKING:
@@ -255,20 +255,9 @@ class PairRows(PairShapes):
             If the data do not say who answered, or nothing of that name is known of them.
         """
         answers = self._known_answers()
-        known = [] if self.people is None else [str(name) for name in self.people.columns]
-        if self.people is None or column not in known:
-            has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"
-            raise DataError(
-                f"There is no column {column!r} that is the same in all rows of each person; {has}."
-                f"{suggest(column, known)}"
-            )
-        group_of = self.people[column].map(as_label, na_action="ignore").to_numpy(object)
         answered = np.unique(answers.subject)
-        found = {}
-        for group in dict.fromkeys(group_of[~self.people[column].isna()]):
-            if len(members := np.intersect1d(np.flatnonzero(group_of == group), answered)):
-                found[group] = self._of_subjects(members)
-        return found
+        found = {group: np.intersect1d(people, answered) for group, people in people_by(self.people, column).items()}
+        return {group: self._of_subjects(members) for group, members in found.items() if len(members)}
 
     def _of_subjects(self, members: np.ndarray) -> Self:
         """The comparisons of some people, by their places, with all options."""

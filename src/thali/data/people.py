@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._described import Facts
+from thali._labels import as_label, shorten, suggest
+from thali.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +28,25 @@ def people_table(
     if not constant:
         return None
     return frame.loc[:, constant].iloc[first].set_axis(pd.Index(names, name=title))
+
+
+def people_by(people: "pd.DataFrame | None", column: str) -> dict[str, np.ndarray]:
+    """The places of those for whom a column holds the same; those for whom it is empty are left out.
+
+    Raises
+    ------
+    DataError
+        If nothing of that name is known of them.
+    """
+    known = [] if people is None else [str(name) for name in people.columns]
+    if people is None or column not in known:
+        has = f"known are {shorten(known)}" if known else "nothing is known of them but who they are"
+        raise DataError(
+            f"There is no column {column!r} that is the same in all rows of each person; {has}.{suggest(column, known)}"
+        )
+    group_of = people[column].map(as_label, na_action="ignore").to_numpy(object)
+    names = dict.fromkeys(group_of[~people[column].isna()])
+    return {name: np.flatnonzero(group_of == name) for name in names}
 
 
 def column_facts(people: "pd.DataFrame | None") -> Facts:

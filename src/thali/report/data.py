@@ -73,7 +73,7 @@ def _(data: Groups) -> _Facts:
     return (
         ("Groups", f"{len(data):,}: {listed(data.names, _NAMED)}"),
         *((("Options not judged", listed(missing, _NAMED)),) if missing else ()),
-        *(facts_of(data.pooled()) if isinstance(data.data[0], PairedComparisons) else ()),
+        *(() if isinstance(data.data[0], Similarities) else facts_of(data.pooled())),
     )
 
 

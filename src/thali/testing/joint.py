@@ -312,6 +312,8 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any) -> None:
     weights = np.concatenate([state.s[:n], state.w[:columns]])
     owners, weights = owners[weights > 0.0], weights[weights > 0.0]
     for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
+        if start == stop:  # of a group that was offered fewer sets than another
+            continue
         owned = owners[:, sets.member[start:stop]]
         times = int(round(sets.count[start:stop].sum()))
         left = np.ones((times, stop - start), bool)

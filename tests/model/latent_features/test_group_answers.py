@@ -1,8 +1,10 @@
 """What models of groups of people answer, and what they refuse; the sampler runs as Python."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from problems import random_comparisons, random_similarities
+from set_problems import random_choices
 
 import thali as th
 from thali import _jit
@@ -25,7 +27,7 @@ def data():
 def model(data):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(_jit, "_is_disabled", lambda: True)
-        return th.EliminationByAspects(weights="similar").fit(data, **RUN)
+        return th.EliminationByAspects(weights="similar", tempering=False).fit(data, **RUN)
 
 
 def test_features_have_a_weight_in_each_group(model):
@@ -67,7 +69,7 @@ def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
     again = th.load(tmp_path / "groups.nc")
     assert again.groups_ == ("women", "men") and again.features(0.0).equals(model.features(0.0))
     again.continue_fit(5, progressbar=False)
-    longer = th.EliminationByAspects(weights="similar").fit(data, **RUN | {"draws": 25})
+    longer = th.EliminationByAspects(weights="similar", tempering=False).fit(data, **RUN | {"draws": 25})
     assert again.posterior_["posterior"].equals(longer.posterior_["posterior"])
 
 
@@ -95,6 +97,64 @@ def test_groups_of_similarities():
     assert model.weight_prior_[0] == 1.0
 
 
+def test_groups_of_choices_out_of_sets(tmp_path):
+    """Each group was offered sets of its own."""
+    data = {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}
+    model = th.EliminationByAspects(2, weights="similar", tempering=False).fit(data, **RUN)
+    assert f"set_probability[a][{data['a'].sets[0][0]} | {', '.join(data['a'].sets[0])}]" in model.summary().index
+    assert "set_probability[b][3 | 0, 1, 2, 3]" in model.summary().index
+    model.save(tmp_path / "sets.nc")
+    again = th.load(tmp_path / "sets.nc")
+    for name, each in data.items():
+        of_one = again.of_group(name)
+        stored = of_one.posterior_["posterior"]["set_probability"].mean(("chain", "draw")).to_numpy()
+        np.testing.assert_allclose(np.concatenate(of_one.predict_proba(each)), stored)
+        np.testing.assert_allclose(np.add.reduceat(stored, each.start[:-1]), 1.0)
+        assert of_one.posterior_["observed_data"]["chosen"].values.tolist() == each.counts.tolist()
+        assert of_one.posterior_["log_likelihood"]["chosen"].sizes["set"] == each.n_sets
+        assert len(of_one.check(1)) == (again.check(1)["group"] == name).sum()
+    whole = again.posterior_["log_likelihood"]["chosen"].sum("set")
+    np.testing.assert_allclose(whole, again.posterior_["posterior"]["log_likelihood"])
+
+
+def test_one_group_may_have_been_offered_pairs_alone():
+    data = {"a": random_choices(3, (2,), 1), "b": random_choices(3, (2, 3), 2)}
+    together = th.EliminationByAspects("unique").fit(data, **RUN)
+    assert together.posterior_["constant_data"]["kind"] == "choices out of sets by group"
+    assert {"worth[a][0]", "worth[b][2]"} <= set(together.summary().index)
+    pairs = th.EliminationByAspects("unique").fit({"a": data["a"], "b": data["a"]}, **RUN)
+    of_pairs = {name: data["a"].to_comparisons() for name in "ab"}
+    assert pairs.posterior_["posterior"].equals(
+        th.EliminationByAspects("unique").fit(of_pairs, **RUN).posterior_["posterior"]
+    )
+
+
+def test_common_choices_are_those_of_all():
+    data = {"a": random_choices(3, (2, 3), 1), "b": random_choices(4, (2, 3), 2)}
+    pooled = th.Groups(data).pooled()
+    assert pooled.n_choices == data["a"].n_choices + data["b"].n_choices
+    together = th.EliminationByAspects("unique", weights="common").fit(data, **RUN)
+    assert together.posterior_["posterior"].equals(
+        th.EliminationByAspects("unique").fit(pooled, **RUN).posterior_["posterior"]
+    )
+
+
+def test_best_and_worst_of_four_are_for_one_group():
+    rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
+    data = th.Choices.from_best_worst(pd.DataFrame(rows))
+    with pytest.raises(DataError, match="Group 'a': Best and worst of more than three options"):
+        th.EliminationByAspects("unique").fit({"a": data, "b": data}, **RUN)
+    with pytest.raises(DataError, match="In some groups best and worst were chosen"):
+        th.EliminationByAspects(weights="common").fit({"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN)
+
+
+@pytest.mark.parametrize(("groups", "levels"), [(1, None), (2, 8), (11, None)])
+def test_a_few_groups_are_tempered(groups, levels, data):
+    of_groups = {str(g): data["men"] for g in range(groups)}
+    task = th.EliminationByAspects().prepare(of_groups, draws=1, tune=0).task
+    assert len(task.temperatures) == (levels or 1)
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -111,7 +171,7 @@ def test_what_is_refused(settings, said, data):
 def test_weights_are_for_groups(data):
     with pytest.raises(ArgumentError, match="weights is for several groups of people"):
         th.EliminationByAspects(weights="free").fit(data["men"], **RUN)
-    with pytest.raises(ArgumentError, match="is for comparisons"):
+    with pytest.raises(ArgumentError, match="is for choices"):
         th.AdditiveClustering(weights="common").fit({"a": th.datasets.numbers()}, **RUN)
 
 

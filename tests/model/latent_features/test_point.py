@@ -120,11 +120,20 @@ def test_triplets_have_a_point_too(tmp_path):
     assert th.load(tmp_path / "point.thali").posterior_["posterior"].equals(model.posterior_["posterior"])
 
 
+@pytest.mark.fit
+def test_the_point_of_many_objects_takes_fewer_sweeps():
+    made = th.datasets.triplets(40, 4000, random_seed=2, n_features=3)
+    model = th.AdditiveClustering(method="map").fit(made.data, chains=2, random_seed=1, progressbar=False)
+    planted = {tuple(map(str, np.flatnonzero(column))) for column in made.features.T}
+    assert planted <= set(model.features()["members"])
+    assert model.verdict().facts["restarts"] == 2
+
+
 def test_the_best_state_is_the_one_of_the_largest_joint_density():
     data = th.Triplets([(0, 1, 2), (0, 2, 1), (1, 2, 0)], counts=[5, 2, 1])
     model = th.AdditiveClustering(method="map", alpha=1.0)
     parts, prior = model._parts(data), th.priors.IndianBuffet()
-    task = point_of_triplets.annealing(model._task(data, 1, 1, 1))
+    task = point_of_triplets.runs_of(model._task(data, 1, 1, 1), 1)[0]
     states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}  # the owners of the only feature, and its weight
 
     def logs(owners, weight):

@@ -11,8 +11,12 @@ from thali.model.latent_features import operations
 from thali.model.latent_features.answers.triplets import probabilities_of_draws
 from thali.model.latent_features.likelihoods import pair_sets
 from thali.model.latent_features.likelihoods.delta_checks import compare_changes, states_of
+from thali.model.latent_features.likelihoods.most_similar_pair import MostSimilarPair
 from thali.model.latent_features.likelihoods.pair_sets import CONSTANT
-from thali.model.latent_features.weight_priors import EXPONENTIAL
+from thali.model.latent_features.likelihoods.second_order import SHIFT, second_order
+from thali.model.latent_features.samplers.chains import Chain
+from thali.model.latent_features.state import COLUMNS
+from thali.model.latent_features.weight_priors import EXPONENTIAL, GammaWeights
 from thali.testing import naive
 
 TEN = th.Triplets.from_sets(
@@ -109,3 +113,76 @@ def test_the_sum_of_weights_and_constant_is_drawn_at_the_same_shares():
         totals.append(float(cache.real[CONSTANT] + state.w[:3].sum()))
     assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(before)
     assert abs(np.mean(totals) - 4.0) < 5 * 2.0 / math.sqrt(300)
+
+
+@pytest.mark.parametrize("data", [MIXED, TEN], ids=["mixed", "ten"])
+@pytest.mark.parametrize("link", LINKS)
+def test_the_approximation_has_the_slopes_and_the_information_of_equal_similarities(link, data):
+    sets = MostSimilarPair(link, 0.0).compiled(data, GammaWeights(2.0, 1.0))[0]
+    found, weights, unit = second_order(sets)
+    constant = 2.0  # its prior mean
+    assert unit == (constant if link == "ratio" else 1.0)
+    assert weights.shape / weights.rate == pytest.approx(2.0 / unit)
+    n, step = data.n_options, 1e-6
+    chance, slope = np.zeros((2, n, n))
+    for number in range(data.n_sets):
+        pairs = [[data.labels.index(label) for label in pair] for pair in data.pairs_of(number)]
+        answers = data.counts[data.start[number] : data.start[number + 1]].sum()
+        for i, j in pairs:
+            chance[[i, j], [j, i]] += answers / len(pairs) * (1.0 - 1.0 / len(pairs))
+    for i, j in zip(*np.nonzero(np.triu(chance)), strict=True):
+        matrix = np.isin(np.arange(n), (i, j))[:, None]
+        logs = [
+            naive.triplet_log_likelihood(data, matrix, np.array([w * unit]), link, constant, 0.0) for w in (-step, step)
+        ]
+        slope[[i, j], [j, i]] = (logs[1] - logs[0]) / (2.0 * step)
+    np.testing.assert_allclose(found.measured, chance, rtol=1e-12)
+    np.testing.assert_allclose((found.value - SHIFT * (chance > 0)) * found.measured, slope, atol=1e-6)
+    np.testing.assert_allclose(found.share * found.measured, chance > 0)
+    assert (found.value >= 0.0).all()
+
+
+def many_objects():
+    """Forty objects with three features."""
+    return th.datasets.triplets(40, 4000, random_seed=2, n_features=3)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(
+    "features, link", [("ibp", "exp"), ("ibp", "ratio"), pytest.param(3, "exp", marks=pytest.mark.long)]
+)
+def test_chains_of_many_objects_begin_near_the_features(features, link):
+    made = many_objects()
+    model = th.AdditiveClustering(features, link=link, tempering=2)
+    task = model._task(made.data, 4, 4, 1)
+    whole, sliced = (Chain(task, np.random.default_rng(1)) for _ in range(2))
+    whole.run_to(1)
+    for until in (0, 1, 3, 8):
+        sliced.run_to(until)
+    found = whole.state.Z[: whole.state.whole[COLUMNS], :40]
+    for column in made.features.T:
+        assert max((found * column).sum(axis=1) / np.maximum(found, column).sum(axis=1)) >= 0.75  # Jaccard index
+    whole.run_to(8)
+    for one, other in zip(whole.states, sliced.states, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_few_objects_and_given_features_begin_at_a_prior_draw():
+    few = th.datasets.triplets(39, 100, random_seed=2).data
+    assert th.AdditiveClustering()._task(few, 1, 1, 1).begins is None
+    given = th.AdditiveClustering(np.eye(40, 3, dtype=int) + np.eye(40, 3, -3, dtype=int))
+    assert given._task(many_objects().data, 1, 1, 1).begins is None
+
+
+@pytest.mark.fit
+def test_a_chain_that_takes_over_where_another_stood_stays_there():
+    task = th.AdditiveClustering()._task(many_objects().data, 2, 2, 1)
+    first = Chain(task, np.random.default_rng(1))
+    first.run_to(4)
+    second = Chain(task, np.random.default_rng(2))
+    second.take_over(first.packed())
+    count = int(first.state.whole[COLUMNS])
+    second.run_to(0)
+    np.testing.assert_array_equal(second.state.Z[:count], first.state.Z[:count])
+    second.run_to(1)
+    assert second.sweeps == 1 and second._begins is None

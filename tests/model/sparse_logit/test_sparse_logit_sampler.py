@@ -87,7 +87,7 @@ def test_joint_distribution(method, learned, wide, rounds):
     for t in range(rounds):
         scores = chain.state.linear + rng.gumbel(size=(3, n))
         problem.codes[:] = scores.argmax(axis=0)
-        run(rng, problem, chain.state, *record, 0, 1, 0, 10**9)
+        run(rng, problem, chain.state, chain.motion, *record, 0, 1, 0, 10**9)
         coefs[t], etas[t], variances[t] = chain.state.coef, chain.state.real[ETA], chain.state.variance[0, 0]
     beta, intercept = coefs[:, [0, 2], :2], coefs[:, [0, 2], 2]
     size = np.abs(beta[:, 0, 0])
@@ -156,7 +156,7 @@ def test_joint_distribution_of_the_horseshoe(wide, rounds):
     draws = np.empty((rounds, 4))
     for t in range(rounds):
         problem.codes[:] = (chain.state.linear + rng.gumbel(size=(3, n))).argmax(axis=0)
-        run(rng, problem, chain.state, *chain.record, 0, 1, 0, 10**9)
+        run(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 10**9)
         tau, slab = chain.state.real[TAU_SQUARE], chain.state.real[SLAB_SQUARE]
         draws[t] = tau, slab, chain.state.spread[0, 0], abs(chain.state.coef[2, 1])
     tau, slab, spread, size = draws.T

@@ -119,7 +119,8 @@ async function send(form) {
     if (field.type === "file" || field.closest("[hidden]")) continue;
     if (field.type === "radio" && !field.checked) continue;
     if (field.type === "checkbox") {
-      if (field.checked) values[field.name] = (values[field.name] ? values[field.name] + "," : "") + field.value;
+      const between = field.dataset.line === undefined ? "," : "\n";
+      if (field.checked) values[field.name] = (values[field.name] ? values[field.name] + between : "") + field.value;
     } else if (field.dataset.of !== undefined) {
       if (field.value) values[field.name] = (values[field.name] || "") + `${field.dataset.of}=${field.value}\n`;
     } else if (field.dataset.more !== undefined && field.value === "=other") {

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from thali._arguments import one_of
-from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import (
+    CHOICE_GROUPS,
+    CHOICES,
+    CLASSES,
+    EXPERIMENTS,
+    OF_GROUPS,
+    PAIR_GROUPS,
+    PAIRS,
+    SIMILARITIES,
+    TRIPLETS,
+)
 from thali.errors import Argument, ArgumentError
 from thali.inference.jobs import read_index
 from thali.model.spec import DATA, ModelSpec, Option
@@ -31,6 +41,8 @@ if TYPE_CHECKING:
 DEFAULTS = {
     PAIRS: "unique,ibp",
     CHOICES: "unique,ibp",
+    PAIR_GROUPS: "common,free,similar",
+    CHOICE_GROUPS: "common,free,similar",
     SIMILARITIES: "ibp",
     TRIPLETS: "ibp",
     CLASSES: "plackett-luce,sparse-logit",
@@ -38,8 +50,9 @@ DEFAULTS = {
 }
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
+UNSAID = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))  # how models are compared, by default
 _OWN = (
-    *(Option(name, "") for name in ("models", "folds", "leave_out", "shard", "by", "sensitivity")),
+    *(Option(name, "") for name in ("models", *UNSAID)),
     Option("job", "", typed="out"),
 )
 
@@ -106,7 +119,7 @@ def run_compare(
     notify(f"{data_name}: {recognised}")
     _refuse_others(kind, data_name, typed, own)
     if leave_out not in (None, *WAYS[kind][0]):
-        wanted = " or ".join([*WAYS[kind][0], *[SUBJECT] * (kind == PAIRS)])
+        wanted = " or ".join([*WAYS[kind][0], *[SUBJECT] * (kind in (PAIRS, PAIR_GROUPS))])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
     if by_evidence:
@@ -116,7 +129,10 @@ def run_compare(
         return
     if kind == PAIRS:
         notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
-    latent = kind in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
+    if kind == PAIR_GROUPS:
+        pairs = sum(each.n_pairs for each in data.data)
+        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
+    latent = OF_GROUPS.get(kind, kind) in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
     run: dict[str, Any] = (_BUDGET if latent else {}) | {
         name: values[name] for name in (*_RUN, "cores") if name in values
     }
@@ -215,13 +231,13 @@ def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[s
     """Refuse options that models of such data have not."""
     owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
     for word, of_models in owners.items():
-        if not any(kind in spec.data for spec in of_models):
+        if not any(OF_GROUPS.get(kind, kind) in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
             raise ArgumentError(f"--{word} is for {named}, but {data_name} holds {kind}; leave it out.")
     if "method" in typed and kind != PAIRS:
         raise ArgumentError(f"--method is for {PAIRS} here, but {data_name} holds {kind}; leave it out.")
-    if kind == PAIRS and own["folds"] is not None:
-        raise ArgumentError(f"--folds is not for {PAIRS}, of which {data_name} holds some; leave it out.")
+    if kind in (PAIRS, PAIR_GROUPS) and own["folds"] is not None:
+        raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")
 
 
 class _Text(NamedTuple):
@@ -311,6 +327,8 @@ _TEXTS = {
         " standard errors are over sets.\nBASE: guessing.",
     ),
 }
+
+_TEXTS |= {"GroupChoiceScorer": _TEXTS["ChoiceScorer"], "GroupGaussianScorer": _TEXTS["GaussianScorer"]}
 
 
 def report(table: "pandas.DataFrame") -> str:

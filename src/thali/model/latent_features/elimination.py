@@ -16,6 +16,7 @@ from .feature_argument import names_of, prior_of
 from .for_groups import ForGroups
 from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
+from .likelihoods.elimination_of_groups import for_groups
 from .priors.given import Given
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         biases their number downwards.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
-        stay in one family of aspects. None, "auto": 8 to start with if unique=False and aspects are learned, because
-        chains get stuck there; one otherwise.
+        stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
+        are two to ten groups of people, because chains get stuck there; one otherwise.
         False, "off": one temperature. A number: so many temperatures up to 10 to start with; more are added while
         tuning, until neighbours trade often enough. A sequence, rising from 1: these temperatures.
     ties : {None, "davidson", "half", "drop"}
@@ -87,11 +88,11 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
         times their own, are for ``aspects="unique"``.
     weights : {"free", "similar", "common"}, optional
-        Of several groups of people who compared the same options (`fit` takes a mapping from each to its
-        `PairedComparisons`), who own the same aspects. "free" (None): each group has weights of its own, which say
-        nothing of those of another. "similar": the weights w of the groups vary about a common one, w ~ Gamma(kappa,
-        kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many people with few
-        choices each. "common": one weight for all, as if nobody were told apart.
+        Of several groups of people who judged the same options (`fit` takes a mapping from each to its
+        `PairedComparisons` or `Choices`), who own the same aspects. "free" (None): each group has weights of its own,
+        which say nothing of those of another. "similar": the weights w of the groups vary about a common one,
+        w ~ Gamma(kappa, kappa / v), v ~ Gamma(1, 1), and how little, kappa ~ Gamma(2, .1), is learned; also for many
+        people with few choices each. "common": one weight for all, as if nobody were told apart.
 
     Attributes
     ----------
@@ -231,6 +232,8 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
         names = covariate_names(data)
         likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
+        if isinstance(data, Groups):
+            likelihood = for_groups(likelihood, data.data)
         return {
             "prior": prior,
             "likelihood": likelihood,

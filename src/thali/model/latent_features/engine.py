@@ -17,6 +17,7 @@ from .likelihoods.parameters import Gamma, Normal
 from .operations import draw_weights, sees_full, sees_single
 from .priors.given import Given
 from .samplers.chains import Chain, Task, run_chains
+from .samplers.near_start import MOST, NearStart
 from .samplers.tempering import MAX_TEMPERATURES, geometric
 from .state import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
 from .weight_priors import GammaWeights, are_exponential
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 MAX_EXPECTED = 10_000  # features that the prior may expect: more fill the memory
 LEVELS, T_MAX = 8, 10.0  # of the ladder that tempering starts with
 # Objects of similarities from which on tempered chains are annealed, their temperatures placed by measured swaps, and
-# the memberships of an object in overlapping columns drawn together.
+# the memberships of an object in overlapping columns drawn together; of triplets from which on chains begin where an
+# approximate likelihood has led.
 MANY = 40
 THIN, THIN_TEMPERED = 25, 50  # sweeps a kept draw, unless the user says otherwise: a sweep costs microseconds
 
@@ -99,6 +101,8 @@ def build_task(
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
     many = n >= MANY and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
     kernel = _kernel(sampler, prior, model, many)
+    approximate = getattr(likelihood, "approximate", None)
+    near = approximate is not None and prior.learns_alpha and MANY <= n <= MOST
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
     thin = whole("thin", thin, 1)
@@ -118,6 +122,7 @@ def build_task(
         many and lengthens,
         tuple(likelihood.parameters),
         may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
+        begins=NearStart(approximate) if near else None,
     )
 
 

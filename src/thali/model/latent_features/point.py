@@ -21,6 +21,7 @@ from .answers.stored_layout import POINT, REACHED, RESTARTS, STARTED_ANEW
 from .likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from .operations import is_exchangeable, keeps_empty
 from .samplers.annealed import AnnealedChain
+from .samplers.chains import Chain
 from .samplers.draws import ChainDraws
 from .samplers.recommended import conjugate_together
 from .state import ALPHA, COLUMNS
@@ -35,17 +36,16 @@ SWEEPS = 2000  # of each
 NEAR = 1.0  # nats below the best answer: a run that ends there has reached it
 
 
-def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task") -> Sampling[AnnealedChain]:
+def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task") -> Sampling[Chain]:
     """The annealed runs for these data, and their best end as a posterior of a single draw."""
     for name in ("sampler", "tempering"):
         if parts[name] is not None:
             raise ArgumentError(Argument(name), " belongs to ", Setting("method", "mcmc"), "; leave it out.")
     of_triplets = isinstance(source, Triplets)
-    task = point_of_triplets.annealing(task) if of_triplets else _annealing(task)
+    task, kind, runs = (point_of_triplets.runs_of if of_triplets else _runs_of)(task, run.chains)
     best = point_of_triplets.best_state if of_triplets else best_end
-    runs = run.chains * (point_of_triplets.FOR_EACH_CHAIN if of_triplets else FOR_EACH_CHAIN)
 
-    def tree(chains: Sequence[AnnealedChain]) -> "xarray.DataTree":
+    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
         from .answers.tree import to_datatree
 
         draw, reached = best(chains, source, parts, task)
@@ -57,7 +57,7 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     return Sampling(
         source=source,
         run=run,
-        chains=lambda draws, seed: [AnnealedChain(task, rng) for rng in streams(seed, runs)],
+        chains=lambda draws, seed: [kind(task, rng) for rng in streams(seed, runs)],
         tree=tree,
         found=lambda tree, chains, seed: {},
         is_compiled=task.kernel.is_compiled(task.model),
@@ -66,13 +66,14 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     )
 
 
-def _annealing(task: "Task") -> "Task":
-    """What an annealed run of similarities carries out."""
+def _runs_of(task: "Task", chains: int) -> tuple["Task", type[Chain], int]:
+    """What an annealed run of similarities carries out, its kind, and how many there are."""
     task = replace(task, kernel=conjugate_together, draws=1, tune=SWEEPS, thin=1, pilot=0)
-    return replace(task, temperatures=(1.0,), lengthens=False, evens=False)
+    task = replace(task, temperatures=(1.0,), lengthens=False, evens=False)
+    return task, AnnealedChain, FOR_EACH_CHAIN * chains
 
 
-def best_end(chains: Sequence[AnnealedChain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:
+def best_end(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:
     """The most probable set of features in which one of the chains ended, and how many chains reached as probable ones.
 
     Each end is first improved by a climb, if the prior is one for which a climb is quick.
@@ -113,7 +114,7 @@ def best_end(chains: Sequence[AnnealedChain], data: Any, parts: dict[str, Any], 
     return _draw(best, sets.patterns, data, alpha, sigma2, likelihood.first_variance(data)), reached
 
 
-def _end(chain: AnnealedChain) -> tuple[np.ndarray, np.ndarray]:
+def _end(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
     """Owners and weights of the features that two objects or more own."""
     b = chain.state
     count = int(b.whole[COLUMNS])

@@ -1,4 +1,4 @@
-"""The most probable features of triplets that several annealed runs passed through."""
+"""The most probable features of triplets that several runs passed through."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +9,7 @@ import numpy as np
 from .answers.columns import Columns, columns_of_chains
 from .answers.log_prior import log_prior_of
 from .samplers.annealed import AnnealedChain
+from .samplers.chains import Chain
 from .samplers.draws import ChainDraws
 
 if TYPE_CHECKING:
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
 
 FOR_EACH_CHAIN = 2  # annealed runs for each chain that `fit` would run
 SWEEPS, LOOKED_AT = 500, 50  # of each run; of these the last ones, among which the best is taken
+SWEEPS_NEAR, LOOKED_AT_NEAR = 40, 20  # of a run that begins near features of many objects: one for each chain
 
 
-def annealing(task: "Task") -> "Task":
-    """What such a run carries out."""
-    return replace(
-        task, draws=LOOKED_AT, tune=SWEEPS - LOOKED_AT, thin=1, temperatures=(1.0,), lengthens=False, pilot=0
-    )
+def runs_of(task: "Task", chains: int) -> tuple["Task", type[Chain], int]:
+    """What a run carries out, its kind, and how many there are where `fit` would run that many chains."""
+    near = task.begins is not None
+    sweeps, draws = (SWEEPS_NEAR, LOOKED_AT_NEAR) if near else (SWEEPS, LOOKED_AT)
+    task = replace(task, draws=draws, tune=sweeps - draws, thin=1, temperatures=(1.0,), lengthens=False, pilot=0)
+    return (task, Chain, chains) if near else (task, AnnealedChain, FOR_EACH_CHAIN * chains)
 
 
-def best_state(
-    chains: Sequence[AnnealedChain], data: Any, parts: dict[str, Any], task: "Task"
-) -> tuple[ChainDraws, int]:
+def best_state(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:
     """The state of the largest joint density, and how many runs have the same features in their own best state."""
     found = [_best(chain.draws, data, parts["likelihood"], task) for chain in chains if chain.recorded]
     best = max(found, key=lambda each: each[0])[1]

@@ -21,9 +21,12 @@ from .sweep import (
     State,
     run,
 )
+from .trajectory import Motion, motion_of
 
 KINDS = {"polya-gamma": POLYA_GAMMA, "holmes-held": HOLMES_HELD}
 PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
+TRAJECTORIES = 2  # in a sweep
+MOST_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
 SLAB_DF, SLAB_SCALE = 4.0, 2.5  # of the horseshoe: Student's t that the largest coefficients come from
 
 
@@ -55,6 +58,7 @@ def problem_of(
     method: str,
     wide: Any = None,
     counts: Any = None,
+    trajectories: int = 0,
 ) -> Problem:
     """Data and prior in the form that the sweeps read."""
     full = np.column_stack([matrix, np.ones(len(matrix))]) if prior.intercept else matrix
@@ -75,7 +79,14 @@ def problem_of(
         float(prior.global_scale),
         SLAB_DF,
         SLAB_SCALE,
+        int(trajectories),
     )
+
+
+def trajectories_of(rows: int, columns: int, classes: int, method: str) -> int:
+    """How many trajectories a sweep has: none where they cannot move all coefficients or are slower than sweeps."""
+    is_small = columns <= rows and columns * (classes - 1) <= MOST_MOVED
+    return TRAJECTORIES if is_small and method == "polya-gamma" else 0
 
 
 def start_of(problem: Problem, eta: float | None, rng: np.random.Generator) -> State:
@@ -109,8 +120,11 @@ class Draws(NamedTuple):
 class Chain(FixedChain):
     """One chain: its state, its record, and how far it is."""
 
+    _PARTS = ("state", "motion", "sweeps")
+
     problem: "Problem"
     state: "State"
+    motion: Motion
     record: Draws
 
     def __init__(
@@ -118,6 +132,8 @@ class Chain(FixedChain):
     ) -> None:
         self.problem, self.rng = problem, rng
         self.state = start_of(problem, eta, rng)
+        moved = problem.covariates.shape if problem.trajectories else (0, 0)
+        self.motion = motion_of(problem.classes, *moved)
         super().__init__(draws, tune, thin)
         self.record = Draws(np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2)))
 
@@ -129,5 +145,5 @@ class Chain(FixedChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps are done and recorded."""
-        run(self.rng, self.problem, self.state, *self.record, self.sweeps, until, self.tune, self.thin)
+        run(self.rng, self.problem, self.state, self.motion, *self.record, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until

@@ -41,13 +41,13 @@ def draw_tall(
     _weighted_gram(A, weights, scaled, G)
     for j in range(m):
         right[j] = math.sqrt(variances[j])
-    _factor(G, right)
+    factor(G, right)
     for j in range(m):
         out[j] = right[j] * applied(A, j, pull, n)
-    _forward(G, out)
+    forward(G, out)
     for j in range(m):
         out[j] += rng.standard_normal()
-    _backward(G, out)
+    backward(G, out)
     for j in range(m):
         out[j] *= right[j]
 
@@ -67,14 +67,14 @@ def draw_wide(
     _weighted_gram(A, variances, scaled, G)
     for i in range(n):
         right[i] = math.sqrt(weights[i])
-    _factor(G, right)
+    factor(G, right)
     for j in range(m):
         out[j] = math.sqrt(variances[j]) * rng.standard_normal()
     for i in range(n):
         root = math.sqrt(weights[i])
         right[i] = pull[i] / root - root * applied(A, i, out, m) - rng.standard_normal()
-    _forward(G, right)
-    _backward(G, right)
+    forward(G, right)
+    backward(G, right)
     for i in range(n):
         step = math.sqrt(weights[i]) * right[i]
         for j in range(m):
@@ -93,7 +93,7 @@ def _weighted_gram(A: Any, diagonal: Any, scaled: Any, G: Any) -> None:
 
 
 @scalar
-def _factor(G: Any, scale: Any) -> None:
+def factor(G: Any, scale: Any) -> None:
     """The Cholesky factor of I + S G S in place of the lower triangle of G, S the diagonal matrix of `scale`."""
     for i in range(G.shape[0]):
         for j in range(i):
@@ -102,14 +102,14 @@ def _factor(G: Any, scale: Any) -> None:
 
 
 @scalar
-def _forward(L: Any, b: Any) -> None:
+def forward(L: Any, b: Any) -> None:
     """Solve L x = b in place."""
     for i in range(b.size):
         b[i] = (b[i] - applied(L, i, b, i)) / L[i, i]
 
 
 @scalar
-def _backward(L: Any, b: Any) -> None:
+def backward(L: Any, b: Any) -> None:
     """Solve L^T x = b in place."""
     for i in range(b.size - 1, -1, -1):
         b[i] /= L[i, i]

@@ -5,6 +5,7 @@ The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference cl
 b ~ Normal(0, 100). Or the betas have the prior of `horseshoe`.
 
 A class given the others is a logistic regression with an offset, the logarithm of the sum of the others' exponentials.
+Trajectories of all classes at once follow, where there are few enough coefficients.
 """
 
 import math
@@ -18,6 +19,7 @@ from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_ga
 from .gaussian import applied, draw_tall, draw_wide
 from .holmes_held import mixing_variance, positive_logistic
 from .horseshoe import SLAB_SQUARE, TAU_SQUARE, draw_spreads, log_prior_of_slab, log_prior_of_tau
+from .trajectory import ALONE, adapt_motion, adapt_step, draw_along_trajectory
 
 POLYA_GAMMA, HOLMES_HELD = 0, 1  # kinds of auxiliary variables
 INTERCEPT_VARIANCE = 100.0
@@ -47,6 +49,7 @@ class Problem(NamedTuple):
     global_scale: float  # of the half-Cauchy prior of tau
     slab_df: float
     slab_scale: float
+    trajectories: int  # in a sweep
 
 
 class State(NamedTuple):
@@ -69,6 +72,7 @@ def run(
     rng: np.random.Generator,
     problem: Any,
     state: Any,
+    motion: Any,
     coefs: Any,
     likelihoods: Any,
     scales: Any,
@@ -81,8 +85,13 @@ def run(
     while sweep < until:
         sweep += 1
         one_sweep(rng, problem, state)
+        if sweep > tune or sweep > ALONE:
+            for _ in range(problem.trajectories):
+                one_trajectory(rng, problem, state, motion, sweep <= tune)
         if sweep <= tune:
             _adapt(state.real, sweep)
+            if problem.trajectories > 0:
+                adapt_motion(problem, state, motion, sweep, tune)
         elif (sweep - tune) % thin == 0:
             row = (sweep - tune) // thin - 1
             for k in range(problem.classes):
@@ -99,10 +108,7 @@ def run(
 @scalar
 def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Draw the scales given the coefficients, then the coefficients class by class, then move all by a common scale."""
-    if problem.prior == HORSESHOE:
-        draw_spreads(rng, problem, state)
-    else:
-        draw_scales(rng, problem, state)
+    draw_prior(rng, problem, state)
     for k in range(problem.classes):
         if k != problem.reference:
             draw_auxiliary(rng, problem, state, k)
@@ -110,6 +116,25 @@ def one_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
     if problem.classes > 2:
         draw_reference(rng, problem, state)
     move_scale(rng, problem, state)
+
+
+@scalar
+def one_trajectory(rng: np.random.Generator, problem: Any, state: Any, motion: Any, tunes: Any) -> None:
+    """Draw the scales given the coefficients, then move all coefficients along a trajectory and by a common scale."""
+    draw_prior(rng, problem, state)
+    probability = draw_along_trajectory(rng, problem, state, motion)
+    if tunes:
+        adapt_step(motion, probability)
+    move_scale(rng, problem, state)
+
+
+@scalar
+def draw_prior(rng: np.random.Generator, problem: Any, state: Any) -> None:
+    """Draw the scales given the coefficients."""
+    if problem.prior == HORSESHOE:
+        draw_spreads(rng, problem, state)
+    else:
+        draw_scales(rng, problem, state)
 
 
 @scalar

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import GROUPED, OF_GROUPS, PAIRS
+from thali.data.kinds import GROUPED, OF_GROUPS, SIMILARITIES
 from thali.errors import DataError
 from thali.inference.threads import rectangle
 from thali.posterior.store import origin, tree_of
@@ -65,7 +65,7 @@ def group_tree(
         for name, values in own.items():
             extra[name].append(values)
         parts.append(likelihood.posterior_part(by_group[g], {n: v.ravel() for n, v in own.items()}, data, shape, dense))
-    if parts[0].kind == PAIRS:
+    if parts[0].kind != SIMILARITIES:
         by_group = [_as_shares(columns) for columns in by_group]
     middle = Columns(
         by_group[0].n_features,
@@ -84,17 +84,22 @@ def group_tree(
         **(_dense_features(middle, shape) if dense else _listed_features(middle, shape)),
         "group_weights": (("chain", "draw", "group", "feature"), _padded_weights(by_group, shape)),
     }
+    rows = _dims_of_rows(parts[0])
     for name, (dims, values) in parts[0].variables.items():
+        each = [part.variables[name][1] for part in parts if name in part.variables]
         if len(dims) == 2:  # of the owners, which all groups share
             variables[name] = dims, values
-        elif name != "unique_weights":
-            stacked = np.stack([part.variables[name][1] for part in parts], axis=2)
-            variables[name] = ((*dims[:2], "group", *dims[2:]), stacked)
+        elif rows & set(dims) and len(each) == len(parts):
+            variables[name] = dims, np.concatenate(each, axis=2)
+        elif not rows & set(dims) and name != "unique_weights":
+            variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
+    stored = {dim for dims, _ in variables.values() for dim in dims}
+    coordinates = _coordinates(parts, stored)
     if likelihood.unique:
         variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_group], axis=2)
         variables["group_unique_weights"] = (("chain", "draw", "group", "option"), unique)
-    posterior = xr.Dataset(variables, {**sampled, "option": labels, **parts[0].coordinates})
+    posterior = xr.Dataset(variables, {**sampled, "option": labels, **coordinates})
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = (_DESCRIPTIONS | parts[0].descriptions | _OF_GROUPS)[str(name)]
     found = {"posterior": posterior}
@@ -139,12 +144,36 @@ def _padded_weights(by_group: list[Columns], shape: tuple[int, int]) -> np.ndarr
     return padded.reshape(*shape, *padded.shape[1:])
 
 
+def _dims_of_rows(part: Any) -> set[str]:
+    """The dimensions along which the data of a part stand, of which each group has its own."""
+    return {_placed(name, value)[0] for name, value in part.observed_coordinates.items()}
+
+
+def _placed(name: str, coordinate: Any) -> tuple[str, Any]:
+    """The dimension and the values of a coordinate."""
+    return coordinate[:2] if isinstance(coordinate, tuple) else (name, coordinate)
+
+
+def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
+    """The coordinates of the variables of all groups; along data one group after the other, with its number."""
+    rows, found = _dims_of_rows(parts[0]), {}
+    for name, value in parts[0].coordinates.items():
+        dim, _ = _placed(name, value)
+        of_rows = dim.removesuffix("_number")
+        if of_rows not in rows:
+            found[name] = value
+        elif of_rows in stored:
+            each = [_placed(name, part.coordinates[name])[1] for part in parts]
+            found[name] = dim, np.concatenate(each)
+            found[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), [len(values) for values in each])
+    return found
+
+
 def _joined(parts: Sequence[Any], what: str, groups: "Groups", axis: int, coordinates: Any) -> "xarray.Dataset":
     """What the groups' parts hold of their rows, one group after the other; what is not of rows, of the first."""
     import xarray as xr
 
-    each = [getattr(part, what) for part in parts]
-    of_rows = {dims[0] for dims, _ in (_pair(value) for value in parts[0].observed_coordinates.values())}
+    each, of_rows = [getattr(part, what) for part in parts], _dims_of_rows(parts[0])
     variables = {}
     for name, value in each[0].items():
         dims, values = _pair(value)
@@ -155,11 +184,10 @@ def _joined(parts: Sequence[Any], what: str, groups: "Groups", axis: int, coordi
         variables[name] = dims, values
     rows = {}
     for name, value in parts[0].observed_coordinates.items():
-        dims, _ = _pair(value)
-        rows[name] = dims, np.concatenate([_pair(part.observed_coordinates[name])[1] for part in parts])
-    for dim in of_rows:
-        sizes = [len(_pair(next(iter(part.observed_coordinates.values())))[1]) for part in parts]
-        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), sizes)
+        dim, _ = _placed(name, value)
+        values = [_placed(name, part.observed_coordinates[name])[1] for part in parts]
+        rows[name] = dim, np.concatenate(values)
+        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), [len(each) for each in values])
     return xr.Dataset(variables, {**rows, **coordinates})
 
 
@@ -188,12 +216,8 @@ def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
     g = group_names(tree).index(name)
     posterior = tree["posterior"].to_dataset()
     averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
-    posterior = (
-        posterior.drop_vars(averaged)
-        .isel(group=g)
-        .drop_vars("group")
-        .rename({outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior})
-    )
+    names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}
+    posterior = _rows_of(posterior.drop_vars(averaged), g).rename(names)
     found = {"posterior": posterior}
     for part in ("log_likelihood", "observed_data", "constant_data"):
         if part in tree.children:

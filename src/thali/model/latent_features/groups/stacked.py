@@ -1,6 +1,7 @@
 """The likelihoods of several groups as one, of the same class, whose arrays have a group along their first axis."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,7 @@ from thali._jit import generic
 
 from ..likelihoods.pair_blocks import WIDTH, Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 from ..likelihoods.residuals import Judgements
-
-_OF_PAIRS = (Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique)
+from ..likelihoods.sets import Sets, empty_cache
 
 
 @generic
@@ -66,16 +66,39 @@ def _judgements(judgements: Any, g: Any) -> Any:
     )
 
 
+@group_at.register(Sets)
+def _sets(sets: Any, g: Any) -> Any:
+    return Sets(sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse)
+
+
 _BY_GROUP = ("value", "measured", "share", "pairs", "total", "single", "complete", "variance", "prior_scale")
+_OF_SETS = ("member", "count", "first", "within")
 
 
 def stacked(parts: Sequence[Any]) -> Any:
     """The stacked likelihood of these, which are of one class."""
     if isinstance(parts[0], Judgements):
         return parts[0]._replace(**{name: np.array([getattr(each, name) for each in parts]) for name in _BY_GROUP})
+    if isinstance(parts[0], Sets):
+        arrays = {name: _stacked([getattr(each, name) for each in parts]) for name in _OF_SETS}
+        return parts[0]._replace(**arrays, start=_stacked([each.start for each in parts], ending="edge"))
     padded = padded_pairs(parts)
     names = ("start", "neighbour", "transposed", "wins", "losses")
     return padded[0]._replace(**{name: np.stack([getattr(each, name) for each in padded]) for name in names})
+
+
+def make_caches(compiled: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]:
+    """A function for each group that makes its cache, of the same shapes in all, from likelihoods with their own."""
+    if not isinstance(compiled[0][0], Sets):
+        return [make for _, make in compiled]
+    largest = max(int(np.diff(sets.start).max()) for sets, _ in compiled)
+    return [partial(empty_cache, largest=largest) for _ in compiled]
+
+
+def _stacked(arrays: Sequence[np.ndarray], ending: Any = "constant") -> np.ndarray:
+    """Arrays of different lengths, the shorter ones filled up with 0, or with their last element: sets of no option."""
+    most = max(each.size for each in arrays)
+    return np.stack([np.pad(each, (0, most - each.size), mode=ending) for each in arrays])
 
 
 def padded_pairs(parts: Sequence[Any]) -> list[Any]:

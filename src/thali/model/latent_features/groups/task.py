@@ -8,14 +8,15 @@ from thali.data.pairs import PairedComparisons
 from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, Setting, Value
 
-from ..engine import build_task
+from ..engine import LEVELS, build_task
 from ..state import FIXED_UNIQUE, NO_UNIQUE
 from .chain import GroupTask
-from .stacked import stacked
+from .stacked import make_caches, stacked
 from .state import GroupModel
 
 FREE, COMMON, SIMILAR = "free", "common", "similar"
 WEIGHTS = (FREE, COMMON, SIMILAR)
+MOST_TEMPERED = 10  # groups whose chains are tempered by default: of more, the time for it is better spent on draws
 
 
 def check_weights(weights: Any, is_grouped: bool) -> None:
@@ -34,8 +35,8 @@ def check_weights(weights: Any, is_grouped: bool) -> None:
 def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     """A mapping as `Groups`, or as pooled data where all groups have the same weights."""
     groups = data if isinstance(data, Groups) else Groups(data)
-    if weights == COMMON and not isinstance(groups.data[0], PairedComparisons):
-        one = Setting("weights", COMMON), " is for comparisons; of similarities fit the means of all groups"
+    if weights == COMMON and isinstance(groups.data[0], Similarities):
+        one = Setting("weights", COMMON), " is for choices; of similarities fit the means of all groups"
         raise ArgumentError(*one, " (Similarities.from_subjects).")
     return groups.pooled() if weights == COMMON else groups
 
@@ -58,6 +59,8 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
             parts["likelihood"].check(parts["prior"], data)
         except DataError as error:
             raise DataError(f"Group {name!r}: ", error) from None
+    if parts["tempering"] in (None, "auto") and parts["prior"].learns_alpha and 1 < len(groups) <= MOST_TEMPERED:
+        parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     prior: Any = task.model.weights
     shape, rate = prior.shape, prior.rate
@@ -83,7 +86,7 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
         samplers.infinite_of_groups if task.prior.is_infinite else samplers.fixed_of_groups,
         model,
         task.prior,
-        [make for _, make in each],
+        make_caches(each),
         task.n_options,
         task.alpha,
         task.draws,

@@ -131,10 +131,14 @@ class Elimination:
         impossible."""
         return not self.unique
 
+    def in_form(self, data: Any) -> Any:
+        """The data in the form in which their likelihood is computed fastest."""
+        return as_pairs(data, self.best_worst)
+
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for data of another kind or with ties that are not expected, and ArgumentError for aspects
         that leave nothing to learn, or make a choice impossible without lapses."""
-        data = as_pairs(data, self.best_worst)
+        data = self.in_form(data)
         if not isinstance(data, PairedComparisons | Choices):
             raise DataError(
                 f"Elimination by aspects needs PairedComparisons or Choices; got {type(data).__name__}."
@@ -230,7 +234,7 @@ class Elimination:
 
         `weights` is the Gamma prior of the weights.
         """
-        data = as_pairs(data, self.best_worst)
+        data = self.in_form(data)
         if weights.shape < SHAPE_OF_SUMS and isinstance(data, PairedComparisons):
             if self.ties or self.covariates:
                 what = "ties" if self.ties else "covariates"
@@ -266,7 +270,7 @@ class Elimination:
         """Choices of the same design, drawn at one draw's aspects."""
         from .new_data import new_answers, new_choices, new_pairs
 
-        data = as_pairs(data, self.best_worst)
+        data = self.in_form(data)
         if isinstance(data, Choices) and data.worst is not None:
             return new_answers(columns, data, self.lapse, self.best_worst, rng)
         if isinstance(data, Choices):
@@ -278,7 +282,7 @@ class Elimination:
         """What draws say about the data, for the posterior tree."""
         from ..answers.choices import choices_part
 
-        data = as_pairs(data, self.best_worst)
+        data = self.in_form(data)
         if isinstance(data, Choices) and data.worst is not None:
             from ..answers.best_worst import answers_part
 
@@ -294,8 +298,11 @@ class Elimination:
 def as_pairs(data: Any, best_worst: str = RANKING) -> Any:
     """Choices out of pairs only become paired comparisons, and best and worst of three at most rankings, if that is the
     rule: the same likelihood, much faster."""
-    if isinstance(data, Choices) and data.worst is not None:
-        if best_worst != RANKING or data.sizes.max() > 3:
-            return data
-        data = data.as_rankings()
-    return data.to_comparisons() if isinstance(data, Choices) and data.is_paired else data
+    data = as_choices(data, best_worst)
+    return data.to_comparisons() if isinstance(data, Choices) and data.worst is None and data.is_paired else data
+
+
+def as_choices(data: Any, best_worst: str) -> Any:
+    """Best and worst of three at most become rankings, if that is the rule."""
+    ranked = isinstance(data, Choices) and data.worst is not None and best_worst == RANKING and data.sizes.max() <= 3
+    return data.as_rankings() if ranked else data

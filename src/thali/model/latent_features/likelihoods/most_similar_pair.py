@@ -11,6 +11,7 @@ from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
 from .pair_set_operations import compiled_answers
+from .second_order import second_order
 
 EXP, RATIO = "exp", "ratio"
 LINKS = (EXP, RATIO)
@@ -59,6 +60,7 @@ class MostSimilarPair:
     least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
     tempers = False
     has_published_sampler = False
+    approximate = staticmethod(second_order)  # the likelihood with which chains of many objects find their start
 
     def __post_init__(self) -> None:
         one_of("link", self.link, LINKS)

@@ -69,9 +69,9 @@ def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Sets
     )
 
 
-def empty_cache(sets: Sets) -> SetCache:
-    """Scratch space for the largest set."""
-    return cache_for(sets.start.size - 1, int(np.diff(sets.start).max()), sets.first.size - 1)
+def empty_cache(sets: Sets, largest: int = 0) -> SetCache:
+    """Scratch space for the largest set, and at least for one of `largest` members."""
+    return cache_for(sets.start.size - 1, max(largest, int(np.diff(sets.start).max())), sets.first.size - 1)
 
 
 def cache_for(count: int, largest: int, n: int = 0) -> SetCache:

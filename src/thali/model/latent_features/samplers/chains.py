@@ -41,6 +41,7 @@ class Task:
     parameters: tuple[str, ...] = ()  # names of the likelihood's own
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
     may_temper: bool = False  # whether a run that gets stuck at its one temperature may start anew with more
+    begins: Callable[..., Any] | None = None  # stream, task -> the state in which a chain begins; None: a prior draw
 
 
 class Chain(AnyChain):
@@ -51,6 +52,7 @@ class Chain(AnyChain):
     task: "Task"
     caches: Any
     tunings: Any
+    _begins: Callable[..., Any] | None = None  # as that of the task, until the first sweep
 
     def __init__(self, task: Task, rng: np.random.Generator) -> None:
         self.task, self.rng = task, rng
@@ -69,6 +71,7 @@ class Chain(AnyChain):
         self.seen = np.zeros((task.pilot, 2 + self.pairs.shape[1]))  # in the pilot, a row a sweep
         self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
         self._counted = 0  # how much of the schedule is done
+        self._begins = task.begins
 
     @property
     def state(self) -> Any:
@@ -116,7 +119,7 @@ class Chain(AnyChain):
             vars(self)[name] = filled(vars(self)[name], arrays, name)
         self.states.whole[:, SWEEPS] = 0  # then caches are filled from the state before the first sweep
         self.caches = stack([self.task.make_cache(self.task.model.likelihood) for _ in self.ladder.beta])
-        self.seen, self._counted = self.seen[:0], max(0, len(self._schedule) - 1)
+        self.seen, self._counted, self._begins = self.seen[:0], max(0, len(self._schedule) - 1), None
 
     @property
     def draws(self) -> ChainDraws:
@@ -132,6 +135,9 @@ class Chain(AnyChain):
 
     def run_to(self, until: int) -> None:
         """Run until this many sweeps of every replica are done and recorded."""
+        if self._begins is not None and until > self.sweeps == 0:
+            begun = self._begins(self.rng, self.task)
+            self.states, self._begins = stack([begun for _ in self.ladder.beta]), None
         if self.task.evens:
             self._anneal(until)
         while self._counted < len(self._schedule) and self._schedule[self._counted][0] <= until:

@@ -1,0 +1,140 @@
+"""The choices of some of the people, and choices of several groups of people together."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from thali.errors import DataError
+
+from .choice_rows import ChoiceRows
+from .choice_sets import counted_answers
+from .people import people_by
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ChoiceGroups(ChoiceRows):
+    """What `Choices` make of themselves by who chose."""
+
+    labels: tuple[str, ...]
+    respondents: tuple[str, ...]
+    start: np.ndarray
+    members: np.ndarray
+    respondent: np.ndarray
+    choice: np.ndarray
+    times: np.ndarray
+    worst: np.ndarray | None
+    people: "pd.DataFrame | None"
+    sizes: np.ndarray
+    set_of: np.ndarray
+
+    def by_subject(self) -> dict[str, Self]:
+        """The choices of each person, with all options.
+
+        Returns
+        -------
+        dict
+            From the name of each respondent who chose to their `Choices`.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who chose.
+        """
+        self._refuse_unknown()
+        return {self.respondents[k]: self._of_rows(self.respondent == k) for k in self._who_chose()}
+
+    def by_group(self, column: str) -> dict[str, Self]:
+        """The choices of each group of people, with all options.
+
+        Parameters
+        ----------
+        column : str
+            A column of `people`; those for whom it is empty are in no group.
+
+        Returns
+        -------
+        dict
+            From the name of each group to its `Choices`.
+
+        Raises
+        ------
+        DataError
+            If the data do not say who chose, or nothing of that name is known of them.
+
+        Examples
+        --------
+        >>> import pandas as pd, thali as th
+        >>> rows = {"task": [1, 1, 1, 2, 2], "item": ["tea", "milk", "beer", "tea", "milk"], "chosen": [1, 0, 0, 0, 1]}
+        >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
+        >>> th.Choices(frame).by_group("sex")["f"]
+        Choices(3 options, 1 set of 3, 1 choice, 1 respondent)
+        """
+        self._refuse_unknown()
+        chose = self._who_chose()
+        found = {group: np.intersect1d(members, chose) for group, members in people_by(self.people, column).items()}
+        return {
+            group: self._of_rows(np.isin(self.respondent, members), members)
+            for group, members in found.items()
+            if len(members)
+        }
+
+    def _refuse_unknown(self) -> None:
+        if not self.respondents:
+            raise DataError("These choices do not say who made them; read them with their column of respondents.")
+
+    def _who_chose(self) -> np.ndarray:
+        return np.unique(self.respondent[self.respondent >= 0])
+
+    def _of_rows(self, kept: np.ndarray, people: np.ndarray | None = None) -> Self:
+        """Some of the choices, with all options, and the sets out of which they were made; of these people, or of
+        nobody in particular."""
+        sets, which = np.unique(self.set_of[self.choice[kept]], return_inverse=True)
+        start = np.concatenate([[0], np.cumsum(self.sizes[sets])])
+        members = np.concatenate([self.members[self.start[v] : self.start[v + 1]] for v in sets])
+        shift = start[which] - self.start[sets][which]
+        worst = None if self.worst is None else self.worst[kept] + shift
+        who, names, known = np.full(len(which), -1), (), None
+        if people is not None:
+            who, names = np.searchsorted(people, self.respondent[kept]), tuple(self.respondents[k] for k in people)
+            known = None if self.people is None else self.people.iloc[people]
+        rows = who, self.choice[kept] + shift, self.times[kept], worst
+        return self._made_of(self.labels, names, start, members, *rows, known)
+
+
+def over_labels(data: Any, labels: tuple[str, ...]) -> Any:
+    """The same choices with these options, all of their own among them; who made them is forgotten."""
+    return together([data], labels)
+
+
+def together(parts: Sequence[Any], labels: tuple[str, ...]) -> Any:
+    """All choices, of these options; who made them is forgotten.
+
+    Raises
+    ------
+    DataError
+        If in some the best and the worst were chosen, and in others one option.
+    """
+    if len({part.worst is None for part in parts}) > 1:
+        raise DataError("In some groups best and worst were chosen, and in others one option alone; fit them apart.")
+    place_of = {label: place for place, label in enumerate(labels)}
+    occasion, alternative, marked, times, number = [], [], [], [], 0
+    for part in parts:
+        place = np.array([place_of[label] for label in part.labels])
+        first, size = part.start[part.set_of[part.choice]], part.sizes[part.set_of[part.choice]]
+        offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        rows = np.repeat(first, size) + offset  # of every choice all members of its set
+        chosen = [part.choice, *([] if part.worst is None else [part.worst])]
+        occasion.append(number + np.repeat(np.arange(len(size)), size))
+        alternative.append(place[part.members[rows]])
+        marked.append([rows == np.repeat(each, size) for each in chosen])
+        times.append(part.times)
+        number += len(size)
+    occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
+    order = np.lexsort((alternative, occasion))
+    joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]
+    counts = np.concatenate(times)
+    found = counted_answers(occasion[order], alternative[order], joined, np.full(number, -1), counts)
+    return parts[0]._made_of(labels, (), *found, None)

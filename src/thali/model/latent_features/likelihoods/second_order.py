@@ -1,0 +1,56 @@
+r"""The log-likelihood of answers to second order where all pairs are equally similar, which is that of similarities.
+
+With the link "exp" the derivative by s_p of the log-probability of an answer out of a set of m pairs is 1{p is chosen} -
+1 / m there, and minus the expected second derivative is I = 1 / m (1 - 1 / m); what two pairs of a set have to do with
+each other is left out. Summed over the answers whose sets hold p, the log-likelihood is that of a similarity
+
+.. math:: y_p = \frac{\sum 1\{p\} - 1 / m}{\sum I} \sim \mathrm{Normal}(s_p + \mathrm{constant}, 1 / \textstyle\sum I)
+
+With the link "ratio" the same holds of s / c. A sweep takes as long as one of similarities, however many answers there
+are.
+"""
+
+import numpy as np
+
+from ..weight_priors import GammaWeights
+from .additive import VARIANCE_SHAPE
+from .pair_sets import PairSets
+from .residuals import Judgements
+
+SHIFT = 2.0  # added to every y, which then is 0 or more, as the constant is: sets have two pairs or more
+
+
+def second_order(sets: PairSets) -> tuple[Judgements, GammaWeights, float]:
+    """The answers as similarities, the prior of their weights, and the factor by which these become weights of answers.
+
+    The prior has the mean of that of the answers' weights, and a shape of 1 or more.
+    """
+    unit = sets.shape / sets.rate if sets.is_ratio else 1.0  # the prior mean of the constant, with which chains begin
+    shape = max(sets.shape, 1.0)
+    weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)
+    pairs, sizes = len(sets.lower), np.diff(sets.start)
+    chance = sets.times / sizes
+    scores = np.bincount(sets.pair[sets.start[:-1]], weights=sets.times, minlength=pairs)
+    scores -= np.bincount(sets.pair, weights=np.repeat(chance, sizes), minlength=pairs)
+    information = np.bincount(sets.pair, weights=np.repeat(chance * (1.0 - 1.0 / sizes), sizes), minlength=pairs)
+    n = len(sets.row_start) - 1
+    upper = np.zeros(pairs, np.int64)
+    np.maximum.at(upper, sets.pair_of, np.maximum(sets.other, np.repeat(np.arange(n), np.diff(sets.pair_start))))
+    squares = np.zeros((3, n, n))
+    for square, entries in zip(squares, (SHIFT + scores / information, information, 1.0 / information), strict=True):
+        square[sets.lower, upper] = square[upper, sets.lower] = entries
+    judgements = Judgements(
+        *squares,
+        pairs=float(pairs),
+        total=float(information.sum()),
+        single=False,
+        complete=False,
+        shape=weights.shape,
+        rate=weights.rate,
+        has_constant=True,
+        learns_variance=False,
+        variance=1.0,
+        prior_shape=VARIANCE_SHAPE,
+        prior_scale=1.0,
+    )
+    return judgements, weights, unit

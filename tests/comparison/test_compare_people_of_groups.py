@@ -1,0 +1,100 @@
+"""Models of groups of people compared by choices, people or similarities that are left out of their groups."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from problems import random_similarities
+from set_problems import random_choices
+
+import thali as th
+from thali.comparison.leave_group_choices import GroupChoices, GroupChoosers
+from thali.comparison.leave_group_similarities import GroupObjectPairs
+from thali.comparison.sentences import sentences
+from thali.errors import ArgumentError, DataError
+
+RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+SEED = np.random.SeedSequence(1)
+pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+
+
+def answered(people=8, seed=1):
+    """Comparisons of drinks by people of either sex."""
+    rng, rows = np.random.default_rng(seed), []
+    for person in range(people):
+        for first, second in (("tea", "milk"), ("tea", "beer"), ("milk", "beer")):
+            rows.append((f"p{person}", "fm"[person % 2], first, second, (first, second)[rng.integers(2)]))
+    frame = pd.DataFrame(rows, columns=["person", "sex", "left", "right", "chosen"])
+    return th.PairedComparisons.from_trials(frame, "left", "right", "chosen", subject="person").by_group("sex")
+
+
+@pytest.fixture
+def choices():
+    return th.Groups({"a": random_choices(4, (2, 3), 1), "b": random_choices(3, (2, 3), 2)})
+
+
+@pytest.mark.parametrize("settings", [(None, None), (9, None), (None, 4)])
+def test_every_choice_is_left_out_of_its_group(choices, settings):
+    splitter = GroupChoices(choices)
+    parts = splitter.parts(SEED, *settings)
+    assert (np.sum(parts, axis=0) <= 1).all() and (settings[1] is None or np.sum(parts, axis=0).all())
+    for part in parts:
+        (rest,), left = splitter.train(part), splitter.test(part)
+        for name, each in choices.items():
+            held = left.of_group[name].choices.n_choices if name in left.of_group else 0
+            assert rest[name].n_choices + held == each.n_choices and rest[name].n_choices > 0
+        assert left.n_tasks == part.sum() == len(splitter.labels(splitter.units(part)))
+
+
+def test_people_are_left_out_of_their_group():
+    groups = th.Groups(answered()).mapped(th.Choices.from_comparisons)
+    splitter = GroupChoosers(groups)
+    parts = splitter.parts(SEED, None, 4)
+    assert np.sum(parts, axis=0).tolist() == [1] * 24
+    for part in parts:
+        (rest,) = splitter.train(part)
+        assert [each.n_choices for each in rest.data] == [9, 9]  # one of four people of either sex is left out
+        people = splitter.labels(splitter.units(part)).get_level_values("respondent")
+        assert len(people) == 6 and len(set(people)) == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "settings", "said"),
+    [
+        ({"a": random_choices(3, (2, 3), 1)}, {"leave_out": "respondent"}, "do not say who made them"),
+        (answered(3), {"leave_out": "subject"}, "Group 'm' has one respondent"),
+        (answered(4), {"leave_out": "subject", "hold_out": 3}, "leaves some group without a respondent"),
+        ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, "Group 'a' judged a single pair"),
+        (th.Groups(answered()).mapped(lambda each: each._of_subjects(np.arange(4))), {"leave_out": "task"}, "pair"),
+    ],
+)
+def test_what_cannot_be_left_out(data, settings, said):
+    model = th.AdditiveClustering() if hasattr(next(iter(data.values())), "sigma") else th.EliminationByAspects()
+    with pytest.raises((ArgumentError, DataError), match=said):
+        th.compare({"x": model}, data, **settings, **RUN)
+
+
+def test_models_predict_the_people_of_each_group(uncompiled):
+    models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "free", "similar")}
+    table = th.compare(models, answered(), leave_out="subject", folds=2, **RUN)
+    assert table["tasks"].eq(24).all() and table["respondents"].eq(8).all()
+    assert table.loc["BASE", "log_score"] == pytest.approx(-np.log(2))
+    assert "choices of new respondents" in sentences(table)[0]
+
+
+def test_models_predict_choices_out_of_sets(choices, uncompiled):
+    models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "similar")}
+    table = th.compare(models, choices, hold_out=8, **RUN)
+    assert table.loc["similar", "tasks"] == 8 and np.isfinite(table["log_score"]).all()
+
+
+def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
+    data = {"x": random_similarities(4, 1), "y": random_similarities(4, 2)}
+    splitter = GroupObjectPairs(th.Groups(data))
+    parts = splitter.parts(SEED, None, None)
+    assert len(parts) == sum(each.n_pairs for each in data.values())
+    (rest,), left = splitter.train(parts[0]), splitter.test(parts[0])
+    assert rest["x"].n_pairs == data["x"].n_pairs - 1 and rest["y"] == data["y"]
+    assert left.values.tolist() == [data["x"].values[0]]
+    models = {name: th.AdditiveClustering(2, sigma=0.1, weights=name) for name in ("free", "similar")}
+    table = th.compare(models, data, folds=2, **RUN)
+    assert table["pairs"].eq(len(parts)).all() and set(table.attrs["predictions"]["group"]) == {"x", "y"}
