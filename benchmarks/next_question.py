@@ -21,8 +21,8 @@ For the Bradley-Terry-Luce model the share of answers is noted that the best pos
 would save: the plan that minimises the expected squared error of all pairs' probabilities, by their Fisher information
 and the curvature of the prior, against all pairs equally often.
 
-`--small` runs a part. Measured (numba 0.68, a busy machine; 1,000 draws; four to ten minutes of CPU a table), mean absolute
-error (standard error over ten truths):
+`--small` runs a part. Measured (numba 0.68, a busy machine; 1,000 draws; four to ten minutes of CPU a table), mean
+absolute error (standard error over ten truths):
 
     BTL, 10 options, m = 100           .75 m           m             .75 m less random at m
     random                             .107 (.006)     .092 (.007)   +.015 (.004)
@@ -36,10 +36,17 @@ error (standard error over ten truths):
     closest                            .123 (.011)     .110 (.010)   +.035 (.011)
     variance                           .104 (.007)     .096 (.007)   +.015 (.009)
     adaptive                           .093 (.009)     .082 (.008)   +.005 (.007)
+    elimination, 10 options, m = 100
+    random                             .116 (.011)     .103 (.010)   +.013 (.006)
+    balanced                           .103 (.005)     .095 (.005)   +.000 (.008)
+    closest                            .090 (.006)     .090 (.005)   -.013 (.010)
+    variance                           .109 (.014)     .100 (.008)   +.006 (.015)
+    adaptive                           .104 (.007)     .097 (.005)   +.001 (.009)
 
     best (at most 2 m answers)         answers         known of ten truths, wrongly
     BTL, 10: random, racing, adaptive  200, 195, 162   0, 2, 4               0, 1, 1
     elimination, 6: likewise           111, 98, 76     2, 4, 7               0, 0, 0
+    elimination, 10: likewise          196, 200, 138   1, 0, 8               0, 0, 0
 
     share that the best plan saves, BTL, 6, 10, 20 options: .16 (.03), .19 (.02), .26 (.01)
 """
