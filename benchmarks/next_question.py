@@ -42,6 +42,10 @@ absolute error (standard error over ten truths):
     closest                            .090 (.006)     .090 (.005)   -.013 (.010)
     variance                           .109 (.014)     .100 (.008)   +.006 (.015)
     adaptive                           .104 (.007)     .097 (.005)   +.001 (.009)
+    BTL, 20 options, m = 200 (six truths, nothing else)
+    random                             .100 (.007)     .084 (.007)   +.017 (.004)
+    balanced                           .104 (.006)     .085 (.005)   +.020 (.008)
+    adaptive                           .102 (.005)     .090 (.005)   +.018 (.008)
 
     best (at most 2 m answers)         answers         known of ten truths, wrongly
     BTL, 10: random, racing, adaptive  200, 195, 162   0, 2, 4               0, 1, 1
