@@ -7,7 +7,14 @@ doubling of the rounds: CPU seconds, the largest R-hat of the log-likelihood, of
 number of features that a pair shares, and the log-likelihood of each chain. At the end: the temperatures of the first
 chain with the rates of their swaps, and how many of its replicas have gone from the hottest to temperature 1.
 
-Measured (CPU seconds of a busy machine), faces, one seed; before: chains of the prior, a geometric ladder lengthened
+Measured (CPU seconds of a busy machine) by the defaults, sigma chosen by cross-validation: R-hat of log-likelihood,
+similarity, shared features is at most 1.02 after
+
+    countries  sigma .085  10 levels    6 CPU s   1.008  1.013  1.012   (24 s: 1.001  1.001  1.001)
+    phonemes         .030  10           5         1.003  1.007  1.005   (19 s: 1.001  1.001  1.001)
+    morse            .074  22          23          .997  1.020  1.014   (36 s:  .999  1.008  1.006)
+
+Faces, one seed; before: chains of the prior, a geometric ladder lengthened
 where fewer than .12 of swaps were accepted, no memberships drawn together:
 
                       CPU s   R-hat of log-likelihood, similarity, shared features   log-likelihoods of chains apart by
@@ -36,6 +43,21 @@ where fewer than .12 of swaps were accepted, no memberships drawn together:
     time, T = 1.5 42, T = 3 283, T = 4 113 effective draws); columns grown owner by owner from a pair with their weight
     integrated out, as births, deaths and replacements (a quarter and a sixth of them accepted; at T = 2 90 effective
     draws of the log-likelihood and 46 of a median similarity in 5.3 s, without them 261 and 51 in 3.4 s).
+
+    Also dropped: a pair of columns whose union stays (two moves a sweep, as long as the rest of it): from a random
+    assignment of its objects to the first, the second or both, two scans of restricted Gibbs draws with weights drawn
+    between them lead to the proposal, a third scan and the weights after it (Jain & Neal 2004); and the weights of two
+    random columns drawn along their sum (twenty a sweep, as long as the rest). Four annealed chains of 2,000 sweeps at
+    one temperature, every fourth kept: effective draws of the log-likelihood and of a median similarity, median and
+    largest R-hat of a similarity
+
+                 without               two columns again       weights along their sum
+        T = 1     13   17  1.17  2.0    15   17  1.17  2.4     35   17  1.17  1.9
+        T = 2     31   37  1.09  1.7    69   44  1.08  1.7     40   31  1.11  1.7
+        T = 3    140  212  1.03  1.4    62  158  1.04  1.5    170  171  1.04  1.4
+
+    A tenth of the pairs drawn again is accepted, a third to a half of these with three or more objects that change, but
+    similarities gain nothing.
 
     A sweep of 60 faces with 37 columns: toggles 44 us (18 ns each), memberships together 54, weights drawn twice 47.
 """

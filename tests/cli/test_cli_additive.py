@@ -18,6 +18,7 @@ from thali.cli.reports import Fitted
 from thali.cli.reports.additive import report
 from thali.data import kinds
 from thali.errors import ArgumentError
+from thali.model.latent_features.answers import matched_features
 from thali.model.latent_features.answers.check import check_sentence
 from thali.model.latent_features.spec import ADDITIVE
 from thali.reading.recognise import read
@@ -140,7 +141,7 @@ def test_the_best_answer_alone(run, fake):
     assert wrong.code == 2 and "--tune" in wrong.err
 
 
-def test_features_of_similar_owners_are_taken_for_one(run, fake, folder):
+def test_features_of_similar_owners_are_taken_for_one(run, fake, folder, monkeypatch):
     result = run("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out")
     assert result.code == 0, result.err
     assert "features of different draws with similar owners are taken for one" in result.out
@@ -150,6 +151,8 @@ def test_features_of_similar_owners_are_taken_for_one(run, fake, folder):
     assert "taken for one" not in run("fit", "alike.csv", "--draws", 50).out
     wrong = run("fit", "alike.csv", "--similar", 2)
     assert wrong.code == 2 and "--similar is the Jaccard index" in wrong.err
+    monkeypatch.setattr(matched_features, "MANY", 2)
+    assert "taken for one" in run("fit", "alike.csv", "--draws", 50).out
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))])

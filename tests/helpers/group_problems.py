@@ -67,9 +67,9 @@ def mean_and_error(values):
     return values.mean(), values.std() / np.sqrt(convergence(values[None, None])[0][0])
 
 
-def small_chain(of_task, matrix, weights, unique):
+def small_chain(of_task, matrix, weights, unique, cls=GroupChain):
     """A chain in plain Python at given columns and weights by group."""
-    chain = GroupChain(of_task, np.random.default_rng(1))
+    chain = cls(of_task, np.random.default_rng(1))
     for g in range(of_task.n_groups):
         b = replica(chain.state, g)
         n, columns = np.shape(matrix)

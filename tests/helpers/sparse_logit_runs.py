@@ -6,12 +6,13 @@ from arviz_stats.base.array import array_stats
 from thali.model.sparse_logit.chain import Chain, Prior, problem_of
 
 METHODS = ["polya-gamma", "holmes-held"]
+WAYS = [("polya-gamma", 0), ("holmes-held", 0), ("polya-gamma", 2)]  # methods and trajectories in a sweep
 WIDE = [False, True]
 
 
-def chains_of(X, y, classes, reference, prior, method, draws, wide=None, tune=1000, count=2):
+def chains_of(X, y, classes, reference, prior, method, draws, wide=None, tune=1000, count=2, trajectories=0):
     """Chains that have run, with every sweep recorded."""
-    problem = problem_of(X, y, classes, reference, prior, method, wide)
+    problem = problem_of(X, y, classes, reference, prior, method, wide, trajectories=trajectories)
     made = [Chain(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1) for seed in range(count)]
     for chain in made:
         chain.run_to(chain.total)
@@ -31,4 +32,4 @@ def three_classes(n=40):
     return X, scores.argmax(axis=1)
 
 
-__all__ = ["METHODS", "WIDE", "Chain", "Prior", "chains_of", "mcse", "problem_of", "three_classes"]
+__all__ = ["METHODS", "WAYS", "WIDE", "Chain", "Prior", "chains_of", "mcse", "problem_of", "three_classes"]

@@ -25,6 +25,15 @@ def _groups():
     return ({"women": _pairs()[0], "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc"))},)
 
 
+def _answered_pairs():
+    """As many comparisons, of which it is known who made them."""
+    frame = _pairs()[0].to_frame()
+    rows = frame.loc[frame.index.repeat(frame["count"]), ["chosen", "rejected"]].astype(str).reset_index(drop=True)
+    rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
+    rows["first"], rows["second"] = rows["chosen"], rows["rejected"]
+    return (th.PairedComparisons.from_trials(rows, "first", "second", "chosen", subject="person", labels=list("abc")),)
+
+
 def _described_pairs():
     """As many comparisons, of which it is known which option was first."""
     frame = _pairs()[0].to_frame()
@@ -127,6 +136,13 @@ TINY: dict[str, Tiny] = {  # by the name of the spec, with a method of it behind
         ask=lambda model: model.of_group("women").predict_proba([("a", "b")]),
         run=_RUN,
         pictures=("group_weights", "n_features", "trace"),
+    ),
+    "elimination-by-aspects, kinds": Tiny(
+        lambda: th.EliminationByAspects(kinds=2),
+        _answered_pairs,
+        ask=_first_pair,
+        run=_RUN,
+        pictures=("same_kind", "group_weights", "n_features", "trace"),
     ),
     "elimination-by-aspects, covariates": Tiny(th.EliminationByAspects, _described_pairs, ask=_first_pair, run=_RUN),
     "elimination-by-aspects, laplace": Tiny(

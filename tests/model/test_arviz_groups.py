@@ -15,8 +15,8 @@ from thali.posterior.inference_data import to_inference_data
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
-# of groups of people there are no prior densities and no simulated data
-DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith("groups")]
+# of groups and of kinds of people there are no prior densities and no simulated data
+DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(("groups", "kinds"))]
 WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]  # its draws lack the passing part of the values
 _FITTED = {}
 

@@ -48,6 +48,7 @@ OTHERS = (
     "decision",
     "evidence",
     "group_weights",
+    "same_kind",
     "leaderboard",
     "membership",
     "option_similarity",

@@ -403,9 +403,10 @@ def test_chains_are_those_of_the_classifiers():
     chain = plackett_luce_chain(X, y, "recommended", draws=5, tune=5, seed=seed.spawn(1)[0])
     chain.run_to(10)
     np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)
+    run = {"draws": 5, "tune": 5, "thin": 1, "chains": 1, "random_seed": 5}
     with pytest.warns(UserWarning):
-        logit = SparseMultinomialLogit(reference="c", draws=5, tune=5, thin=1, chains=1, random_seed=5).fit(X, y)
-    chain = logit_chain(X, y, "polya-gamma", draws=5, tune=5, seed=np.random.SeedSequence(5).spawn(1)[0])
+        logit = SparseMultinomialLogit("holmes-held", reference="c", **run).fit(X, y)
+    chain = logit_chain(X, y, "holmes-held", draws=5, tune=5, seed=np.random.SeedSequence(5).spawn(1)[0])
     chain.run_to(10)
     likelihoods = logit.posterior_["posterior"].dataset["log_likelihood"].values[0]
     np.testing.assert_allclose(chain.record.log_likelihood, likelihoods, rtol=1e-12)

@@ -69,7 +69,8 @@ _LABELS = {
     "tree": "A tree of related options",
     "tune": "Draws thrown away first",
     "unique": "An aspect of each option's own",
-    "weights": "Weights of the groups",
+    "weights": "Weights of the groups or kinds",
+    "kinds": "Kinds of people to look for",
     "unranked": "Options without a rank",
 }
 # Help in place of that of the command line, which explains what is typed.
@@ -126,6 +127,7 @@ METHODS = {
     "holmes-held": "the whole posterior, by the sampler of Holmes and Held",
     "map": "the most probable answer alone, without probabilities",
     "variational": "an approximation of the posterior",
+    "auto": "the whole posterior, or an approximation where there are many rows",
 }
 OTHERS = {"covariates": [("order", "which was first, or at home")]}  # what may be chosen beside columns
 VALUES = {

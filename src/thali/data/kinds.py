@@ -15,3 +15,6 @@ CHOICE_GROUPS = "choices out of sets by group"
 SIMILARITY_GROUPS = "similarities by group"
 GROUPED = {PAIRS: PAIR_GROUPS, CHOICES: CHOICE_GROUPS, SIMILARITIES: SIMILARITY_GROUPS}
 OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
+
+# of people whose kinds are not known
+PAIR_KINDS = "paired comparisons of kinds of people"

@@ -67,7 +67,7 @@ SIMILAR = Option(
     " than about thirty options or objects.",
     float,
     REPORT,
-    default="features of exactly the same owners",
+    default="features of exactly the same owners; 0.8 for similarities and triplets of more than 30 objects",
     check=partial(between, meaning="the Jaccard index from which on features are taken for one"),
 )
 TREE = Option(
@@ -96,10 +96,18 @@ GROUP = Option(
 )
 WEIGHTS = Option(
     "weights",
-    "With --group: free, each group has its own; similar, they vary about common ones, as little as the data say, also"
-    " for many people with few choices; common, the same for all.",
+    "With --group or --kinds: free, each has its own; similar, they vary about common ones, as little as the data say,"
+    " also for many people with few choices; common, with --group, the same for all.",
     default="free",
     words={name: name for name in ("free", "similar", "common")},
+)
+KINDS = Option(
+    "kinds",
+    "Look for so many kinds of people, of whom the table says who answered: aspects in common, weights by kind.",
+    int,
+    default="all people alike",
+    metavar="K",
+    check=_COUNT,
 )
 SIGNS = Option(
     "signs",

@@ -13,6 +13,7 @@ comparison             the scores of left-out pairs, model against model
 ranks                  the probability of each rank of each option
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
+same_kind              who is probably of the same kind as whom
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights
 residuals              residuals of a maximum-likelihood fit

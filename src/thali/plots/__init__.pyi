@@ -22,6 +22,7 @@ from .predictions import choice_probabilities as choice_probabilities
 from .preference_tree import preference_tree as preference_tree
 from .ranks import ranks as ranks
 from .residuals import residuals as residuals
+from .same_kind import same_kind as same_kind
 from .segments import segments as segments
 from .similarity import similarity as similarity
 from .temperatures import temperatures as temperatures

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.check import what_was_chosen
 from thali.model.latent_features.answers.kind import of_known_data
+from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 from thali.model.latent_features.answers.posterior_check import check_table
 
 from ._fonts import picture
@@ -61,7 +62,9 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         raise ArgumentError(f"`max_pairs` must be 1 or more; got {max_pairs}")
     everything = model
     if hasattr(model, "posterior_"):
-        everything = check_table(of_known_data(model.posterior_, "plots.check"), random_seed)
+        tree = model.posterior_
+        tree = tree if is_of_kinds(tree) else of_known_data(tree, "plots.check")
+        everything = check_table(tree, random_seed)
     table = everything.head(max_pairs)
     paired = "b" in everything
     by_option = "named" in everything

@@ -7,6 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.group_answers import group_features_table
 from thali.model.latent_features.answers.group_tree import group_names, is_grouped
+from thali.model.latent_features.answers.kinds_aligned import as_groups
 from thali.posterior.interval import INTERVAL
 
 from ._draws import posterior_of
@@ -30,7 +31,7 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     Parameters
     ----------
     model : fitted model
-        Of two to seven groups of people.
+        Of two to seven groups or kinds of people.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     most : int
@@ -55,7 +56,7 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     >>> [text.get_text() for text in group_weights(model).get_legend().get_texts()]
     ['women', 'men']
     """
-    tree = posterior_of(model)
+    tree = as_groups(posterior_of(model))
     if not is_grouped(tree):
         raise ArgumentError("plots.group_weights is for models of several groups of people, and this one is of one.")
     names = group_names(tree)

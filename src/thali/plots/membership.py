@@ -22,9 +22,10 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     """Draw which options own the features that were matched across draws, and how surely.
 
     A row is an option, a column a feature; the darker a cell, the larger the share of the draws with the feature in
-    which the option owns it. The probability of the feature and its mean weight stand above it. Options that share
-    features are neighbours: rows are the leaves of a hierarchical clustering (average linkage) of the weight that two
-    options share in the mean, and columns follow the rows.
+    which the option owns it. The probability of the feature and its mean weight stand above it, with an asterisk if the
+    chains do not agree on the probability (R-hat above 1.05). Options that share features are neighbours: rows are the
+    leaves of a hierarchical clustering (average linkage) of the weight that two options share in the mean, and columns
+    follow the rows.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     >>> import thali as th
     >>> model = th.AdditiveClustering(sigma=0.05, alpha=0.5)
     >>> model = model.fit(th.datasets.numbers(), draws=100, tune=100, random_seed=1, progressbar=False)
-    >>> membership(model, max_features=3).get_xlabel()
+    >>> membership(model, max_features=3).get_xlabel().splitlines()[0]
     'probability of the feature, mean weight'
     """
     whole("max_features", max_features, 1)
@@ -73,9 +74,11 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     step = -(-n // _MAX_LABELS)
     size = float(np.clip(62 * row_height, 5.0, 9.0))
     ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=size)
-    names = [f"{probability[column]:.2f}\n{weight[column]:.2g}" for column in columns]
+    mark = np.where(features["converged"].to_numpy()[:k], "", "*")
+    names = [f"{probability[column]:.2f}{mark[column]}\n{weight[column]:.2g}" for column in columns]
     ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
-    ax.set_xlabel("probability of the feature, mean weight" if k else "no feature is probable")
+    heading = "probability of the feature, mean weight" + "\n(* the chains do not agree on it)" * any(mark)
+    ax.set_xlabel(heading if k else "no feature is probable")
     ax.xaxis.set_label_position("top")
     ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)

@@ -29,6 +29,8 @@ MODELS = {
     "holmes-held": small(method="holmes-held"),
     "horseshoe": small(prior="horseshoe"),
     "normal": small(method="laplace", thin=None),
+    "variational normal": small(method="variational", thin=None),
+    "auto": small(method="auto"),
     "maximum": small(method="map", eta=1.0),
     "gibbs": plackett_luce(),
     "hamiltonian": plackett_luce(a=1.0),

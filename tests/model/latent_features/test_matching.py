@@ -8,7 +8,9 @@ from additive_fits import made_up
 
 import thali as th
 from thali.errors import ArgumentError
+from thali.model.latent_features.answers import presence
 from thali.model.latent_features.answers.columns import Columns
+from thali.model.latent_features.answers.matched_features import members_in_words, similar_for
 from thali.model.latent_features.answers.matching import match
 
 
@@ -118,3 +120,25 @@ def test_the_picture_puts_those_that_share_features_side_by_side():
     assert len({int(name) % 2 for name in named[:4]}) == len({int(name) % 2 for name in named[4:]}) == 1
     assert len(th.plots.membership(made_up(150, draws=5, common=(tuple(range(40)),))).get_yticklabels()) == 150
     assert th.plots.membership(made_up(4, common=(), beside=0.0)).get_xlabel() == "no feature is probable"
+    assert "*" not in ax.get_xlabel()
+
+
+def test_the_picture_marks_what_the_chains_do_not_agree_on(monkeypatch):
+    model = made_up(8, common=((0, 2, 4, 6), (1, 3, 5, 7)), beside=0.0)
+    monkeypatch.setattr(presence, "MARKED", 0.0)  # no R-hat is as low
+    monkeypatch.setattr(presence, "MIN_DRAWS", 10**9)
+    ax = th.plots.membership(model)
+    assert ax.get_xlabel().endswith("(* the chains do not agree on it)")
+    assert all("*\n" in tick.get_text() for tick in ax.get_xticklabels())
+
+
+def test_features_of_many_objects_are_matched_unless_told_otherwise():
+    assert [similar_for(30), similar_for(31), similar_for(30, 0.6), similar_for(31, 0.6)] == [None, 0.8, 0.6, 0.6]
+
+
+def test_of_many_objects_those_that_lack_a_feature_are_named():
+    labels = [f"o{number}" for number in range(31)]
+    assert members_in_words(labels, labels) == "all 31"
+    assert members_in_words([*labels[:4], *labels[5:30]], labels) == "all 31 but o4, o30"
+    assert members_in_words(labels[:15], labels) == ", ".join(labels[:15])
+    assert members_in_words(labels[:30], labels[:30]) == ", ".join(labels[:30])

@@ -212,7 +212,10 @@ def test_constant_columns():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"method": "gibbs"}, "method must be one of 'polya-gamma', 'holmes-held', 'laplace', 'map'; got 'gibbs'"),
+        (
+            {"method": "gibbs"},
+            "method must be one of 'polya-gamma', 'holmes-held', 'laplace', 'variational', 'map', 'auto'; got 'gibbs'",
+        ),
         ({"eta": 0.0}, "eta is a rate and must be a finite number above 0; got 0.0"),
         ({"shape": -1}, "shape is a parameter of the Gamma prior of eta and must be a finite number above 0"),
         ({"rate": "1"}, "rate is a parameter of the Gamma prior of eta"),

@@ -8,9 +8,10 @@ from sparse_logit_runs import three_classes
 import thali as th
 from thali.errors import DataError, DataWarning
 from thali.inference.quiet import without_warnings
-from thali.model.sparse_logit import laplace
+from thali.model.sparse_logit import expansion, laplace
 from thali.model.sparse_logit.chain import Prior, problem_of
-from thali.model.sparse_logit.laplace import expansion_at, normal_posterior
+from thali.model.sparse_logit.expansion import expansion_at
+from thali.model.sparse_logit.laplace import normal_posterior
 
 X, Y = three_classes(400)
 
@@ -44,7 +45,7 @@ def test_the_expansion_is_that_of_the_log_likelihood(monkeypatch):
         up, down = (expansion_at(problem, coef + sign * step.reshape(2, 3)) for sign in (1, -1))
         assert at.gradient[place] == pytest.approx((up.log_likelihood - down.log_likelihood) / 2e-5, abs=1e-5)
         np.testing.assert_allclose(at.curvature[place], (down.gradient - up.gradient) / 2e-5, atol=1e-5)
-    monkeypatch.setattr(laplace, "_ROWS", 7)
+    monkeypatch.setattr(expansion, "ROWS", 7)
     np.testing.assert_allclose(expansion_at(problem, coef).curvature, at.curvature, rtol=1e-10)
 
 

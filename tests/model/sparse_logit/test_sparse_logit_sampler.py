@@ -2,16 +2,18 @@
 
 import math
 import time
+from itertools import combinations
 
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 from scipy import special, stats
 from scipy.integrate import quad
-from sparse_logit_runs import METHODS, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
+from sparse_logit_runs import METHODS, WAYS, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
 
 from thali.model.sparse_logit.horseshoe import SLAB_SQUARE, TAU_SQUARE
 from thali.model.sparse_logit.sweep import ETA, run
+from thali.model.sparse_logit.trajectory import see_curvature
 
 X = np.array([-1.2, -0.7, -0.3, 0.1, 0.4, 0.8, 1.1, 1.5])[:, None]
 Y = np.array([1, 1, 0, 1, 0, 0, 1, 0])
@@ -23,18 +25,18 @@ def far(draws, expected):
     return abs(np.mean(draws) - expected) / mcse(draws)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a9_eta_fixed(method):
-    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), method, 100_000)
+@pytest.mark.parametrize("method, trajectories", WAYS)
+def test_a9_eta_fixed(method, trajectories):
+    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), method, 100_000, trajectories=trajectories)
     beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
     assert mcse(beta) < 0.004
     assert far(beta, 0.536084) < FOUR
     assert far((beta - 0.536084) ** 2, 0.446652) < FOUR
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a9_eta_learned(method):
-    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 100_000)
+@pytest.mark.parametrize("method, trajectories", WAYS)
+def test_a9_eta_learned(method, trajectories):
+    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), method, 100_000, trajectories=trajectories)
     beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
@@ -44,15 +46,16 @@ def test_a9_eta_learned(method):
 
 def test_a9_the_samplers_agree_on_three_classes():
     found = []
-    for method in METHODS:
-        chains = chains_of(*three_classes(), 3, 0, Prior(None, 2, 1, True), method, 20_000)
+    for method, trajectories in WAYS:
+        prior = Prior(None, 2, 1, True)
+        chains = chains_of(*three_classes(), 3, 0, prior, method, 20_000, trajectories=trajectories)
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
         others = [np.stack([c.record.log_likelihood for c in chains]), np.log([c.record.scales[:, 0] for c in chains])]
         figures = [*np.moveaxis(coefs, -1, 0), *np.moveaxis(coefs**2, -1, 0), *others]
         found.append(([f.mean() for f in figures], [mcse(f) for f in figures]))
-    (first, e), (second, f) = (map(np.array, one) for one in found)
-    assert (np.abs(first - second) < FOUR * np.hypot(e, f)).all()
+    for (first, e), (second, f) in combinations([tuple(map(np.array, one)) for one in found], 2):
+        assert (np.abs(first - second) < FOUR * np.hypot(e, f)).all()
 
 
 def test_the_recorded_likelihood_is_that_of_the_recorded_coefficients():
@@ -71,16 +74,17 @@ def shape_three(function):
 
 @pytest.mark.first(3)
 @pytest.mark.parametrize("rounds", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("wide", WIDE)
+@pytest.mark.parametrize("wide, method, trajectories", [*((w, m, 0) for w in WIDE for m in METHODS), (False, *WAYS[2])])
 @pytest.mark.parametrize("learned", [True, False])
-@pytest.mark.parametrize("method", METHODS)
-def test_joint_distribution(method, learned, wide, rounds):
+def test_joint_distribution(method, learned, wide, trajectories, rounds):
     """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
     rng, n = np.random.default_rng(11), 4
     covariates = rng.normal(size=(n, 2))
     prior = Prior(None if learned else 1.5, 3, 2, True)
-    problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, method, wide)
+    problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, method, wide, trajectories=trajectories)
     chain = Chain(problem, prior.eta, rng, 1, 0, 1)
+    if trajectories:
+        see_curvature(problem, chain.state, chain.motion)
     chain.state.real[1] = math.log(0.5)
     record = (chain.record.coef, chain.record.log_likelihood, chain.record.scales)
     coefs, etas, variances = np.empty((rounds, 3, 3)), np.empty(rounds), np.empty(rounds)
@@ -146,12 +150,15 @@ def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
 
 
 @pytest.mark.parametrize("rounds", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("wide", WIDE)
-def test_joint_distribution_of_the_horseshoe(wide, rounds):
+@pytest.mark.parametrize("wide, trajectories", [(True, 0), (False, 0), (False, 2)])
+def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     """Geweke (2004), as above."""
     rng, n = np.random.default_rng(12), 4
-    problem = problem_of(rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1, HORSESHOE, METHODS[0], wide)
+    rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
+    problem = problem_of(*rows, HORSESHOE, METHODS[0], wide, trajectories=trajectories)
     chain = Chain(problem, None, rng, 1, 0, 1)
+    if trajectories:
+        see_curvature(problem, chain.state, chain.motion)
     chain.state.real[1] = math.log(0.5)
     draws = np.empty((rounds, 4))
     for t in range(rounds):

@@ -58,7 +58,7 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
         return groups.answer(fitted, "feature")
     check = model.check(fitted.run.get("random_seed") or 0)
     estimate = model.estimate(fitted.wanted.get("kind", "expectation"))
-    similar = fitted.wanted.get("similar")
+    similar = _similar(fitted)
     summary, features = model.summary(), model.features(similar=similar)
     pictures = without_empty(drawn(model, fitted.spec), model.posterior_)
     pictures["check"] = lambda plots: plots.check(check)
@@ -78,6 +78,13 @@ def answer(fitted: Fitted, prepared: None) -> Answer:
     )
 
 
+def _similar(fitted: Fitted) -> float | None:
+    """From which Jaccard index on features of different draws are taken for one."""
+    from thali.model.latent_features.answers.matched_features import similar_for
+
+    return similar_for(fitted.model.posterior_["posterior"].sizes["option"], fitted.wanted.get("similar"))
+
+
 def _answer_of_triplets(fitted: Fitted) -> Answer:
     """The same of a fit to triplets, which has no estimate of similarities but a check."""
     from thali.model.latent_features.answers.check import check_sentence
@@ -85,7 +92,8 @@ def _answer_of_triplets(fitted: Fitted) -> Answer:
     from thali.model.latent_features.answers.tree import MAX_PAIRS
 
     model = fitted.model
-    summary, features, check = model.summary(), model.features(), model.check(0)
+    similar = _similar(fitted)
+    summary, features, check = model.summary(), model.features(similar=similar), model.check(0)
     labels = list(map(str, model.posterior_["posterior"]["option"].values))
     few = pair_index(np.array([len(labels) - 2]), np.array([len(labels) - 1]), len(labels))[0] < MAX_PAIRS
     ranks = {"pairs": model.pair_ranks()} if few else {}
@@ -109,6 +117,7 @@ def _answer_of_triplets(fitted: Fitted) -> Answer:
             "features": by_member(features, labels),
             "check": check,
             **ranks,
+            **membership_in(model, similar),
         },
         without_empty(pictures, model.posterior_),
     )
@@ -118,13 +127,14 @@ def _answer_of_point(fitted: Fitted) -> Answer:
     """The same of the most probable set of features alone, which has no intervals and nothing to check."""
     from thali.data.kinds import TRIPLETS
     from thali.model.latent_features.answers.kind import kind_of
+    from thali.model.latent_features.answers.matched_features import members_in_words
 
     model = fitted.model
     table = model.features().drop(columns=POINTLESS, errors="ignore")
     labels = list(map(str, model.posterior_["posterior"]["option"].values))
     rows = [
         ("weight", "members"),
-        *((f"{w:.3f}", ", ".join(m)) for w, m in zip(table.weight, table.members, strict=True)),
+        *((f"{w:.3f}", members_in_words(m, labels)) for w, m in zip(table.weight, table.members, strict=True)),
     ]
     posterior = model.posterior_["posterior"].dataset
     said = [f"Log-likelihood of the data, natural logarithm: {float(posterior['log_likelihood'].mean()):.3f}"]
@@ -227,7 +237,7 @@ def _features(model, features) -> str:
         return "No feature that objects share is present often enough to be listed."
     not_converged = (~features["converged"]).tolist()
     text = f"Most probable features, their weights and the objects that have them{matched_as(features)}\n"
-    text += features_table(features, "feature", not_converged)
+    text += features_table(features, "feature", model.posterior_["posterior"]["option"].values.tolist(), not_converged)
     text += and_others(features)
     if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature", "objects")

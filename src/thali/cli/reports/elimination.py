@@ -8,7 +8,7 @@ from thali.errors import DataError
 from ..files import Answer, drawn, without_empty
 from ..judgement import judgement
 from ..text import align
-from . import Fitted, groups
+from . import Fitted, groups, kinds
 from .shared import (
     MAX_FEATURES,
     and_others,
@@ -34,10 +34,13 @@ def prepare(fitted: Fitted) -> None:
 def answer(fitted: Fitted, prepared: None) -> Answer:
     """What is printed and written of a fitted model."""
     from thali.model.latent_features.answers.check import check_sentence
+    from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 
     model = fitted.model
     if model.groups_:
         return groups.answer(fitted, "aspect")
+    if is_of_kinds(model.posterior_):
+        return kinds.answer(fitted)
     similar = fitted.wanted.get("similar")
     summary, features, ranks = model.summary(), model.features(similar=similar), model.ranks()
     try:
@@ -112,12 +115,12 @@ def _aspects(model, features) -> str:
     if not len(features):
         return "No latent aspect is present often enough to be listed."
     text = f"Most probable aspects, their weights and the options that have them{matched_as(features)}\n"
-    text += features_table(features, "aspect")
+    labels = model.posterior_["posterior"]["option"].values.tolist()
+    text += features_table(features, "aspect", labels)
     if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect", "options")
     text += and_others(features)
-    n_options = model.posterior_["posterior"].sizes["option"]
-    if features["members"].head(MAX_FEATURES).map(len).isin([1, n_options]).any():
+    if features["members"].head(MAX_FEATURES).map(len).isin([1, len(labels)]).any():
         text += (
             "\nNote: choices tell nothing of an aspect that all options have, and of the aspects of one"
             " option alone only the sum."

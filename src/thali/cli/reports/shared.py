@@ -26,7 +26,9 @@ def number_and_histogram(title: str, draws: np.ndarray) -> str:
     return f"{title}: {estimate_of(draws)}\n{text_histogram(draws, _BAR_WIDTH)}"
 
 
-def features_table(features: "pandas.DataFrame", name: str, marked: "list[bool] | None" = None) -> str:
+def features_table(
+    features: "pandas.DataFrame", name: str, labels: Sequence[str], marked: "list[bool] | None" = None
+) -> str:
     """The first rows of a table of features, aligned.
 
     Parameters
@@ -35,15 +37,19 @@ def features_table(features: "pandas.DataFrame", name: str, marked: "list[bool] 
         As `features()` of a model returns it.
     name : str
         The column with the names of given features, if there is one.
+    labels : sequence of str
+        Of all options.
     marked : list of bool, optional
         Which probabilities bear an asterisk.
     """
+    from thali.model.latent_features.answers.matched_features import members_in_words
+
     placed = "place" in features
     rows = [("probability", "weight", interval_name(), *(["place"] if placed else []), "members")]
     asterisks = ["*" if mark else " " for mark in marked] if marked and any(marked) else [""] * len(features)
     for row, asterisk in zip(features.head(MAX_FEATURES).to_dict("records"), asterisks, strict=False):
         interval = f"{row['weight_low']:.3f} to {row['weight_high']:.3f}"
-        members = (f"{row[name]}: " if name in features else "") + ", ".join(row["members"])
+        members = (f"{row[name]}: " if name in features else "") + members_in_words(row["members"], labels)
         place = [row["place"]] if placed else []
         rows.append((f"{row['probability']:.3f}{asterisk}", f"{row['weight']:.3f}", interval, *place, members))
     return align(rows, left={3, 4})

@@ -1,41 +1,32 @@
 """What the classifiers share: scikit-learn's interface, and checks of what is passed to it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._labels import plural
-from thali._late import carried_out_by
 from thali.errors import (
-    ArgumentError,
     ConvergenceWarning,
     DataError,
-    DataWarning,
-    NotFittedError,
-    Setting,
     ThaliWarning,
-    Words,
 )
 from thali.inference.chains import Run, checked_run
-from thali.inference.warn import warn
 
 from ..base import Job
 from ..prior_sample import HasPrior, PriorSample, predictive_group
-from .input import codes_of, is_sparse, matrix_of, names_of, sklearn_error, sparse_matrix_of
-from .rows import drawn_codes, errors_of_means, observed_groups
-from .scikit_learn import ScikitLearn, seed_from
+from .input import codes_of, is_sparse, names_of
+from .predictions import Predictions
+from .rows import drawn_codes, observed_groups
+from .scikit_learn import seed_from
 from .training_data import TrainingData, merged, unmerged
 from .weights import weighted_classes, weights_of
 
 if TYPE_CHECKING:
     import xarray
 
-_MAX_NAMES = 5  # in a message
 
-
-class Classifier(ScikitLearn, HasPrior):
+class Classifier(Predictions, HasPrior):
     """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
 
     A subclass has `_job(data)` of `TrainingData`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
@@ -53,21 +44,8 @@ class Classifier(ScikitLearn, HasPrior):
         Names of the covariates; only after a fit to a data frame whose columns are named by strings.
     """
 
-    _drawing: tuple[str, ...] = ()  # methods whose fits leave draws; none where the model has no methods
-
-    classes_: np.ndarray
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     def _job(self, data: TrainingData) -> Job:
         """The fit, checked."""
-        raise NotImplementedError
-
-    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
-
-    def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Some rows at a time, and their class probabilities (rows, draws, K)."""
         raise NotImplementedError
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> "tuple[xarray.Dataset, np.ndarray]":
@@ -128,22 +106,6 @@ class Classifier(ScikitLearn, HasPrior):
         weight = weights_of(sample_weight, len(codes))
         weight = weighted_classes(weight, codes, self.classes_, self._class_weight())
         return unmerged(matrix, codes, weight) if is_sparse(matrix) else merged(matrix, codes, weight)
-
-    def _matrix_of(self, X: Any, names: np.ndarray | None) -> Any:
-        """Covariates as a matrix: sparse only where X is, and the model takes it."""
-        return sparse_matrix_of(X) if is_sparse(X) and self._takes_sparse() else matrix_of(X, names)
-
-    def _with_draws(self) -> Any:
-        """The model, after a fit that left draws."""
-        self._require_fitted()
-        self._require_method_of_draws()
-        return self
-
-    def _require_method_of_draws(self) -> None:
-        method = vars(self).get("method")
-        if self._drawing and method not in self._drawing:
-            settings = [part for each in self._drawing for part in (" or ", Setting("method", each))][1:]
-            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", Setting("method", method), ".")
 
     def _class_weight(self) -> Any:
         """Weights of classes, as the user gave them."""
@@ -273,154 +235,6 @@ class Classifier(ScikitLearn, HasPrior):
         self.set_params(random_seed=random_seed, cores=1, progressbar=False, **settings).fit(*data)
         return self.posterior_  # type: ignore[attr-defined]
 
-    def predict_proba(self, X: Any, return_se: bool = False) -> Any:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array or data frame (n, d)
-            The covariates that the model was fitted to, in the same order.
-        return_se : bool
-            Whether to give the Monte Carlo standard error of each probability, too.
-
-        Returns
-        -------
-        array (n, K)
-            Columns in the order of `classes_`; rows sum to 1. With `return_se` a pair of arrays: the second holds the
-            standard errors, from the effective sample size of the draws.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        DataError
-            If X cannot be used, or its columns are not those of `fit`.
-        ArgumentError
-            If standard errors are asked of a model that was not fitted by draws.
-        """
-        matrix = self._checked(X)
-        if return_se:
-            self._with_draws()
-        found = self._probabilities(matrix)
-        return (found, self._errors_of(matrix, found.shape)) if return_se else found
-
-    def _errors_of(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Monte Carlo standard errors of `_probabilities`."""
-        errors, chains = np.empty(shape), self.posterior_["posterior"].sizes["chain"]  # type: ignore[attr-defined]
-        for part, probabilities in self._probability_blocks(matrix):
-            errors[part] = errors_of_means(probabilities, chains)
-        return errors
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array or data frame (n, d)
-
-        Returns
-        -------
-        array (n,)
-            Labels out of `classes_`.
-
-        Raises
-        ------
-        NotFittedError, DataError
-            As `predict_proba`.
-        """
-        probabilities = self._probabilities(self._checked(X))
-        return self.classes_[np.argmax(probabilities, axis=1)]
-
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Natural logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array or data frame (n, d)
-
-        Returns
-        -------
-        array (n, K)
-
-        Raises
-        ------
-        NotFittedError, DataError
-            As `predict_proba`.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self._probabilities(self._checked(X)))
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        r"""Natural logarithm of the probabilities, as scikit-learn's tools rank rows by it.
-
-        .. math:: \ln \frac{P(y = c_1 \mid x)}{P(y = c_0 \mid x)} \text{ for two classes, else }
-                  \ln P(y = c_k \mid x)
-
-        Parameters
-        ----------
-        X : array or data frame (n, d)
-
-        Returns
-        -------
-        array (n,) for two classes, above 0 where the second is more probable; else (n, K)
-
-        Raises
-        ------
-        NotFittedError, DataError
-            As `predict_proba`.
-        """
-        logs = np.log(np.maximum(self._probabilities(self._checked(X)), np.finfo(float).tiny))
-        return logs[:, 1] - logs[:, 0] if len(self.classes_) == 2 else logs
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose most probable class is their label.
-
-        Parameters
-        ----------
-        X : array or data frame (n, d)
-        y : sequence (n,)
-        sample_weight : sequence of float (n,), optional
-
-        Returns
-        -------
-        float
-            Between 0 and 1.
-
-        Raises
-        ------
-        NotFittedError, DataError
-            As `predict_proba`, and if X and y differ in length.
-        """
-        predicted, labels = self.predict(X), np.asarray(y)
-        if labels.shape[:1] != predicted.shape:
-            raise DataError(f"X has {len(predicted)} rows and y has shape {labels.shape}; each row needs one label.")
-        return float(np.average(predicted == labels.reshape(len(predicted)), weights=sample_weight))
-
-    def plot_decision(self, X: Any, y: Any = None, *, ax: Any = None) -> Any:
-        """Draw which class is the most probable one where, for a model of two covariates.
-
-        Parameters
-        ----------
-        X : array or data frame (n, 2)
-            Rows that the picture should hold.
-        y : sequence (n,), optional
-            Their classes; without them no points are drawn.
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `thali.plots.decision`.
-        """
-        return carried_out_by("plot_decision")(self, X, y, ax=ax)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._is_fitted()
-
     def _size(self, rows: int) -> str:
         """The size of the data of a fit in words."""
         covariates = plural(self.n_features_in_, "covariate")
@@ -430,56 +244,3 @@ class Classifier(ScikitLearn, HasPrior):
         """Names of the covariates; x0, x1, ... where the data had none."""
         names = getattr(self, "feature_names_in_", None)
         return [f"x{j}" for j in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-
-    def _require_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            raise sklearn_error(NotFittedError, "NotFittedError")(
-                f"This {type(self).__name__} has not been fitted yet; call fit(X, y) first."
-            )
-
-    def _checked(self, X: Any) -> np.ndarray:
-        """Covariates to predict from, which must be those of the fit."""
-        self._require_fitted()
-        names, known = names_of(X), getattr(self, "feature_names_in_", None)
-        if known is not None and names is None:
-            warn(
-                DataWarning(
-                    f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names; "
-                    "its columns are taken to be in the order of feature_names_in_."
-                )
-            )
-        elif known is not None and names is not None and list(names) != list(known):
-            raise _OtherNames(list(names), list(known))
-        matrix = self._matrix_of(X, names)
-        if matrix.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                "features as input; pass the columns that it was fitted to."
-            )
-        return matrix
-
-
-class _OtherNames(DataError):
-    """Columns are not those of the fit; said in the words and lines of scikit-learn, which its checks look for."""
-
-    def render(self, words: Words) -> str:
-        """The difference, in lines."""
-        return _difference(*self.args)
-
-
-def _difference(names: list[str], known: list[str]) -> str:
-    """How columns differ from those of the fit."""
-    message = "The feature names should match those that were passed during fit.\n"
-    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
-    if unseen:
-        message += f"Feature names unseen at fit time:\n{_listed(unseen)}"
-    if missing:
-        message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
-    if not unseen and not missing:
-        message += "Feature names must be in the same order as they were in fit.\n"
-    return message + "Pass X[model.feature_names_in_]."
-
-
-def _listed(names: list[str]) -> str:
-    more = "- ...\n" if len(names) > _MAX_NAMES else ""
-    return "".join(f"- {name}\n" for name in names[:_MAX_NAMES]) + more

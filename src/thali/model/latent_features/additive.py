@@ -90,9 +90,9 @@ class AdditiveClustering(ForGroups, TripletAnswers):
         is one temperature, unless chains stay apart.
     method : {"mcmc", "map"}
         "mcmc": draws from the posterior. "map": one set of features in seconds, the most probable that several annealed
-        runs found (five for each of the chains of `fit`, of triplets two), with the weights that suit it best, or of
-        triplets those of the most probable state; there are no probabilities, `posterior_` has a single draw, and the
-        verdict says how many runs found it.
+        runs found (five for each of the chains of `fit`; of triplets two, and one from 40 objects on), with the weights
+        that suit it best, or of triplets those of the most probable state; there are no probabilities, `posterior_` has
+        a single draw, and the verdict says how many runs found it.
     link : {"exp", "ratio"}
         How triplets depend on what objects share: "exp" is the softmax of the shared weights, whose scale the data
         tell; with "ratio" only ratios of weights and constant count.

@@ -245,7 +245,10 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         option in the sum of all utilities, and rank[a]) or set_probability[a | a, b, ...] of every member of every set
         (up to 2,000 of them; worth[a] and rank[a] where options share nothing), for similarities sigma (if learned),
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
-        probability above .2, which a likelihood of your own has as well.
+        probability above .2, which a likelihood of your own has as well. Of kinds of people choice_probability is that
+        of a new person, and besides there are kappa (if they are similar), n_kinds (how many are occupied),
+        kind_share[1], ... (the share of people in the largest kind of a draw, ...) and kind_agreement (the share of
+        pairs of people of whom a draw says as the most typical one whether they are of the same kind).
 
         Returns
         -------
@@ -284,8 +287,9 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
             features are numbered from 1 and have as members the options with a membership of .5 or more (see
             `membership`), `stability`, the mean Jaccard index of the owners in each draw and the membership, and for
             their probability, that a draw has the feature, `ess`, `r_hat` and `converged`. Of several groups of people
-            the weight and its interval are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as
-            share of the group's total, and of up to four groups ``P(women > men)`` says how surely it is larger in one.
+            (or kinds, which are matched across draws) the weight and its interval are those of each
+            (``weight[women]``, ``weight_low[women]``, ...), of choices as share of the group's total, and of up to four
+            groups ``P(women > men)`` says how surely it is larger in one.
 
         Raises
         ------
@@ -297,16 +301,17 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         from .answers.features import features_table, place_in_tree
         from .answers.group_answers import group_features_table
         from .answers.group_tree import is_grouped
+        from .answers.kinds_aligned import as_groups
         from .answers.matched_features import matched_table
 
-        if is_grouped(self._fitted()):
-            table = group_features_table(self._fitted(), min_probability, similar)
+        if is_grouped(tree := as_groups(self._fitted())):
+            table = group_features_table(tree, min_probability, similar)
         elif similar is None:
             table = features_table(self._fitted(), min_probability)
         else:
             table = matched_table(self._fitted(), self._matched(similar, min_probability))
-        if tree := self._tree():
-            table.insert(0, "place", place_in_tree(table["members"], tree))
+        if prior_tree := self._tree():
+            table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table
 
     def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":

@@ -11,9 +11,9 @@ from thali.trees.tree import Tree
 from ..counted_ties import CONVERSIONS, counted, covariate_names, has_ties, with_covariates
 from ..names import method_meant
 from ..prepared import Prepared
-from .choice_answers import ChoiceAnswers
 from .feature_argument import names_of, prior_of
-from .for_groups import ForGroups
+from .for_kinds import ForKinds
+from .kinds.task import people_answered
 from .likelihoods.best_worst import RANKING
 from .likelihoods.elimination import Elimination
 from .likelihoods.elimination_of_groups import for_groups
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..sampling import Sampling
 
 
-class EliminationByAspects(ForGroups, ChoiceAnswers):
+class EliminationByAspects(ForKinds):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -138,6 +138,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: Literal["ranking", "reversed"] = ...,
         covariates: Iterable[str] | None = ...,
         weights: None = None,
+        kinds: None = None,
     ) -> "MaximumLikelihoodElimination": ...
 
     @overload
@@ -154,6 +155,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: Literal["ranking", "reversed"] = ...,
         covariates: Iterable[str] | None = ...,
         weights: Literal["free", "similar", "common"] | None = ...,
+        kinds: int | None = ...,
     ) -> "EliminationByAspects": ...
 
     def __new__(
@@ -169,13 +171,14 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: str = RANKING,
         covariates: Any = None,
         weights: Any = None,
+        kinds: Any = None,
     ) -> Any:
         if method_meant(method) != "maximum-likelihood":
             return super().__new__(cls)
         from ..elimination_ml.model import MaximumLikelihoodElimination
 
-        of_chains = (("alpha", alpha), ("sampler", sampler), ("tempering", tempering), ("weights", weights))
-        for name, value in of_chains:
+        of_chains = {"alpha": alpha, "sampler": sampler, "tempering": tempering, "weights": weights, "kinds": kinds}
+        for name, value in of_chains.items():
             if value is not None:
                 one = Setting("method", "mcmc"), "; leave it out with ", Setting("method", "maximum-likelihood")
                 raise ArgumentError(Argument(name), " belongs to ", *one, ".")
@@ -194,6 +197,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         best_worst: str = RANKING,
         covariates: Any = None,
         weights: Any = None,
+        kinds: Any = None,
     ) -> None:
         self.aspects = aspects
         self.unique = unique
@@ -206,6 +210,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
         self.best_worst = best_worst
         self.covariates = covariates
         self.weights = weights
+        self.kinds = kinds
 
     def set_params(self, **params: Any) -> Any:
         """Change arguments by name; returns the model. `method` stays: another one is another estimator.
@@ -221,7 +226,8 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
 
     def _as_data(self, data: Any) -> Any:
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return with_covariates(data, self.covariates)
+        data = with_covariates(data, self.covariates)
+        return data if self.kinds is None else people_answered(data, self.kinds)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("method", self.method, ("mcmc", "laplace", "maximum-likelihood"))
@@ -246,7 +252,7 @@ class EliminationByAspects(ForGroups, ChoiceAnswers):
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         if self.method != "laplace":
             return super()._sampling(source, run)
-        if isinstance(source, Groups):
+        if isinstance(source, Groups) or self.kinds is not None:
             raise ArgumentError(
                 Setting("method", "laplace"), " is for one group of people; set ", Setting("method", "mcmc"), "."
             )

@@ -102,7 +102,9 @@ def build_task(
     many = n >= MANY and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
     kernel = _kernel(sampler, prior, model, many)
     approximate = getattr(likelihood, "approximate", None)
-    near = approximate is not None and prior.learns_alpha and MANY <= n <= MOST
+    near = None
+    if approximate is not None and prior.learns_alpha and MANY <= n <= MOST:
+        near = NearStart(approximate)
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
     thin = whole("thin", thin, 1)
@@ -122,7 +124,7 @@ def build_task(
         many and lengthens,
         tuple(likelihood.parameters),
         may_temper=tempering is None and sampler != "paper" and prior.learns_alpha and len(temperatures) == 1,
-        begins=NearStart(approximate) if near else None,
+        begins=near,
     )
 
 

@@ -98,6 +98,9 @@ class NextAnswers(RunByChains):
 
         return next_sets_table(self._fitted(), size, n, among, goal, random_seed)
 
+    def _refuse_update(self) -> None:
+        """Raise for a model that further comparisons cannot be added to; default: none is."""
+
     def update(
         self, new_data: Any, draws: int | None = None, cores: int | None = None, progressbar: bool = False
     ) -> Self:
@@ -145,6 +148,7 @@ class NextAnswers(RunByChains):
         if "_state_" not in vars(self):
             raise ArgumentError("Only a fit that draws from the posterior can be updated; fit to all the data.")
         refuse_changed(self)
+        self._refuse_update()
         data = with_more(self._state_.source, new_data)
         kept = self._state_.draws if draws is None else draws
         run = checked_run(kept, max(20, kept // 10), 1, None, cores, None, progressbar)

@@ -28,9 +28,7 @@ def runs_of(task: "Task", chains: int) -> tuple["Task", type[Chain], int]:
     return (task, Chain, chains) if near else (task, AnnealedChain, FOR_EACH_CHAIN * chains)
 
 
-def best_state(
-    chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "Task"
-) -> tuple[ChainDraws, int]:
+def best_state(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:
     """The state of the largest joint density, and how many runs have the same features in their own best state."""
     found = [_best(chain.draws, data, parts["likelihood"], task) for chain in chains if chain.recorded]
     best = max(found, key=lambda each: each[0])[1]

@@ -8,15 +8,16 @@ import numpy as np
 
 from thali._arguments import one_of
 from thali._described import Facts
-from thali._late import carried_out_by
-from thali.errors import Argument, ArgumentError, DataError, Setting, ThaliWarning
+from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 from thali.inference.chains import Run
 from thali.inference.quiet import is_quiet
 
 from ..base import Job, Model, RunByChains
+from ..classifiers.blocks import is_blocked
 from ..classifiers.classifier import Classifier
 from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
+from .answers import WeightAnswers
 from .design import Design
 from .gibbs import SAMPLERS, prior_of
 from .methods import METHODS, OUTCOMES
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _STEP = 4096  # rows predicted at a time
 
 
-class PlackettLuceRegression(Classifier, RunByChains):
+class PlackettLuceRegression(WeightAnswers, Classifier, RunByChains):
     r"""Classes from covariates, not rankings (those: `EliminationByAspects("unique")` on `Choices.from_rankings`).
 
     Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
@@ -217,14 +218,12 @@ class PlackettLuceRegression(Classifier, RunByChains):
         self.max_time = max_time
 
     def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
-        from .blocks import gather, is_blocked
-
         if not is_blocked(X):
             return None
-        if sample_weight is not None:
-            raise DataError("sample_weight is not for a Dask array X; leave it out, or pass X.compute().")
+        from .blocks import gather
+
         self._check_arguments()
-        found = gather(X, y, self._transform, self.standardize, type(self).__name__)
+        found = gather(X, y, sample_weight, self._transform, self.standardize, type(self).__name__)
         self.classes_: np.ndarray = found.classes
         self.n_features_in_: int = found.n_features
         return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows)
@@ -305,14 +304,6 @@ class PlackettLuceRegression(Classifier, RunByChains):
         else:
             yield from OUTCOMES[self.method](self)
 
-    def _labelled(self, weights: np.ndarray, columns: list[str]) -> Any:
-        """Weights with classes and columns where the data had names."""
-        if "feature_names_in_" not in vars(self):
-            return weights
-        import pandas
-
-        return pandas.DataFrame(weights, index=pandas.Index(self.classes_, name="class"), columns=columns)
-
     def quantities(self) -> dict[str, np.ndarray]:
         """a (if learned), the log-likelihood and log odds of observed classes, draw by draw, after `method="gibbs"`.
 
@@ -337,31 +328,6 @@ class PlackettLuceRegression(Classifier, RunByChains):
 
         return ADVICE
 
-    def summary(self) -> "pandas.DataFrame":
-        """What was learned, in rows.
-
-        After `method="gibbs"`: posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of a (if learned),
-        log_likelihood (of the whole training data) and logit[row], the log odds of the observed class of up to 40 rows
-        of the training data; single weights are left out: see `weights_table`. Otherwise weight[class, column], the
-        relative weights that are not zero, the largest first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat; after
-            "variational" the first four, with sd and interval of a weight divided by the mean of their sum; after "map"
-            the first.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from .methods import summary_of_weights
-
-        self._require_fitted()
-        return super().summary() if self.method == "gibbs" else summary_of_weights(self)
-
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough; after another method whether it converged.
 
@@ -381,47 +347,6 @@ class PlackettLuceRegression(Classifier, RunByChains):
         if self.method == "gibbs":
             return super()._answers()
         return ("a", f"{self.a_:.4g}"), ("log-likelihood", f"{self.log_likelihood_:,.2f} (all rows)")
-
-    def weights_table(self) -> "pandas.DataFrame":
-        """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            class, column, weight, weight_low and weight_high (the 89 % interval). The weights of a draw sum to 1.
-
-        Raises
-        ------
-        NotFittedError, ArgumentError
-            As `summary`.
-        """
-        from .draws import weights_table
-
-        weights = self._with_draws().posterior_["posterior"].dataset["weights"].values
-        return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """The share of each covariate in the relative weights, for scikit-learn's `SelectFromModel` and `RFE`.
-
-        The relative weights of all columns of W that a covariate is part of, added up over classes; a column of a sum
-        of two covariates counts half for each. The column of ones is left out, and the shares sum to 1.
-
-        Returns
-        -------
-        array (d,)
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        AttributeError
-            If `transform` is a function, which does not say which covariates a column is made of.
-        """
-        from .importances import importances
-
-        self._require_fitted()
-        return importances(np.asarray(self.weights_), self.design_)
 
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         from .methods import blocks_of_draws
@@ -448,25 +373,3 @@ class PlackettLuceRegression(Classifier, RunByChains):
                 scores[lost] = scores_from_logs(logs, weights, self.class_count_)
             result[start : start + _STEP] = scores / scores.sum(axis=1, keepdims=True)
         return result
-
-    def plot_path(self, X: Any, y: Any, a: Any = None, *, method: str = "map", ax: Any = None) -> Any:
-        """Draw every relative weight against the shape a of the prior, refitted for each a.
-
-        Parameters
-        ----------
-        X : array or data frame (n, d)
-        y : sequence (n,)
-        a : sequence of float above 0, optional
-        method : {"map", "variational", "gibbs"}
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `thali.plots.path`.
-        """
-        return carried_out_by("plot_path")(self, X, y, a, method=method, ax=ax)

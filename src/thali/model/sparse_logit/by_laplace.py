@@ -1,4 +1,4 @@
-"""The fit of the sparse multinomial logit by Laplace's approximation: a run of chains whose draws are independent."""
+"""The fit of the sparse multinomial logit by a normal approximation: a run of chains whose draws are independent."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -15,7 +15,8 @@ from ..sampling import Sampling
 from .at_maximum import varying_names
 from .chain import problem_of
 from .draws import means, to_datatree
-from .laplace import ENOUGH, NormalChain, NormalPosterior, check_size, normal_posterior
+from .laplace import NormalChain, NormalPosterior, check_size, normal_posterior
+from .method import ENOUGH
 from .sweep import Problem
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 
 def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -> Sampling[NormalChain]:
     """The run for these rows, whose covariates are standardised."""
-    if run.thin is not None:
+    if run.thin is not None and model.method != "auto":
         raise ArgumentError(
             Argument("thin"),
             " belongs to ",
@@ -47,17 +48,19 @@ def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -
     def found() -> tuple[Problem, NormalPosterior]:
         rows = source.matrix, source.codes, classes, reference
         problem = problem_of(*rows, prior, "polya-gamma", False, source.counts)
-        return problem, normal_posterior(problem, prior.eta)
+        return problem, normal_posterior(problem, prior.eta, model.method_ == "variational")
 
     def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
         return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
 
     def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
-        attrs = {"method": model.method, "thin": 1, "tuning_steps": 0}
+        attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
         return to_datatree(chains, source, model.classes_, varying_names(model), prior.intercept, attrs)
 
     def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-        settled = {"reference_": model.classes_[reference], "converged_": found()[1].converged}
-        return {**settled, **means(tree, standard)}
+        normal = found()[1]
+        settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
+        bound = {"lower_bound_": normal.lower_bound} if model.method_ == "variational" else {}
+        return {**settled, **bound, **means(tree, standard)}
 
     return Sampling(source, run, chains, tree, attributes, is_compiled=True)

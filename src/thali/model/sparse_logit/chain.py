@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.inference.chains import FixedChain
 
+from .arguments import Prior
 from .horseshoe import SLAB_SQUARE, TAU_SQUARE
 from .sweep import (
     ACCEPTED,
@@ -28,25 +29,6 @@ PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
 TRAJECTORIES = 2  # in a sweep
 MOST_MOVED = 600  # coefficients that trajectories move: a matrix of 3 MB
 SLAB_DF, SLAB_SCALE = 4.0, 2.5  # of the horseshoe: Student's t that the largest coefficients come from
-
-
-class Prior(NamedTuple):
-    """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an intercept.
-
-    Or the horseshoe, whose tau is half-Cauchy of scale `global_scale`.
-    """
-
-    eta: float | None
-    shape: float
-    rate: float
-    intercept: bool
-    name: str = "laplace"
-    global_scale: float = 1.0
-
-    @property
-    def is_horseshoe(self) -> bool:
-        """Whether there is no eta."""
-        return self.name == "horseshoe"
 
 
 def problem_of(

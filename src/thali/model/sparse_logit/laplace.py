@@ -1,4 +1,4 @@
-r"""Laplace's approximation of the posterior of the sparse multinomial logit, for many rows.
+r"""Normal approximations of the posterior of the sparse multinomial logit, for many rows.
 
 .. math:: q(\beta, b) = \mathrm{Normal}(m, P^{-1}), \qquad
           q(\eta) \propto \eta^{\text{shape} - 1 + N/2} e^{-\text{rate}\,\eta - \sqrt\eta \sum_j E_q|\beta_j|}
@@ -7,6 +7,13 @@ The log-likelihood is expanded to second order at m. The Laplace prior has no se
 coefficients are, so its expectation under q takes its place, which is smooth: with s_j the standard deviation of
 beta_j, E|beta_j| has the derivative 2 Phi(m_j / s_j) - 1, and its part of P is 2 E[sqrt eta] phi(m_j / s_j) / s_j.
 Means, standard deviations and q(eta) are improved in turn until they stay.
+
+The variational posterior takes the expectation under q of the log-likelihood as well, to second order, and so is the
+normal law that maximises the lower bound of the evidence,
+
+.. math:: F = E_q[\ln P(y \mid X, \beta, b) + \ln p(\beta, b \mid \eta) + \ln p(\eta) - \ln q].
+
+Reference: Opper & Archambeau (2009), The variational Gaussian approximation revisited.
 """
 
 import math
@@ -18,21 +25,12 @@ from thali.errors import DataError, DataWarning, Setting
 from thali.inference.independent import BLOCK, IndependentDraws
 from thali.inference.warn import warn
 
+from .expansion import Expansion, expansion_at
+from .method import ENOUGH, MOST
 from .sweep import INTERCEPT_VARIANCE, Problem
 
-MOST = 5_000  # coefficients of all classes: a matrix of 200 MB
-ENOUGH = 20  # rows a coefficient
 MAX_ROUNDS = 200
-_ROWS = 2**14  # whose probabilities are computed at a time
 _SETTLED = 1e-4  # change, in standard deviations
-
-
-class Expansion(NamedTuple):
-    """The log-likelihood to second order at some coefficients of the q classes other than the reference."""
-
-    log_likelihood: float
-    gradient: np.ndarray  # (q m,)
-    curvature: np.ndarray  # (q m, q m), minus the second derivatives
 
 
 class NormalPosterior(NamedTuple):
@@ -40,17 +38,18 @@ class NormalPosterior(NamedTuple):
 
     mean: np.ndarray  # (q m,)
     factor: np.ndarray  # (q m, q m) lower; factor factor^T = P
-    expansion: Expansion
+    expansion: Expansion  # at the mean
     etas: np.ndarray  # values of eta, and their probabilities
     shares: np.ndarray
     converged: bool
+    lower_bound: float  # of ln P(y | X); NaN by Laplace's approximation
 
 
 def check_size(coefficients: int, rows: float) -> None:
     """Refuse a matrix that is too large, and warn of too few rows."""
     if coefficients > MOST:
         raise DataError(
-            f"Laplace's approximation is for at most {MOST:,} coefficients of all classes, and these are "
+            f"A normal approximation is for at most {MOST:,} coefficients of all classes, and these are "
             f"{coefficients:,}; set ",
             Setting("method", "polya-gamma"),
             " or ",
@@ -68,34 +67,7 @@ def check_size(coefficients: int, rows: float) -> None:
         )
 
 
-def expansion_at(problem: Problem, coef: np.ndarray) -> Expansion:
-    """The expansion at coef (q, m), by blocks of rows."""
-    A, (q, m) = problem.covariates, coef.shape
-    others = np.flatnonzero(np.arange(problem.classes) != problem.reference)
-    total, gradient = 0.0, np.zeros((q, m))
-    curvature = np.zeros((q, m, q, m))
-    for first in range(0, A.shape[1], _ROWS):
-        part = slice(first, first + _ROWS)
-        Z, counts = A[:, part], problem.counts[part]
-        linear = coef @ Z
-        top = np.maximum(linear.max(axis=0), 0.0)
-        share = np.exp(linear - top)
-        sums = share.sum(axis=0) + np.exp(-top)
-        share /= sums
-        own = others[:, None] == problem.codes[part]
-        total += float(counts @ ((linear * own).sum(axis=0) - top - np.log(sums)))
-        gradient += ((own - share) * counts) @ Z.T
-        for k in range(q):
-            for other in range(k + 1):
-                weights = counts * share[k] * ((k == other) - share[other])
-                curvature[k, :, other] += (Z * weights) @ Z.T
-    for k in range(q):
-        for other in range(k):
-            curvature[other, :, k] = curvature[k, :, other].T
-    return Expansion(total, gradient.ravel(), curvature.reshape(q * m, q * m))
-
-
-def normal_posterior(problem: Problem, eta: float | None) -> NormalPosterior:
+def normal_posterior(problem: Problem, eta: float | None, is_variational: bool = False) -> NormalPosterior:
     """The approximation for these data; eta is fixed, or None if it is learned."""
     from scipy.linalg import cho_solve, cholesky
     from scipy.special import ndtr
@@ -111,16 +83,21 @@ def normal_posterior(problem: Problem, eta: float | None) -> NormalPosterior:
         slope = np.where(is_free, mean / INTERCEPT_VARIANCE, root * (2.0 * ndtr(z) - 1.0))
         bend = np.where(is_free, 1.0 / INTERCEPT_VARIANCE, 2.0 * root * _normal_density(z) / sd)
         factor = cholesky(at.curvature + np.diag(bend), lower=True)
-        new_sd = np.sqrt(np.diag(cho_solve((factor, True), np.eye(q * m))))
+        covariance = cho_solve((factor, True), np.eye(q * m))
+        new_sd = np.sqrt(np.diag(covariance))
         step = cho_solve((factor, True), at.gradient - slope)
         change = max(np.abs(step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
         sd = np.sqrt(sd * new_sd)
         if settled:
             break
+        over = covariance if is_variational else None
+        if is_variational:
+            at = expansion_at(problem, mean.reshape(q, m), over)
+            step = cho_solve((factor, True), at.gradient - slope)
         before = _value(at, mean, sd, root, is_free)
         while True:
             trial = mean + length * step
-            ahead = expansion_at(problem, trial.reshape(q, m))
+            ahead = expansion_at(problem, trial.reshape(q, m), over)
             if _value(ahead, trial, sd, root, is_free) >= before - 1e-9 * (1.0 + abs(before)) or length < 1e-6:
                 break
             length *= 0.5
@@ -130,7 +107,31 @@ def normal_posterior(problem: Problem, eta: float | None) -> NormalPosterior:
             etas, shares = _law_of_eta(2.0 * problem.shape + q * problem.penalised, size, problem.rate)
             change = max(change, abs(float(shares @ np.sqrt(etas)) / root - 1.0))
         settled = change < _SETTLED
-    return NormalPosterior(mean, factor, at, etas, shares, settled)
+    bound = math.nan
+    if is_variational:
+        size = float(_mean_size(mean, sd)[~is_free].sum())
+        bound = at.log_likelihood + _other_terms(problem, eta, size, mean[is_free], sd[is_free], factor)
+        at = expansion_at(problem, mean.reshape(q, m))
+    return NormalPosterior(mean, factor, at, etas, shares, settled, bound)
+
+
+def _other_terms(
+    problem: Problem, eta: float | None, size: float, free: np.ndarray, free_sd: np.ndarray, factor: np.ndarray
+) -> float:
+    """What the lower bound has besides the log-likelihood: E ln p(beta, b), the terms of eta, and the entropy."""
+    from scipy.special import gammaln
+
+    count = len(factor) - len(free)
+    if eta is None:  # ln of the integral of p(eta) (sqrt(eta)/2)^count exp(-sqrt(eta) size)
+        log_v, logs = _log_law_of_root(2.0 * problem.shape + count, size, problem.rate)
+        whole = logs.max() + math.log(np.exp(logs - logs.max()).sum() * (log_v[1] - log_v[0]))
+        prior = math.log(2.0) + problem.shape * math.log(problem.rate) - gammaln(problem.shape) + whole
+    else:
+        prior = 0.5 * count * math.log(eta) - math.sqrt(eta) * size
+    prior -= count * math.log(2.0)
+    prior -= 0.5 * float((free**2 + free_sd**2).sum()) / INTERCEPT_VARIANCE
+    prior -= 0.5 * len(free) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
+    return prior + 0.5 * len(factor) * (1.0 + math.log(2.0 * math.pi)) - float(np.log(np.diag(factor)).sum())
 
 
 def _value(at: Expansion, mean: np.ndarray, sd: np.ndarray, root: float, is_free: np.ndarray) -> float:
@@ -153,13 +154,19 @@ def _mean_size(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
 
 def _law_of_eta(shape: float, size: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
     """Values and probabilities of eta; its root v has a density proportional to v^(shape-1) exp(-size v - rate v²)."""
+    log_v, logs = _log_law_of_root(shape, size, rate)
+    v = np.exp(log_v)
+    shares = np.exp(logs - logs.max())
+    return v * v, shares / shares.sum()
+
+
+def _log_law_of_root(shape: float, size: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Values of ln v, and the logarithm of its density there, up to a constant."""
     mode = 2.0 * shape / (size + math.sqrt(size * size + 8.0 * shape * rate))  # of ln v
     width = 1.0 / math.sqrt(size * mode + 4.0 * rate * mode * mode)
     log_v = math.log(mode) + width * np.linspace(-12.0, 8.0, 801)
     v = np.exp(log_v)
-    logs = shape * log_v - size * v - rate * v * v
-    shares = np.exp(logs - logs.max())
-    return v * v, shares / shares.sum()
+    return log_v, shape * log_v - size * v - rate * v * v
 
 
 class Record(NamedTuple):

@@ -1,41 +1,33 @@
 """The sparse Bayesian multinomial logit as a classifier."""
 
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of, positive
 from thali._described import Facts
 from thali.errors import (
-    Argument,
-    ArgumentError,
-    Clause,
     ConvergenceWarning,
-    DataError,
-    DataWarning,
     Setting,
     ThaliWarning,
 )
 from thali.inference.chains import Run
-from thali.inference.warn import warn
 
 from ..base import Job, Model, RunByChains
+from ..classifiers.blocks import is_blocked
 from ..classifiers.classifier import Classifier
-from ..classifiers.input import column_name
 from ..classifiers.training_data import TrainingData
 from ..sampling import Sampling
+from .answers import CoefficientAnswers
+from .arguments import Prior, position_of, prior_of, scale_of
 from .at_maximum import (
     by_map,
     of_map,
-    other_classes,
-    path_of,
     probabilities_at_maximum,
     summary_of_maximum,
     target_of,
-    varying_names,
 )
+from .method import METHODS, NORMAL, method_for
 
 if TYPE_CHECKING:
     import pandas
@@ -45,14 +37,8 @@ if TYPE_CHECKING:
 
     from ..classifiers.standard import Standard
 
-METHODS = ("polya-gamma", "holmes-held", "laplace", "map")
-PRIORS = ("laplace", "horseshoe")
-THIN_MOVED = 1  # sweeps a kept draw where there are trajectories, unless the user says otherwise
-THIN_TWO, THIN = 4, 10  # without them, of two classes and of more
-_LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
 
-
-class SparseMultinomialLogit(Classifier, RunByChains):
+class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
     r"""Multinomial logit whose coefficients are shrunk towards 0, with draws from its posterior.
 
     .. math:: P(y = k \mid x) \propto e^{b_k + x^T \beta_k}, \qquad
@@ -69,13 +55,16 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
     Parameters
     ----------
-    method : {"polya-gamma", "holmes-held", "laplace", "map"}
+    method : {"polya-gamma", "holmes-held", "laplace", "variational", "map", "auto"}
         The first two name the auxiliary variables of the Gibbs sampler, which have no influence on the posterior;
         Polya-Gamma mixes better, the more so as Hamiltonian trajectories of all coefficients follow each of its sweeps
-        where there are at most 600. "laplace" draws independently from a normal approximation, for many rows: with 20 rows
-        a coefficient or more, its standard deviations are within a tenth of those of the posterior. "map" is the
-        maximum of the posterior for a fixed `eta`, which has no intervals, but coefficients of exactly 0, takes sparse
-        matrices as they are, and scales to millions of rows.
+        where there are at most 600. "laplace" and "variational" draw independently from a normal approximation, for
+        many rows: by the curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
+        coefficient their standard deviations are within a tenth of those of the posterior; with fewer they are too
+        small, the variational ones less so. "map" is the maximum of the posterior for a fixed `eta`, which has no
+        intervals, but coefficients of exactly 0, takes sparse matrices and Dask arrays as they are, and scales to
+        millions of rows. "auto" is "variational" for more than 20,000 rows that
+        differ, 20 or more a coefficient, and "polya-gamma" otherwise; `method_` says which.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -139,8 +128,12 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         After `method="map"`: log-likelihood - sqrt(eta) sum abs(beta) - sum b²/200.
     n_iter_ : int
         After `method="map"`.
+    method_ : str
+        `method`, or what "auto" has chosen.
+    lower_bound_ : float
+        After `method="variational"`: of the logarithm of the evidence, ln P(y | X).
     converged_ : bool
-        After `method="laplace"` and `method="map"`: whether the climb ended.
+        After `method="laplace"`, "variational" and "map": whether the climb ended.
     slope_ : float
         After `method="map"`: the largest subgradient that is left, a row.
     interrupted_ : bool
@@ -169,7 +162,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     ['eta', 'log_likelihood', 'coef[yes, x0]', 'coef[yes, x1]', 'coef[yes, x2]']
     """
 
-    _drawing = METHODS[:3]
+    _drawing = tuple(method for method in METHODS if method != "map")
 
     coef_: np.ndarray
     intercept_: np.ndarray
@@ -182,6 +175,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     objective_: float
     n_iter_: int
     converged_: bool
+    method_: str
+    lower_bound_: float
     slope_: float
     _standard_: "Standard"
 
@@ -234,10 +229,19 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         run = self._run()
         self._position_of_reference()
         self._standard_ = self._standard_for(data.matrix, prior.intercept, data.counts)
-        if self.method == "map":
+        columns = int(self._standard_.varies.sum()) + prior.intercept
+        self.method_ = method_for(self.method, self.prior, len(data.codes), columns * (len(self.classes_) - 1))
+        if self.method_ == "map":
             return by_map(self, self._target(data, prior), prior.eta, self._size(len(data.row)))
         source = data._replace(matrix=self._standard_.varying(data.matrix))
         return self._job_of(self._sampling(source, run), self._size(len(data.row)))
+
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
+        if not is_blocked(X):
+            return None
+        from .by_blocks import job_of_blocks
+
+        return job_of_blocks(self, X, y, sample_weight)
 
     def _target(self, data: TrainingData, prior: Any) -> Any:
         """What `method="map"` maximises."""
@@ -251,65 +255,21 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         return self.class_weight
 
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        from thali.inference.seeds import streams
-
+        from .by_chains import sampling_of_chains
         from .by_laplace import sampling_of_normal
-        from .chain import Chain, problem_of, trajectories_of
-        from .draws import means, to_datatree
 
-        if self.method == "laplace":
-            return sampling_of_normal(self, source, run)
-        prior, reference, standard = self._prior(), self._position_of_reference(), self._standard_
-        names, classes = varying_names(self), len(self.classes_)
-        moves = trajectories_of(len(source.codes), len(names) + prior.intercept, classes, self.method)
-        thin = run.thin or (THIN_MOVED if moves else THIN_TWO if classes == 2 else THIN)
+        return (sampling_of_normal if self.method_ in NORMAL else sampling_of_chains)(self, source, run)
 
-        @cache
-        def problem() -> Any:
-            rows = source.matrix, source.codes, classes, reference
-            return problem_of(*rows, prior, self.method, counts=source.counts, trajectories=moves)
-
-        def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
-            return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
-
-        def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
-            attrs = {"method": self.method, "thin": thin, "tuning_steps": run.tune}
-            return to_datatree(chains, source, self.classes_, names, prior.intercept, attrs)
-
-        def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            return {"reference_": self.classes_[reference], **means(tree, standard)}
-
-        return Sampling(source, run._replace(thin=thin), chains, tree, found)
-
-    def _prior(self) -> Any:
+    def _prior(self) -> Prior:
         """The prior that the arguments say."""
-        from .chain import Prior
+        return prior_of(self)
 
-        one_of("method", self.method, METHODS)
-        is_horseshoe = one_of("prior", self.prior, PRIORS) == "horseshoe"
-        if is_horseshoe and self.method in ("laplace", "map"):
-            raise ArgumentError(
-                Setting("method", self.method), " is for the Laplace prior; got ", Setting("prior", "horseshoe"), "."
-            )
-        if is_horseshoe and self.eta is not None:
-            raise ArgumentError(
-                Argument("eta"), " is of the Laplace prior; with ", Setting("prior", "horseshoe"), " leave it out."
-            )
-        if self.method == "map" and self.eta is None:
-            raise ArgumentError(
-                Setting("method", "map"),
-                " needs a number for ",
-                Argument("eta"),
-                "; choose it by cross-validation, or take the posterior mean of a fit by ",
-                Setting("method", "polya-gamma"),
-                ".",
-            )
-        eta = None if self.eta is None else positive("eta", self.eta, "a rate")
-        shape = positive("shape", self.shape, "a parameter of the Gamma prior of eta")
-        rate = positive("rate", self.rate, "a parameter of the Gamma prior of eta")
-        scale = positive("global_scale", self.global_scale, "the scale of the prior of tau")
-        intercept = bool(one_of("fit_intercept", self.fit_intercept, (True, False)))
-        return Prior(eta, shape, rate, intercept, self.prior, scale)
+    def _position_of_reference(self) -> int:
+        return position_of(self.reference, self.classes_)
+
+    def _standard_for(self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None) -> "Standard":
+        names = vars(self).get("feature_names_in_")
+        return scale_of(matrix, names, counts, self.standardize, intercept)
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .prior_sample import sample_coefficients
@@ -317,45 +277,6 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         prior, reference = self._prior(), self._position_of_reference()
         z = self._standard_for(matrix, prior.intercept).varying(matrix)
         return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
-
-    def _position_of_reference(self) -> int:
-        if self.reference is None:
-            return 0
-        found = [k for k, label in enumerate(self.classes_) if label == self.reference]
-        if not found:
-            known = ", ".join(repr(label) for label in self.classes_[:10].tolist())
-            raise ArgumentError(f"reference must be one of the classes, {known}; got {self.reference!r}.")
-        return found[0]
-
-    def _standard_for(self, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None) -> "Standard":
-        """The scale of the covariates: their own, or none."""
-        from ..classifiers.standard import Standard, ends_of, standard_of, warn_of_left_out
-
-        names = vars(self).get("feature_names_in_")
-        if one_of("standardize", self.standardize, (True, False)):
-            standard = standard_of(matrix, names, counts)
-            warn_of_left_out(standard, names)
-            return standard
-        low, high = ends_of(matrix)
-        largest = np.maximum(-low, high)
-        if (largest > _LARGEST).any():
-            column = int(np.argmax(largest))
-            raise DataError(
-                f"{_capital(column_name(names, column))} reaches {largest[column]:g}, whose square is too large for "
-                "floats; rescale it",
-                Clause(", or set ", Setting("standardize", True)),
-                ".",
-            )
-        constant = np.flatnonzero(low == high)
-        if constant.size and intercept:
-            warn(
-                DataWarning(
-                    f"{_capital(column_name(names, int(constant[0])))} is constant and says the same as the intercept; "
-                    "leave it out."
-                )
-            )
-        d = matrix.shape[1]
-        return Standard(np.ones(d), np.zeros(d), np.ones(d))
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         if self.method == "map":
@@ -396,6 +317,8 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         return summary_of_maximum(self) if self.method == "map" else super().summary()
 
     def _answers(self) -> Facts:
+        if self.method == "auto":
+            return ("method", f"{self.method_}, chosen by the size of the data"), *super()._answers()
         if self.method != "map":
             return super()._answers()
         count = f"{np.count_nonzero(self.scaled_coef_):,} of {self.scaled_coef_.size:,} are not 0"
@@ -403,91 +326,10 @@ class SparseMultinomialLogit(Classifier, RunByChains):
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         yield from of_map(self) if self.method == "map" else super()._outcome(job)
-        if self.method == "laplace" and not self.converged_:
+        if self.method_ in NORMAL and not self.converged_:
             yield ConvergenceWarning(
                 "The normal approximation has not settled; take ", Setting("method", "polya-gamma"), "."
             )
-
-    def coefficient_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None) -> "pandas.DataFrame":
-        """The maximum of the posterior for many values of eta, each found from the one before.
-
-        The model is left as it is, whatever its method and prior; the path is that of the Laplace prior.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix (n, d)
-        y : sequence of str, int or bool (n,)
-            As for `fit`.
-        eta : sequence of float above 0, optional
-            None takes 30 values, from the smallest for which all coefficients are 0 down to 1/10,000 of it.
-        sample_weight : sequence of float (n,), optional
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row an eta, falling: eta, non_zero (the number of coefficients that are not 0), log_likelihood,
-            objective and coef[class, covariate] of standardised covariates.
-
-        Raises
-        ------
-        DataError
-            If X, y, the weights or eta cannot be used.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import thali as th
-        >>> X = np.random.default_rng(0).normal(size=(200, 3))
-        >>> path = th.SparseMultinomialLogit().coefficient_path(X, X[:, 0] + X[:, 1] > 0.1)
-        >>> path["non_zero"].iloc[[0, -1]].tolist()
-        [0, 3]
-        """
-        model = type(self)(**(self.get_params() | {"method": "map", "eta": 1.0, "prior": "laplace"}))
-        data, prior = model._training_data(X, y, sample_weight), model._prior()
-        model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
-        model.reference_ = model.classes_[model._position_of_reference()]
-        return path_of(model._target(data, prior), varying_names(model), other_classes(model), eta)
-
-    def coefficients(self, delta: float = 0.1) -> "pandas.DataFrame":
-        r"""Every coefficient with its interval, its sign and the probability that it is not small.
-
-        .. math:: P(|\beta_{kj}| > \delta \mid X, y)
-
-        The posterior has no exact zeros; a coefficient matters where this probability is near 1.
-
-        Parameters
-        ----------
-        delta : float, 0 or more
-            Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by a standard
-            deviation.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the standardised
-            covariate), sd, low and high (the 89 % interval), probability (of \|coef\| > delta), positive (the
-            probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, of the covariate as it
-            was given).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If `delta` is negative, or the fit made no draws.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import thali as th
-        >>> X = np.random.default_rng(0).normal(size=(200, 3))
-        >>> model = th.SparseMultinomialLogit(random_seed=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
-        >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
-        ['x0', 'x1']
-        """
-        from .coefficients import coefficients
-
-        return coefficients(self._with_draws(), delta)
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The learned scales, the log-likelihood and the coefficients of standardised covariates, draw by draw.
@@ -509,7 +351,7 @@ class SparseMultinomialLogit(Classifier, RunByChains):
     def _advice(self) -> "Advice":
         from .by_laplace import ADVICE
 
-        return ADVICE if self.method == "laplace" else super()._advice()
+        return ADVICE if self.method_ in NORMAL else super()._advice()
 
     def verdict(self) -> "Verdict":
         """Whether the chains agree and are long enough, by some of the coefficients where there are many.
@@ -534,7 +376,3 @@ class SparseMultinomialLogit(Classifier, RunByChains):
         if self.method == "map":
             return Model.verdict(self)
         return verdict_of(summary_table(quantities_of(self._fitted(), MAX_COEFFICIENTS)), self._advice())
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

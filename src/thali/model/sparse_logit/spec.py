@@ -8,8 +8,8 @@ from thali.data.kinds import CLASSES
 from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SEED, TARGET, THIN, TUNE
 from ..spec import MODEL, ModelSpec, Option
 
-_DRAWN = ("polya-gamma", "holmes-held")
-_CHAINS = (*_DRAWN, "laplace")
+_DRAWN = ("polya-gamma", "holmes-held", "auto")
+_CHAINS = (*_DRAWN, "laplace", "variational")
 
 SPARSE_LOGIT = ModelSpec(
     name="sparse-logit",
@@ -18,7 +18,7 @@ SPARSE_LOGIT = ModelSpec(
     data=(CLASSES,),
     answers="class probabilities from coefficients that are mostly near zero",
     papers=("polson2013",),
-    methods=(*_CHAINS, "map"),
+    methods=("polya-gamma", "holmes-held", "laplace", "variational", "map", "auto"),
     options=(
         TARGET,
         METHOD,

@@ -5,6 +5,7 @@ from typing import Any
 from thali._labels import plural
 from thali.data.kinds import TRIPLETS
 from thali.model.latent_features.answers.kind import kind_of
+from thali.model.latent_features.answers.matched_features import similar_for
 from thali.trees.tree import Tree
 
 from ..content import Content, number
@@ -15,7 +16,6 @@ from .shared import estimate, members_as_text, missed_proportions, most_probable
 WORST = 200  # similarities of the check that are shown
 # Columns of a table of features that say nothing of a single set of them.
 POINTLESS = ["weight_low", "weight_high", "copies", "ess", "r_hat", "converged", "probability"]
-MANY = 30  # objects: of more of them features hardly ever have the same owners in two draws, and are matched
 
 
 def content(model: Any) -> Content:
@@ -37,8 +37,8 @@ def content(model: Any) -> Content:
 def _answer(model: Any) -> Section:
     if model.method == "map":
         return _point(model)
-    many = model.posterior_["posterior"].sizes["option"] > MANY
-    shared = model.features(similar=0.8 if many else None)
+    similar = similar_for(model.posterior_["posterior"].sizes["option"])
+    shared = model.features(similar=similar)
     draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
     sentences = (
         number_of_features(draws, "features that two objects or more share"),
@@ -47,14 +47,16 @@ def _answer(model: Any) -> Section:
     pictures = (
         [
             picture(
-                f"Features and the objects that have them. {sentences[1]}", "membership" if many else "features", model
+                f"Features and the objects that have them. {sentences[1]}",
+                "features" if similar is None else "membership",
+                model,
             )
         ]
         if len(shared)
         else []
     )
     pictures.append(picture(sentences[0], "n_features", model))
-    tables = (Table("Features that several objects share", members_as_text(shared)),) if len(shared) else ()
+    tables = (Table("Features that several objects share", members_as_text(shared, model)),) if len(shared) else ()
     return Section("The answer", sentences, tuple(pictures), tables)
 
 
@@ -67,7 +69,7 @@ def _point(model: Any) -> Section:
     if not len(found):
         return Section("The answer", (sentence,))
     drawn = picture(f"Features and the objects that have them. {sentence}", "features", model)
-    return Section("The answer", (sentence,), (drawn,), (Table("Features", members_as_text(found)),))
+    return Section("The answer", (sentence,), (drawn,), (Table("Features", members_as_text(found, model)),))
 
 
 def _misses(model: Any) -> Section:

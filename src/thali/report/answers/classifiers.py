@@ -65,12 +65,13 @@ def _methods(model: Any) -> tuple[str, ...]:
             f"Classes were modelled by a multinomial logit with Laplace priors of rate {np.sqrt(model.eta):g} (eta ="
             f" {model.eta:g}) for standardised coefficients, at the maximum of the posterior.",
         )
-    if model.method == "laplace":
+    if model.method_ in ("laplace", "variational"):
+        kind = "variational normal" if model.method_ == "variational" else "normal"
         return (
-            "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by a normal"
-            " approximation of the posterior.",
+            "Classes were modelled by a Bayesian multinomial logit whose coefficients have Laplace priors, by a"
+            f" {kind} approximation of the posterior.",
         )
-    by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method]
+    by = {"polya-gamma": "Polson, Scott & Windle (2013)", "holmes-held": "Holmes & Held (2006)"}[model.method_]
     prior = {"laplace": "Laplace priors", "horseshoe": "regularised horseshoe priors of Piironen & Vehtari (2017)"}
     return (
         "Classes were modelled by a Bayesian multinomial logit whose coefficients have"

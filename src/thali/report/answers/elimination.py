@@ -4,11 +4,12 @@ from typing import Any
 
 from thali.data.kinds import BEST_WORST
 from thali.model.latent_features.answers.kind import kind_of
+from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 from thali.trees.tree import Tree
 
 from ..content import Content, listed, probability
 from ..document import Picture, Section, Table
-from . import groups
+from . import groups, kinds
 from .shared import (
     best_worst_sentence,
     effects_sentence,
@@ -27,6 +28,8 @@ def content(model: Any) -> Content:
     """What a fitted model says."""
     if model.groups_:
         return groups.content(model, "aspect", _methods(model))
+    if is_of_kinds(model.posterior_):
+        return kinds.content(model, _methods(model))
     ranks, features = model.ranks(), model.features()
     return Content(
         question=(_question(model),),
@@ -70,7 +73,7 @@ def _answer(model: Any, ranks: Any, features: Any) -> Section:
         sentences += [number_of_features(draws, f"aspects{besides}"), most_probable(features, "aspect")]
         if len(features):
             pictures.append(picture(f"Aspects and the options that have them. {sentences[-1]}", "features", model))
-            tables.append(Table("Aspects", members_as_text(features)))
+            tables.append(Table("Aspects", members_as_text(features, model)))
         if draws.min() != draws.max():
             pictures.append(picture(sentences[1], "n_features", model))
     if len(ranks) <= _MAX_RANKED:

@@ -47,4 +47,4 @@ def _answer(model: Any) -> Section:
         picture(f"Features and who has them. {sentences[1]}", "features", model),
         picture(sentences[0], "n_features", model),
     )
-    return Section("The answer", sentences, pictures, (Table("Features", members_as_text(features)),))
+    return Section("The answer", sentences, pictures, (Table("Features", members_as_text(features, model)),))

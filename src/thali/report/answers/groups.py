@@ -39,7 +39,7 @@ def _answer(model: Any, word: str) -> Section:
         )
     pictures, tables = [], []
     if len(shared):
-        tables.append(Table(f"{word.capitalize()}s and their weight in each group", members_as_text(shared)))
+        tables.append(Table(f"{word.capitalize()}s and their weight in each group", members_as_text(shared, model)))
         if len(model.groups_) <= MAX_GROUPS:
             pictures.append(picture(f"Weight of each {word} in each group. {sentences[0]}", "group_weights", model))
     if draws.min() != draws.max():

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali.errors import DataError
+from thali.model.latent_features.answers.matched_features import members_in_words
 from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
 
 from ..content import listed, number, probability
@@ -89,9 +90,10 @@ def most_probable(features: Any, word: str) -> str:
     return f"The most probable {word}s that several share: {named}."
 
 
-def members_as_text(features: Any) -> Any:
-    """The table of features with the names of the members in one cell, first."""
-    shown = features.assign(members=features["members"].map(", ".join))
+def members_as_text(features: Any, model: Any) -> Any:
+    """The table of features of a model with the names of the members in one cell, first."""
+    labels = model.posterior_["posterior"]["option"].values.tolist()
+    shown = features.assign(members=[members_in_words(members, labels) for members in features["members"]])
     return shown[["members", *(name for name in shown.columns if name != "members")]]
 
 

@@ -216,7 +216,12 @@ def replicated_rows(x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.
 
 def _discrepancy(x: np.ndarray, n: np.ndarray, p: np.ndarray) -> np.ndarray:
     """sum (x - n p)² / (n p (1 - p)) over the pairs, draw by draw."""
-    residual, variance = x - n * p, n * p * (1 - p)
+    return discrepancy_of(x, n * p, n * p * (1 - p))
+
+
+def discrepancy_of(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """The sum of squared residuals over their variance, draw by draw."""
+    residual = x - mean
     # Where the model is certain, data that agree add nothing, and data that do not are infinitely far.
     certain = np.where(residual == 0, 0.0, np.inf)
     return np.divide(residual**2, variance, out=certain, where=variance > 0).sum(axis=0)

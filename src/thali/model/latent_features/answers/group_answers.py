@@ -29,7 +29,10 @@ def group_features_table(tree: "xarray.DataTree", min_probability: float, simila
 
     checked_probability(min_probability)
     if similar is not None:
-        raise ArgumentError(Argument("similar"), " is for one group of people; take the model of one, of_group(name).")
+        raise ArgumentError(
+            Argument("similar"),
+            " is for one group of people; take the model of one, of_group(name), or of one kind, of_kind(1).",
+        )
     names = group_names(tree)
     table = features_table(tree_of_group(tree, names[0]), min_probability)
     drawn = group_weight_draws(tree, table["members"].tolist())

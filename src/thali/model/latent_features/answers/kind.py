@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali.data.kinds import OF_GROUPS, OWN, SIMILARITIES, TRIPLETS
+from thali.data.kinds import OF_GROUPS, OWN, PAIR_KINDS, SIMILARITIES, TRIPLETS
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def _known_kind(tree: "xarray.DataTree", what: str) -> str:
     if (kind := kind_of(tree)) in OF_GROUPS:
         first = str(tree["posterior"].dataset["group"].values[0])
         raise ArgumentError(f"{what} is of one group of people; take the model of one, such as of_group({first!r}).")
+    if kind == PAIR_KINDS:
+        raise ArgumentError(f"{what} is of people of one kind; take the model of one, such as of_kind(1).")
     if kind == OWN:
         raise ArgumentError(
             f"{what} is not there for a likelihood of your own, because thali does not know what it predicts; compute "

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, Setting
 from thali.posterior.verdict import Advice
 
@@ -13,6 +13,7 @@ from .covariates import names_in, parameter
 from .features import features_table
 from .group_tree import group_names, is_grouped, tree_of_group
 from .kind import kind_of
+from .kinds_answers import of_kinds
 from .pair_coordinates import pair_index
 from .presence import presence_of
 from .ranks import utility_draws
@@ -198,8 +199,15 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     return Advice(apart=apart, longer_if_apart=True)
 
 
+def of_pairs_by_kinds(tree: "xarray.DataTree") -> Quantities:
+    """Those of kinds of people, and of a new person `choice_probability[a, b]`, as of pairs."""
+    few = tree["posterior"].sizes["option"] <= MAX_OPTIONS
+    return of_kinds(tree) | (of_pairs(tree) if few else {})
+
+
 _OF_KIND = {
     PAIRS: of_pairs,
+    PAIR_KINDS: of_pairs_by_kinds,
     CHOICES: of_sets,
     BEST_WORST: of_sets,
     SIMILARITIES: of_similarities,
@@ -208,6 +216,7 @@ _OF_KIND = {
 }
 _ADVICE = {
     PAIRS: advice_of_choices,
+    PAIR_KINDS: advice_of_choices,
     CHOICES: advice_of_choices,
     BEST_WORST: advice_of_choices,
     SIMILARITIES: advice_of_similarities,

@@ -1,6 +1,6 @@
 """Joins a prior, the likelihoods of all groups and a sampler of groups."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from thali.data.groups import Groups
@@ -9,6 +9,7 @@ from thali.data.similarities import Similarities
 from thali.errors import Argument, ArgumentError, DataError, Setting, Value
 
 from ..engine import LEVELS, build_task
+from ..samplers.chains import Task
 from ..state import FIXED_UNIQUE, NO_UNIQUE
 from .chain import GroupTask
 from .stacked import make_caches, stacked
@@ -63,19 +64,26 @@ def build_group_task(groups: Groups, draws: int, tune: int, thin: Any, weights: 
         parts["tempering"] = LEVELS
     task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
     prior: Any = task.model.weights
-    shape, rate = prior.shape, prior.rate
-    if shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
-        raise ArgumentError(Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {shape:g}.")
+    if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
+        raise ArgumentError(
+            Argument("weight_prior"), f" of groups must have a shape of 1 or more; got {prior.shape:g}."
+        )
     learned = {parts["likelihood"].fixed_sigma(data) is None for data in groups.data if isinstance(data, Similarities)}
     if len(learned) > 1:
         raise DataError("Sigma is known of some groups and not of others; set ", Argument("sigma"), " for all of them.")
     each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
+    return joined(task, each, parts["likelihood"], weights)
+
+
+def joined(task: Task, each: Sequence[tuple[Any, Callable[..., Any]]], likelihood: Any, weights: Any) -> GroupTask:
+    """The task of one group for all groups; `each`: their compiled likelihoods and what makes their caches."""
+    prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
-        likelihood=stacked([likelihood for likelihood, _ in each]),
-        shape=shape,
-        rate=rate,
-        unique=FIXED_UNIQUE if parts["likelihood"].unique else NO_UNIQUE,
+        likelihood=stacked([compiled for compiled, _ in each]),
+        shape=prior.shape,
+        rate=prior.rate,
+        unique=FIXED_UNIQUE if likelihood.unique else NO_UNIQUE,
         learn_alpha=task.model.learn_alpha,
         similar=weights == SIMILAR,
         kappa=float("nan"),

@@ -1,8 +1,8 @@
 r"""The log-likelihood of answers to second order where all pairs are equally similar, which is that of similarities.
 
-With the link "exp" the derivative by s_p of the log-probability of an answer out of a set of m pairs is 1{p is chosen} -
-1 / m there, and minus the expected second derivative is I = 1 / m (1 - 1 / m); what two pairs of a set have to do with
-each other is left out. Summed over the answers whose sets hold p, the log-likelihood is that of a similarity
+With the link "exp" the derivative by s_p of the log-probability of an answer out of a set of m pairs is there 1{p is
+chosen} - 1 / m, and minus the expected second derivative is I = 1 / m (1 - 1 / m); what two pairs of a set have to do
+with each other is left out. Summed over the answers whose sets hold p, the log-likelihood is that of a similarity
 
 .. math:: y_p = \frac{\sum 1\{p\} - 1 / m}{\sum I} \sim \mathrm{Normal}(s_p + \mathrm{constant}, 1 / \textstyle\sum I)
 

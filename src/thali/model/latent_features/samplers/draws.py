@@ -18,4 +18,7 @@ class ChainDraws:
     sizes: np.ndarray  # (sum n_features,) int64: owners of each column, >= 1
     owners: np.ndarray  # (sum sizes,) int32: option indices, ascending within a column
     extra: dict[str, np.ndarray] = field(default_factory=dict)  # (draws,) of each parameter of the likelihood
+    kinds: np.ndarray = field(
+        default_factory=lambda: np.zeros((0, 0), np.int16)
+    )  # (draws, people), if these are unknown
     stats: dict[str, Any] = field(default_factory=dict)  # of the whole chain, for sample_stats: numbers, or arrays

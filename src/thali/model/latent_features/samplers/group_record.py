@@ -13,9 +13,9 @@ from ..state import ALPHA, COLUMNS, replica
 from .record import DRAW, FEATURE, OWNER, Record, add_owner, empty_record
 
 
-def empty_group_record(draws: int, n: int, groups: int, parameters: int) -> Record:
+def empty_group_record(draws: int, n: int, groups: int, parameters: int, people: int = 0) -> Record:
     """Room for all draws; the last of the extra parameters is kappa, those before are group after group."""
-    made = empty_record(draws, n)
+    made = empty_record(draws, n, people=people)
     return made._replace(
         unique_weights=np.zeros((draws, groups, n)),
         weights=np.zeros((made.weights.size, groups)),

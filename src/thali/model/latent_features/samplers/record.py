@@ -27,9 +27,10 @@ class Record(NamedTuple):
     sizes: np.ndarray
     owners: np.ndarray
     extra: np.ndarray  # (draws, parameters of the likelihood)
+    kinds: np.ndarray  # (draws, people) int16: of which kind everybody is; nobody, unless kinds of people are unknown
 
 
-def empty_record(draws: int, n: int, parameters: int = 0) -> Record:
+def empty_record(draws: int, n: int, parameters: int = 0, people: int = 0) -> Record:
     """Room for all draws, and a guess of the room for their features."""
     features = 16 * draws + 64
     return Record(
@@ -42,6 +43,7 @@ def empty_record(draws: int, n: int, parameters: int = 0) -> Record:
         sizes=np.zeros(features, np.int64),
         owners=np.zeros(4 * features + 64 * n, np.int32),
         extra=np.zeros((draws, parameters)),
+        kinds=np.zeros((draws, people), np.int16),
     )
 
 
@@ -54,7 +56,7 @@ def enlarged(record: Record) -> Record:
     return record._replace(weights=twice(record.weights), sizes=twice(record.sizes), owners=twice(record.owners))
 
 
-_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra")
+_BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", "kinds")
 
 
 def draws_between(record: Record, first: int, last: int, skipped: int) -> Arrays:

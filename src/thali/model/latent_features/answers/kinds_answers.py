@@ -1,0 +1,84 @@
+"""What is said of kinds of people whose members are not known."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali.posterior.interval import TAILS
+
+from .kinds_aligned import (
+    agreement,
+    aligned_members,
+    members,
+    memberships,
+    number_of_kinds,
+    together,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+def people_in(tree: "xarray.DataTree") -> list[str]:
+    """The names of the people."""
+    return [str(name) for name in tree["posterior"].dataset["subject"].values]
+
+
+def same_kind_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The probability that two people are of the same kind, people by people."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    people = pd.Index(people_in(tree), name="subject")
+    return Table(together(members(tree), number_of_kinds(tree)), index=people, columns=people.rename("other"))
+
+
+def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """The kinds, the largest first, and how many people are of each."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    of, number, people = aligned_members(tree), number_of_kinds(tree), np.array(people_in(tree))
+    likely = memberships(tree).argmax(axis=1)
+    rows = []
+    for g in range(number):
+        size = (of == g).mean(axis=1)
+        low, high = np.quantile(size, TAILS)
+        row = {"share": size.mean(), "share_low": low, "share_high": high, "occupied": float(np.mean(size > 0))}
+        rows.append(row | {"people": tuple(people[likely == g].tolist())})
+    table = Table(rows, index=pd.RangeIndex(1, number + 1, name="kind"))
+    occupied = tree["posterior"].dataset["n_kinds"].values.ravel()
+    table.attrs["n_kinds"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
+    return table
+
+
+def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+    """Of which kind everybody most probably is."""
+    import pandas as pd
+
+    from thali._tables import Table
+
+    p = memberships(tree)
+    likely = p.argmax(axis=1)
+    columns = {"kind": likely + 1, "probability": p.max(axis=1)}
+    columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
+    return Table(columns, index=pd.Index(people_in(tree), name="subject"))
+
+
+def of_kinds(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+    """Label-free quantities: `kappa`; where there may be two kinds or more `n_kinds`, `kind_share[1]`, the share of
+    people in the largest kind of a draw, `kind_share[2]` in the second, ..., and `kind_agreement`, the share of pairs
+    of people of whom a draw says as the most typical one whether they are of the same kind."""
+    posterior, number = tree["posterior"].dataset, number_of_kinds(tree)
+    shape = posterior.sizes["chain"], posterior.sizes["draw"]
+    found = {"kappa": posterior["kappa"].values} if "kappa" in posterior else {}
+    if number == 1:
+        return found
+    of = members(tree)
+    sizes = -np.sort(-np.stack([(of == g).mean(axis=1) for g in range(number)], axis=1), axis=1)
+    found["n_kinds"] = posterior["n_kinds"].values
+    found |= {f"kind_share[{rank + 1}]": sizes[:, rank].reshape(shape) for rank in range(number)}
+    return found | ({"kind_agreement": agreement(of, number).reshape(shape)} if of.shape[1] > 1 else {})

@@ -1,0 +1,263 @@
+"""Fits to people whose kinds are not known: features in common, weights by kind."""
+
+import copy
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from thali._arguments import whole
+from thali.errors import Argument, ArgumentError
+
+from .answers.kinds_aligned import is_of_kinds
+from .base import data_of_thali
+from .choice_answers import ChoiceAnswers
+from .for_groups import ForGroups
+from .kinds.chain import KindTask, kind_chains_of
+from .kinds.task import build_kind_task, check_kinds
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class ForKinds(ForGroups, ChoiceAnswers):
+    """Base of the models that have an argument `kinds`, of people who compared pairs."""
+
+    kinds: Any
+
+    def _as_data(self, data: Any) -> Any:
+        if self.kinds is None:
+            return super()._as_data(data)
+        check_kinds(self.kinds, self.weights)
+        if isinstance(data, Mapping):
+            raise ArgumentError(
+                Argument("kinds"), " are looked for in people of one group, and the data are of several; leave it out."
+            )
+        return data_of_thali(data, self._matrix)
+
+    def _task_of(self, data: Any, draws: int, tune: int, thin: Any, parts: dict[str, Any]) -> Any:
+        if self.kinds is None:
+            return super()._task_of(data, draws, tune, thin, parts)
+        return build_kind_task(data, self.kinds, draws, tune, thin, self.weights, **parts)
+
+    def _chains_of(self, task: Any, chains: int, seed: Any) -> Any:
+        return (
+            kind_chains_of(task, chains, seed) if isinstance(task, KindTask) else super()._chains_of(task, chains, seed)
+        )
+
+    def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
+        if self.kinds is None:
+            return super()._tree_of(draws, source, parts, task, attrs)
+        from .answers.kinds_tree import kinds_tree
+
+        similar, learned = task.model.similar, task.model.learn_alpha
+        return kinds_tree(draws, source, parts["likelihood"], learned_alpha=learned, similar=similar, attrs=attrs)
+
+    def _prior_sample(self, rngs: Any, data: Any) -> Any:
+        self._refuse_kinds()
+        return super()._prior_sample(rngs, data)
+
+    def _replicates(self, rng: Any, data: Any) -> Any:
+        self._refuse_kinds()
+        return super()._replicates(rng, data)
+
+    def _refuse_kinds(self) -> None:
+        """Refuse to simulate people."""
+        if self.kinds is not None:
+            raise ArgumentError("Simulated data are of people of one kind; leave out ", Argument("kinds"), ".")
+
+    def _evidence_of(self, data: Any, how: Any) -> Any:
+        if self.kinds is not None:
+            raise ArgumentError(
+                "The evidence of several kinds of people is not computed; compare numbers of kinds by the people that "
+                "are left out."
+            )
+        return super()._evidence_of(data, how)
+
+    def _refuse_update(self) -> None:
+        if self.kinds is not None:
+            raise ArgumentError(
+                "Further comparisons are added without who made them, which kinds of people need; fit to all the data."
+            )
+
+    def _of_kinds(self, what: str) -> "xarray.DataTree":
+        """The posterior; an ArgumentError names what was asked for if no kinds of people were looked for."""
+        tree = self._fitted()
+        if not is_of_kinds(tree):
+            raise ArgumentError(
+                f"{what} is of models of kinds of people, which are fitted with ", Argument("kinds"), "."
+            )
+        return tree
+
+    def same_kind(self) -> "pandas.DataFrame":
+        """The posterior probability that two people are of the same kind.
+
+        It does not depend on what the kinds are called. `thali.plots.same_kind` draws it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            People by people, 1 on the diagonal.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+        """
+        from .answers.kinds_answers import same_kind_table
+
+        return same_kind_table(self._of_kinds("same_kind"))
+
+    def kind_sizes(self) -> "pandas.DataFrame":
+        """How many people are of each kind.
+
+        The numbers of kinds mean nothing within a draw, and are made comparable: the kinds of every draw are assigned
+        to common ones so that the memberships of all people agree best, and these are ordered by size. So are they in
+        `assignment`, `of_kind` and `features`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a kind, numbered from 1: share, the posterior mean of the share of the people who are of it, with
+            share_low and share_high (89 % interval), occupied, the probability that anybody is, and people, the names
+            of those who most probably are. ``attrs["n_kinds"]`` has the probability of each number of kinds that
+            somebody is of.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+
+        References
+        ----------
+        Stephens (2000), Dealing with label switching in mixture models.
+        """
+        from .answers.kinds_answers import sizes_table
+
+        return sizes_table(self._of_kinds("kind_sizes"))
+
+    def assignment(self) -> "pandas.DataFrame":
+        """Of which kind everybody most probably is.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a person: kind, its probability, and that of each kind, ``P(1)``, ``P(2)``, ...; the kinds are those
+            of `kind_sizes`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`.
+        """
+        from .answers.kinds_answers import assignment_table
+
+        return assignment_table(self._of_kinds("assignment"))
+
+    def of_kind(self, number: int) -> Self:
+        """The fitted model of one kind, which answers whatever a model of one group of people does.
+
+        Parameters
+        ----------
+        number : int
+            Of the kind, from 1, as in `kind_sizes`.
+
+        Returns
+        -------
+        model
+            Its draws are those of the common kind, so their agreement between chains is that after numbers were made
+            comparable. Weights are shares of the kind's total. Observed are the comparisons of those who are most
+            probably of it. It cannot go on drawing, and `check` is of all people alone.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the model has no `kinds`, or not so many.
+        """
+        from .answers.group_tree import tree_of_group
+        from .answers.kinds_aligned import as_groups, number_of_kinds
+
+        tree = self._of_kinds("of_kind")
+        number, most = whole("number", number, 1), number_of_kinds(tree)
+        if number > most:
+            raise ArgumentError(f"There is no kind {number}; the kinds are numbered from 1 to {most}.")
+        made = copy.copy(self)
+        vars(made).pop("_state_", None)
+        vars(made).pop("_summarised", None)
+        made.posterior_ = tree_of_group(as_groups(tree), str(number))
+        made.fitted_to_ = f"{self.fitted_to_}; kind {number}"
+        return made
+
+    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
+        """Posterior mean choice probabilities, lapse included; with `kinds` those of a new person, for pairs.
+
+        A new person is of a kind with a probability proportional to one more than the number of people who are. For
+        those of one kind ask `of_kind`.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+        covariates : mapping or DataFrame, optional
+            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
+            1}`` where a is shown first. Those not named are 0.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
+            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the probabilities of its members, in
+            their order; of best-worst `Choices` those of the ordered pairs (best, worst), the first member as the best
+            with each of the others as the worst, then the second. With `return_se` a pair of these: the second
+            holds the standard errors, from the effective sample size of the draws.
+
+        Raises
+        ------
+        ArgumentError
+            If a label or a covariate is unknown, or an entry is not two different options or more.
+        """
+        from .answers.kinds_predict import predicted_of_new
+
+        if not is_of_kinds(tree := self._fitted()):
+            return super().predict_proba(sets, return_se, covariates)
+        if covariates is not None:
+            raise ArgumentError(Argument("covariates"), " are unknown to models of kinds of people; leave them out.")
+        return predicted_of_new(tree, sets, return_se)
+
+    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+        """Compare each observed proportion with replicates of it that the fitted model draws.
+
+        As for models without `kinds`: see `LatentFeatureModel.check`. With `kinds` the people are those of the data,
+        and in every draw each answers as the kind that the draw says.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As there.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            Of the model of one kind, whose people are not known.
+        """
+        if self.kinds is not None and not is_of_kinds(self._fitted()):
+            raise ArgumentError(
+                "The check is of all people together, since nobody's kind is known; ask the whole model."
+            )
+        return super().check(random_seed)

@@ -1,0 +1,48 @@
+"""`thali fit --kinds`: kinds of people, from words on the command line to files."""
+
+import pandas as pd
+import pytest
+
+RUN = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Trials of four people, of whom two always choose what the others never do."""
+    monkeypatch.chdir(tmp_path)
+    pairs = (("tea", "milk"), ("tea", "beer"), ("milk", "beer"))
+    rows = [(f"p{k}", "mf"[k % 2], *pair, pair[k // 2]) for k in range(4) for pair in pairs for _ in range(4)]
+    table = pd.DataFrame(rows, columns=["person", "sex", "left", "right", "chosen"])
+    table.to_csv("people.csv", index=False)
+    table.drop(columns=["person", "sex"]).to_csv("nobody.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.fit
+def test_a_fit_prints_and_writes_its_answer(run, folder, uncompiled):
+    words = ("--kinds", 2, "--subject", "person", "--weights", "similar", *RUN)
+    result = run("fit", "people.csv", *words, "--out", "found", "--report", "report.html")
+    assert result.code == 0, result.err
+    for said in ("Kinds of people, the largest first", "P(occupied)", "kind_agreement", "Similarity of the kinds"):
+        assert said in result.out
+    written = {path.name for path in (folder / "found").iterdir()}
+    assert {"posterior.nc", "kinds.csv", "assignment.csv", "same_kind.csv", "ranks.csv", "same_kind.png"} <= written
+    assert pd.read_csv(folder / "found" / "assignment.csv").iloc[:, 0].tolist() == ["p0", "p1", "p2", "p3"]
+    report = (folder / "report.html").read_text()
+    assert "Which kinds of people are there" in report and "Stephens, 2000" in report
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["people.csv", "--subject", "person", "--kinds", "0"], "--kinds must be a whole number of 1 or more; got 0"),
+        (["people.csv", "--subject", "person", "--kinds", "9"], "--kinds 9 are more than the people"),
+        (["nobody.csv", "--kinds", "2"], "--kinds of people need comparisons that say who answered"),
+        (["people.csv", "--group", "sex", "--kinds", "2"], "--kinds are looked for in people of one group"),
+        (["celebrities", "--kinds", "2"], "--kinds of people need comparisons that say who answered"),
+        (["numbers", "--kinds", "2"], "--kinds"),
+    ],
+)
+def test_what_is_refused(run, words, sentence):
+    result = run("fit", *words, *RUN)
+    assert result.code == 2 and sentence in result.err and not result.out

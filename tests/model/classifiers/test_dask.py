@@ -1,0 +1,82 @@
+"""Dask arrays in both classifiers: fits by blocks of rows, and predictions that stay in their blocks."""
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError, DataWarning
+
+da = pytest.importorskip("dask.array")
+pytestmark = pytest.mark.fit
+
+RNG = np.random.default_rng(6)
+X = RNG.normal(size=(400, 3)) * [1.0, 10.0, 0.1] + 5.0
+Y = np.array(["no", "perhaps", "yes"])[np.argmax((X - 5.0) / [1.0, 10.0, 0.1] + RNG.gumbel(size=(400, 3)), axis=1)]
+BLOCKS = da.from_array(X, chunks=(130, 2))
+
+
+def by_map(**settings):
+    return th.SparseMultinomialLogit(method="map", eta=20.0, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"standardize": False}, {"fit_intercept": False}, {"reference": "yes"}],
+    ids=str,
+)
+def test_the_maximum_by_blocks_is_that_in_memory(settings):
+    whole = by_map(**settings).fit(X, Y)
+    for labels in (Y, da.from_array(Y, chunks=200)):
+        blocks = by_map(**settings).fit(BLOCKS, labels)
+        assert blocks.objective_ == pytest.approx(whole.objective_, abs=1e-7)
+        np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-6)
+        np.testing.assert_allclose(blocks.intercept_, whole.intercept_, atol=1e-5)
+        assert blocks.classes_.tolist() == ["no", "perhaps", "yes"] and blocks.converged_
+        assert blocks.summary().index.tolist() == whole.summary().index.tolist()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("model", [by_map(), th.PlackettLuceRegression(method="map", a=1.1)], ids=str)
+def test_predictions_stay_in_their_blocks(model, classes):
+    kept = Y != "perhaps" if classes == 2 else np.full(400, True)
+    model.fit(X[kept], Y[kept])
+    for method in ("predict_proba", "predict", "predict_log_proba", "decision_function"):
+        found = getattr(model, method)(BLOCKS)
+        assert found.chunks[0] == BLOCKS.chunks[0] and found.shape[0] == 400
+        np.testing.assert_array_equal(found.compute(), getattr(model, method)(X))
+        assert found.dtype == found.compute().dtype and found.shape == found.compute().shape
+
+
+def test_bad_blocks():
+    unknown = BLOCKS[BLOCKS[:, 0] > 5.0]
+    for model in (by_map(), th.PlackettLuceRegression(method="map", a=1.1)):
+        with pytest.raises(DataError, match="X is a Dask array with blocks of unknown length; call X.compute_chunk"):
+            model.fit(unknown, Y)
+        with pytest.raises(DataError, match="sample_weight is not for a Dask array X"):
+            model.fit(BLOCKS, Y, sample_weight=np.ones(400))
+    with pytest.raises(DataError, match="y is a Dask array with blocks of unknown length; call y.compute_chunk_sizes"):
+        by_map().fit(BLOCKS, da.from_array(Y)[da.from_array(X)[:, 0] > 5.0])
+    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set .*'map'.*, or pass X.compute"):
+        th.SparseMultinomialLogit().fit(BLOCKS, Y)
+    with pytest.raises(ArgumentError, match="class_weight is not for a Dask array X"):
+        by_map(class_weight="balanced").fit(BLOCKS, Y)
+    with pytest.raises(DataError, match="400 rows and y has 399 labels"):
+        by_map().fit(BLOCKS, Y[:-1])
+    spoilt = X.copy()
+    spoilt[307, 1] = np.nan
+    with pytest.raises(DataError, match="In block 2 .*NaN in row 47, column 1"):
+        by_map().fit(da.from_array(spoilt, chunks=(130, 3)), Y)
+    fitted = by_map().fit(X, Y)
+    with pytest.raises(DataError, match="X has 2 features"):
+        fitted.predict(BLOCKS[:, :2])
+    with pytest.raises(ArgumentError, match="return_se is not for a Dask array"):
+        fitted.predict_proba(BLOCKS, return_se=True)
+    with pytest.raises(th.errors.NotFittedError):
+        by_map().predict(BLOCKS)
+
+
+def test_a_constant_covariate_is_left_out():
+    with pytest.warns(DataWarning, match="predictions do not depend on them: column 1"):
+        model = by_map().fit(da.from_array(np.insert(X, 1, 7.0, axis=1), chunks=(130, 2)), Y)
+    assert (model.coef_[:, 1] == 0.0).all()
+    np.testing.assert_allclose(np.delete(model.coef_, 1, axis=1), by_map().fit(X, Y).coef_, atol=1e-6)

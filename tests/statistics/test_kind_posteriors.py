@@ -1,0 +1,230 @@
+"""Kinds of people: a posterior that is known by quadrature, invariance of the moves, and their own simulations."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from group_problems import contents, mean_and_error, means, small_chain
+from joint_means import LIMIT
+from kind_problems import drawn, of_one_pair, random_answers, task, with_kappa
+
+import thali as th
+from thali.model.latent_features.groups.stacked import group_at
+from thali.model.latent_features.groups.state import KAPPA
+from thali.model.latent_features.kinds.chain import KindChain
+from thali.model.latent_features.kinds.state import kinds_at
+from thali.model.latent_features.moves import kinds as moves
+from thali.model.latent_features.operations import cache_at, rebuild
+from thali.model.latent_features.state import ALPHA, SWEEPS, replica
+from thali.testing import naive
+from thali.testing.exact import invariance_error
+
+ERRORS = 4.5  # Monte Carlo errors that a mean may be off
+THREE = ((5, 0), (4, 1), (0, 5))  # three people who compared two options: lapse .01, alpha 1, two kinds
+LOG_Z, SAME = -8.61711213, {(0, 1): 0.92937953, (0, 2): 0.04783070, (1, 2): 0.09483747}
+
+
+def enumerated(people, kinds, alpha=1.0, lapse=0.01, most=25):
+    """log Z, the probability that two people are of the same kind, and the mean p of each person, by quadrature.
+
+    Given the numbers of columns of single options, p is Beta in each kind, as weights are independent and exponential.
+    """
+    x, at = np.polynomial.legendre.leggauss(120)
+    p, of_p = (1 + x) / 2, at / 2
+    lapsed = (1 - lapse) * p + lapse / 2
+    n = len(people)
+    number = [math.exp(-alpha / 2) * (alpha / 2) ** k / math.factorial(k) for k in range(most)]
+    total, same, chosen = 0.0, np.zeros((n, n)), np.zeros(n)
+    for i, j in itertools.product(range(most), repeat=2):
+        density = of_p * p**i * (1 - p) ** j * math.gamma(i + j + 2) / (math.gamma(i + 1) * math.gamma(j + 1))
+        of_sets = {}
+        for members in itertools.product((False, True), repeat=n):
+            a, b = (sum(each[side] for each, member in zip(people, members, strict=True) if member) for side in (0, 1))
+            values = density * lapsed**a * (1 - lapsed) ** b
+            of_sets[members] = values.sum(), (values * lapsed).sum()
+        for z in itertools.product(range(kinds), repeat=n):
+            sizes = np.bincount(z, minlength=kinds)
+            of_z = math.prod(map(math.factorial, sizes)) * math.factorial(kinds - 1) / math.factorial(n + kinds - 1)
+            each = [of_sets[tuple(k == g for k in z)] for g in range(kinds)]
+            part = number[i] * number[j] * of_z * math.prod(value for value, _ in each)
+            total += part
+            same += part * (np.array(z)[:, None] == np.array(z))
+            chosen += part * np.array([each[g][1] / each[g][0] for g in z])
+    return math.log(total), same / total, chosen / total
+
+
+def test_the_known_values_are_those_of_quadrature():
+    log_z, same, _ = enumerated(THREE, 2)
+    assert log_z == pytest.approx(LOG_Z, abs=1e-7)
+    assert [same[pair] for pair in SAME] == pytest.approx(list(SAME.values()), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("people", "kinds", "tempering", "draws"),
+    [
+        (THREE, 2, False, 8_000),
+        (THREE, 2, (1.0, 3.0), 6_000),
+        (((3, 0), (0, 3), (2, 2)), 3, False, 6_000),
+        pytest.param(THREE, 2, False, 400_000, marks=pytest.mark.long),
+        pytest.param(((3, 0), (0, 3), (2, 2)), 3, False, 400_000, marks=pytest.mark.long),
+    ],
+)
+def test_posterior_means(people, kinds, tempering, draws):
+    _, same, chosen = enumerated(people, kinds)
+    found = drawn(task(of_one_pair(*people), kinds, alpha=1.0, draws=draws, tune=300, tempering=tempering))
+    for i, j in itertools.combinations(range(len(people)), 2):
+        mean, error = mean_and_error(found.kinds[:, i] == found.kinds[:, j])
+        assert abs(mean - same[i, j]) < ERRORS * error
+    draw, ends = np.repeat(np.arange(draws), found.n_features), np.cumsum(found.sizes)
+    for k in range(len(people)):
+        own = found.kinds[:, k]
+        sides = found.unique_weights[np.arange(draws), own].copy()
+        weights = found.weights[np.arange(len(draw)), own[draw]]
+        for i in range(2):
+            alone = (found.sizes == 1) & (found.owners[ends - 1] == i)
+            sides[:, i] += np.bincount(draw[alone], weights[alone], draws)
+        mean, error = mean_and_error(0.99 * sides[:, 0] / sides.sum(axis=1) + 0.005)
+        assert abs(mean - chosen[k]) < ERRORS * error
+
+
+def at_rest(data, kinds, weights, of, kappa=math.nan):
+    """A chain in plain Python with two columns, where people are of these kinds; and all that its moves take."""
+    of_task = with_kappa(task(data, kinds, alpha=1.5, weights=weights), kappa)
+    rng = np.random.default_rng(3)
+    matrix = [[1, 0], [1, 1], [0, 1]]
+    chain = small_chain(of_task, matrix, rng.gamma(2.0, 0.5, (kinds, 2)), rng.gamma(2.0, 0.5, (kinds, 3)), KindChain)
+    who = kinds_at(chain.kinds, 0)
+    who.of[:] = of
+    who.size[:] = np.bincount(of, minlength=kinds)
+    base = type(chain.bases)(*(array[0] for array in chain.bases))
+    base.v[:2] = [0.6, 0.9] if weights == "similar" else [1.0, 1.0]
+    moves.recount(of_task.of_kinds, chain.cache, chain.state, who)
+    for g in range(kinds):
+        likelihood = group_at(of_task.model.likelihood, g)
+        rebuild(likelihood, cache_at(likelihood, chain.cache, g), replica(chain.state, g))
+    moves.look_at(of_task.of_kinds, chain.cache, chain.state, who)
+    return of_task.of_kinds, (chain.state, chain.cache, base, who)
+
+
+def log_of_answers(data, parts, kinds):
+    """The naive log-likelihood of all people, each under the weights of the own kind; P(z) included."""
+    states, _, _, who = parts
+    Z, w, s = contents(states)
+    each = data.by_subject()
+    total = sum(math.lgamma(n + 1.0) for n in np.bincount(who.of, minlength=kinds))
+    for name, g in zip(data.subjects, who.of, strict=True):
+        total += naive.log_likelihood(each[name], Z[g].T.astype(bool), w[g], s[g], 0.01)
+    return total
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+def test_moves_of_a_person_leave_the_posterior_invariant(kinds):
+    data = random_answers(4, 3, 3, seed=2)
+    model, start = at_rest(data, kinds, "free", [0, 1, 0, kinds - 1])
+
+    def step(rng, parts):
+        states, caches, _, who = parts
+        for p in (2, 0, 3):
+            moves.draw_kind(rng, model, caches, states, who, p)
+
+    error = invariance_error(
+        step, start, lambda parts: tuple(parts[3].of), lambda parts: log_of_answers(data, parts, kinds)
+    )
+    assert error < 1e-12
+
+
+@pytest.mark.parametrize(("weights", "kappa"), [("free", math.nan), ("similar", 2.0)])
+def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa):
+    """Every normal draw is .7: weights of a kind that nobody is of are integrated out, those of one that has split off
+    are a point, whose density under the proposal divides that under the prior."""
+    data, number = random_answers(3, 3, 3, seed=4), 0.7
+    model, start = at_rest(data, 3, weights, [0, 0, 0], kappa)
+    start[3].of[:], start[3].size[:] = 1, [0, 3, 0]
+
+    def log_target(parts):
+        states, _, base, who = parts
+        total = log_of_answers(data, parts, 3)
+        if who.size[2] > 0:
+            k, (_, w, s) = base.real[KAPPA], contents(states)
+            for value, mean in zip([*w[2], *s[2]], [*base.v[: len(w[2])], *base.own], strict=True):
+                total += k * math.log(k / mean) - k * value / mean + (k - 1.0) * math.log(value) - math.lgamma(k)
+                step = moves.STEP / math.sqrt(k)
+                total -= -0.5 * number**2 - math.log(math.sqrt(2.0 * math.pi) * step * value)
+        return total
+
+    def step(rng, parts):
+        states, caches, base, who = parts
+        moves.split_or_merge(rng, model, caches, states, base, who, 1, 2)
+
+    error = invariance_error(step, start, lambda parts: tuple(parts[3].of), log_target, number)
+    assert error < 1e-12
+
+
+@pytest.mark.parametrize("rounds", [1_500, pytest.param(40_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("kinds", "weights"), [(2, "free"), (3, "similar")])
+def test_joint_distribution(kinds, weights, rounds):
+    """Prior means, where sweeps and simulations of everybody's answers alternate."""
+    lapse, people = 0.05, 5
+    data = random_answers(people, 4, 3, seed=kinds)
+    of_task = task(data, kinds, th.likelihoods.Elimination(lapse), weights=weights)
+    of_task.people = of_task.people._replace(wins=of_task.people.wins.copy(), losses=of_task.people.losses.copy())
+    chain, rng = KindChain(of_task, np.random.default_rng(77)), np.random.default_rng(78)
+    chain.run_to(0)
+    expected = means(4, weights == "similar")
+    same = 2.0 / (kinds + 1.0)
+    expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
+    answers, kept = of_task.people, {name: [] for name in expected}
+    of_row = np.repeat(np.arange(people), np.diff(answers.start))
+    times = answers.wins + answers.losses
+    i, j = (side[answers.pair] for side in (data.first, data.second))
+    for _ in range(rounds):
+        chain.run_to(5)
+        Z, w, s = contents(chain.state)
+        of, alpha, kappa = chain.kinds.of[0], replica(chain.state, 0).real[ALPHA], chain.bases.real[0, KAPPA]
+        sizes, last = Z[0].sum(axis=1), kinds - 1
+        now = {
+            "alpha": alpha,
+            "1 / (1 + alpha)": 1.0 / (1.0 + alpha),
+            "columns": len(sizes),
+            "single": (sizes == 1).sum(),
+            "pairs": (sizes == 2).sum(),
+            "owned by 0": Z[0, :, 0].sum(),
+            "shared weight": w[last, sizes > 1].sum(),
+            "unique weight": s[last].sum(),
+            "both": s[0, 0] * s[last, 0],
+            "both shared": (w[0] * w[last])[sizes > 1].sum(),
+            "kappa": kappa,
+            "small kappa": kappa < 10.0,
+            "same": of[0] == of[1],
+            "far": of[1] == of[4],
+            "first": of[0] == 0,
+            "of the first": (of == 0).sum(),
+        }
+        for name in expected:
+            kept[name].append(float(now[name]))
+        g = of[of_row]
+        has = np.einsum("rk,rki,rkj->rij", w[g], Z[g], 1.0 - Z[g])
+        rows = np.arange(len(g))
+        up, down = has[rows, i, j] + s[g, i], has[rows, j, i] + s[g, j]
+        answers.wins[:] = rng.binomial(times.astype(int), (1.0 - lapse) * up / (up + down) + lapse / 2.0)
+        answers.losses[:] = times - answers.wins
+        chain.states.whole[..., SWEEPS] = 0
+    scores = {}
+    for name, values in kept.items():
+        mean, error = mean_and_error(values)
+        scores[name] = (mean - expected[name]) / error
+    assert max(abs(z) for z in scores.values()) < LIMIT, scores
+
+
+def test_one_kind_has_the_posterior_of_the_pooled_data():
+    data = random_answers(4, 3, 8, seed=1)
+    run = {"draws": 2_000, "tune": 300, "thin": 5, "chains": 2, "random_seed": 1, "progressbar": False}
+    each = [th.EliminationByAspects(alpha=1.0, **more).fit(data, **run).posterior_ for more in ({"kinds": 1}, {})]
+    values = [tree["posterior"].dataset for tree in each]
+    one, pooled = (
+        [posterior["n_features"], *np.moveaxis(posterior["choice_probability"].values, 2, 0)] for posterior in values
+    )
+    for mine, theirs in zip(one, pooled, strict=True):
+        (a, error_a), (b, error_b) = (mean_and_error(np.ravel(draws)) for draws in (mine, theirs))
+        assert abs(a - b) < ERRORS * math.hypot(error_a, error_b)
