@@ -6,6 +6,7 @@ from typing import Any
 HOMES = {
     "Model.report": "thali.report.write:report",
     "Tree.plot": "thali.plots.tree:tree",
+    "Tree.search": "thali.comparison.tree_search:search",
     "plot_path": "thali.plots.path:path",
     "plot_decision": "thali.plots.decision:decision",
 }

@@ -12,7 +12,9 @@ from pathlib import Path
 import chromium
 import pytest
 
-from thali.app.studies import Studies
+from thali.app import child
+from thali.app.comparisons import by_evidence
+from thali.app.studies import EVIDENCE, Studies
 
 pytestmark = pytest.mark.fit
 
@@ -248,6 +250,59 @@ def test_an_interview(user, folder, start):
     user.heading("What was read")
     user.sees("2 comparisons (1 tie)")
     user.look()
+
+
+def test_an_interview_of_three_at_a_time(user, folder):
+    user.page.get_by_text("Begin an interview").click()
+    user.page.get_by_label("The options, one a line").fill("tea\n<b>milk</b>\nbeer\nwater with a long name")
+    user.page.get_by_label("Options are shown").select_option("three at a time")
+    user.click("Begin")
+    user.sees("1, 2 and 3 for the three")
+    assert user.page.locator(".choice").count() == 3 and user.page.get_by_text("Neither").count() == 0
+    asked = user.page.locator(".choice").all_inner_texts()
+    user.page.keyboard.press("3")
+    user.sees("Question 2.")
+    everywhere(user, "interview-of-three")
+    user.page.keyboard.press("Backspace")
+    user.sees("Question 1.")
+    user.page.keyboard.press("3")
+    user.sees("Question 2.")
+    user.page.locator(".choice").nth(1).click()
+    user.sees("Question 3.")
+    (log,) = folder.glob("*/answers.csv")
+    rows = log.read_text().splitlines()
+    assert rows[1:4] == [f"1,{option},{int(k == 2)}" for k, option in enumerate(asked)] and len(rows) == 7
+    user.click("End, and look at the answers")
+    user.heading("What was read")
+    user.sees("choices out of sets")
+    user.look()
+
+
+def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
+    """Table, picture and other priors, of chains as short as they can be."""
+    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    user.drop("drinks.csv", PAIRS)
+    user.page.get_by_label("Method").select_option("maximum-likelihood")
+    user.click("Fit")
+    user.report()
+    everywhere(user, "evidence-asked")
+    (study,) = Studies(folder).all()
+    study.write(EVIDENCE, by_evidence(study, sensitivity=True))
+    monkeypatch.chdir(study.path)
+    study.write(f"{EVIDENCE}.end", child.carried_out(EVIDENCE, study, 1))
+    user.page.reload()
+    frame = user.page.frame_locator("iframe[title='Report of the evidence']")
+    frame.get_by_role("heading").first.wait_for()
+    said = frame.locator("body").inner_text()
+    assert "three shared aspects" in said and "rate of alpha x 2" in said
+    assert frame.locator("img, svg").count() >= 1
+    everywhere(user, "evidence")
+    if SCREENSHOTS:
+        for width in WIDTHS:
+            user.page.set_viewport_size({"width": width, "height": 900})
+            user.page.locator("iframe[title='Report of the evidence']").screenshot(
+                path=Path(SCREENSHOTS) / f"evidence-report-{width}.png"
+            )
 
 
 def begin_long_fit(user, draws):

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from pages import Page
 
-from thali.app import runs
+from thali.app import comparisons, runs
 from thali.app.guard import REPORT_POLICY
 from thali.app.runs import Runs
 from thali.app.studies import FIT, READ, Studies, Study
@@ -93,6 +93,30 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
     assert '<option value="maximum-likelihood" selected>' in client.page(other)
     assert client.post(f"/api{address}/delete").json() == {"go": "/"}
     assert client.get(f"/api{address}").status_code == 404
+
+
+def test_models_are_compared_by_prediction_and_by_evidence(client, children_here, monkeypatch):
+    """In the shortest runs; the report of the evidence has table and other priors."""
+    monkeypatch.setattr("thali.cli.commands.compare._BUDGET", {"draws": 20, "tune": 20, "chains": 2, "thin": 1})
+    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    for models in ("_BY_PREDICTION", "_BY_EVIDENCE"):  # one of them, which is the quickest
+        monkeypatch.setattr(comparisons, models, {"paired comparisons": "Bradley-Terry-Luce=unique"})
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    assert "Which model is most probable?" in client.page(address)
+    for run, form in (("compare", {}), ("evidence", {"sensitivity": "yes"})):
+        assert client.go(f"{address}/{run}", **form) == address
+        assert study_at(client, address).read(f"{run}.end")["message"] == ""
+        assert f'data-what="{run}/view"' in client.page(address)
+    report = client.file(address, "evidence/view").text
+    assert "log evidence" in report.lower() and "Luce" in report and "shape of weights x 2" in report
+    names = zipfile.ZipFile(io.BytesIO(client.file(address, "evidence/csv").content)).namelist()
+    assert names == ["comparison.csv", "sensitivity.csv", "temperatures.csv"]
+
+
+def test_the_evidence_of_other_models_is_not_asked_for(client, children_here):
+    address = client.drop("tasks.csv", TABLES["choice experiments"].encode())
+    assert client.post(f"/api{address}/evidence", json={}).status_code == 404
 
 
 def test_a_ticket_is_good_for_once(client, children_here):

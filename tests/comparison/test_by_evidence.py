@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from scipy import stats
 
 import thali as th
 from thali.comparison.by_evidence import evidence_sentences, posterior_probabilities, words
-from thali.errors import ArgumentError, ConvergenceWarning, Message
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, Message
 from thali.model.latent_features.evidence import LatentFeatureEvidence
 from thali.posterior.evidence import LogEvidence
 from thali.posterior.verdict import Verdict
@@ -177,3 +178,60 @@ def test_report(found, tmp_path):
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "Which model do the data support?" in page
     assert "lapse 0.3 has the greatest evidence" in page
+
+
+class Counts(NamedTuple):
+    """How often each option was seen."""
+
+    seen: np.ndarray
+    labels: tuple
+
+
+def poisson(data, features, weights):
+    total = 0.0
+    for i in range(len(features)):
+        mean = 1e-12
+        for k in range(len(weights)):
+            mean += features[i, k] * weights[k]
+        total += data.seen[i] * math.log(mean) - mean - math.lgamma(data.seen[i] + 1.0)
+    return total
+
+
+def own_models():
+    given = th.priors.Given([[1, 0], [0, 1]])
+    likelihood = th.likelihoods.Custom(poisson)
+    return {f"rate {rate}": th.LatentFeatureModel(given, likelihood, weight_prior=(1.0, rate)) for rate in (1.0, 0.25)}
+
+
+OWN = Counts(np.array([2, 5]), ("tea", "milk"))
+
+
+@pytest.mark.long  # compiles a likelihood
+def test_models_of_your_own_data():
+    """The evidence of a Poisson count n whose mean is exponential with rate r is r / (1 + r)^(n + 1)."""
+    table = compare(own_models(), OWN, draws=100, tune=50, cores=1, random_seed=1)
+    assert list(table.index) == ["rate 1.0", "rate 0.25"]  # nothing is known of guessing
+    for rate, row in zip((1.0, 0.25), table.itertuples(), strict=True):
+        exact = sum(math.log(rate) - (n + 1) * math.log1p(rate) for n in OWN.seen)
+        assert row.usable and row.standard_error < 0.1
+        assert abs(row.log_evidence - exact) < 4.5 * row.standard_error
+    assert table["probability"].sum() == pytest.approx(1.0)
+    assert "rate 0.25 has the greatest evidence" in evidence_sentences(table)[0]
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"BTL": th.EliminationByAspects()}, "'BTL' must be a model for your own data, such as LatentFeatureModel"),
+        ({}, "such as {'mine': LatentFeatureModel(prior, likelihood)}"),
+    ],
+)
+def test_other_models_of_your_own_data_are_refused(named, said):
+    with pytest.raises(ArgumentError) as raised:
+        compare(named, OWN)
+    assert said in str(raised.value)
+
+
+def test_your_own_data_are_not_left_out():
+    with pytest.raises(DataError, match="got Counts"):
+        th.compare(own_models(), OWN)

@@ -46,6 +46,8 @@ def benchmark(monkeypatch):
         ("similarities", "gain"),
         pytest.param("triplets", "1,000 sweeps", marks=pytest.mark.long),
         ("start_up", "import thali"),
+        pytest.param("tree_search", "standard errors apart", marks=pytest.mark.long),  # compiles two samplers
+        pytest.param("next_question", "saves", marks=pytest.mark.long),  # likewise
     ],
 )
 def test_the_smallest_size_runs(benchmark, capsys, name, said):

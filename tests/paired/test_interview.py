@@ -9,6 +9,7 @@ import pytest
 import thali as th
 from thali.errors import ArgumentError, DataError, NotFittedError
 
+HEAD = "choice_id,alternative,chosen"  # of the log of an interview of three at a time
 OPTIONS = ["tea", "milk", "beer", "wine"]
 WORTH = {"tea": 4, "milk": 3, "beer": 2, "wine": 1}
 FEW = th.PairedComparisons([[0, 9, 5], [1, 0, 2], [5, 3, 0]], labels=["tea", "milk", "beer"])
@@ -76,7 +77,7 @@ def test_what_cannot_be_updated_is_refused(new, uncompiled):
         th.EliminationByAspects("unique").update(new)
     run = {"draws": 5, "tune": 5, "chains": 2, "random_seed": 1, "progressbar": False}
     model = th.EliminationByAspects("unique").fit(FEW, **run)
-    sentence = "the model is to be updated by Choices" if isinstance(new, th.Choices) else "does not know, 'gin'"
+    sentence = "to be updated by Choices" if isinstance(new, th.Choices) else "does not know, 'gin'"
     sentence = "with covariates cannot be updated" if getattr(new, "covariates", None) is not None else sentence
     with pytest.raises(DataError, match=sentence):
         model.update(new)
@@ -91,12 +92,68 @@ def test_an_interview_finds_what_it_asks_for(goal, tmp_path):
     assert standing.best == "tea" and standing.sentence.startswith(f"After {standing.asked} answers 'tea' is the best")
     assert (standing.asked == 12) or standing.certainty >= 0.9
     if goal == "best":
-        named = [answer.first == "tea" or answer.second == "tea" for answer in found.answers]
+        named = ["tea" in answer.shown for answer in found.answers]
         assert sum(named) >= 0.5 * len(named)
     rows = log.read_text().splitlines()
     assert rows[0] == "first,second,chosen" and len(rows) == standing.asked + 1
     data = th.PairedComparisons.from_trials(log_table(log))
     assert data.n_comparisons == standing.asked
+
+
+def test_an_interview_of_three_at_a_time(tmp_path):
+    """Its log is a long table of choices, from which it goes on."""
+    log, run = tmp_path / "log.csv", {"goal": "best", "random_seed": 1, "shown": 3}
+    found = th.paired.adaptive(lambda *shown: max(shown, key=WORTH.get), OPTIONS, questions=8, sure=0.9, log=log, **run)
+    assert found.standing().best == "tea"
+    assert all(len(set(answer.shown)) == 3 and answer.chosen in answer.shown for answer in found.answers)
+    assert len({answer.shown.index(answer.chosen) for answer in found.answers}) > 1
+    table = log_table(log)
+    assert len(table) == 3 * len(found.answers) and th.Choices(table).n_choices == len(found.answers)
+    again = th.paired.Interview(OPTIONS, log=log, **run)
+    assert again.answers == found.answers and len(again.question) == 3
+    with pytest.raises(ArgumentError, match=r"An answer is '.*', '.*' or '.*'; got 'tie'"):
+        again.answer("tie")
+    assert again.undo() and len(log.read_text().splitlines()) == 1 + 3 * (len(found.answers) - 1)
+
+
+def test_updates_by_sets():
+    """A model of sets that was updated is one of all sets together."""
+    old, new = (
+        th.Choices(pd.DataFrame({"choice_id": 1, "alternative": three, "chosen": [1, 0, 0]}), labels=OPTIONS)
+        for three in (["tea", "milk", "beer"], ["beer", "wine", "milk"])
+    )
+    model = th.EliminationByAspects("unique").fit(old, draws=30, tune=30, random_seed=1, progressbar=False).update(new)
+    assert model.fitted_to_ == "4 options, 2 sets of 3, 2 choices"
+    assert len(model.next_sets(3, 1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["first,second,chosen", "tea,milk,tea"], "whose first line is 'choice_id,alternative,chosen'"),
+        ([HEAD, "1,tea,1", "1,milk,0"], "Line 2 of the log .* is damaged, '1,tea,1'"),
+        ([HEAD, "1,tea,1", "1,milk,1", "1,beer,0"], "damaged"),
+        ([HEAD, "1,tea,1", "1,tea,0", "1,beer,0"], "damaged"),
+        ([HEAD, "2,tea,1", "2,milk,0", "2,beer,0"], "damaged"),
+        ([HEAD, "1,tea,1", "1,gin,0", "1,beer,0"], "names 'gin'"),
+    ],
+)
+def test_a_damaged_log_of_three_at_a_time(tmp_path, rows, said):
+    (log := tmp_path / "log.csv").write_text("".join(f"{row}\n" for row in rows))
+    with pytest.raises(DataError, match=said):
+        th.paired.Interview(OPTIONS, log=log, shown=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "shown", "said"),
+    [
+        (["tea", "milk"], 3, "compares three options or more; got 2"),
+        (OPTIONS, 4, "shown must be one of"),
+    ],
+)
+def test_what_cannot_be_shown_at_once(options, shown, said):
+    with pytest.raises(ArgumentError, match=said):
+        th.paired.Interview(options, shown=shown)
 
 
 def log_table(path):
@@ -132,7 +189,7 @@ def test_few_answers_may_look_like_a_table_of_sums(tmp_path):
 
 def test_sides_change(tmp_path):
     found = th.paired.adaptive(best_of, OPTIONS, goal="everything", questions=12, random_seed=2)
-    assert 0 < sum(answer.first == answer.chosen for answer in found.answers) < 12
+    assert 0 < sum(answer.shown[0] == answer.chosen for answer in found.answers) < 12
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ def hold_against(case, most, **run):
     assert found.usable
     assert low < exact < high
     assert found.standard_error < most
+    assert found.thermodynamic.agrees
 
 
 @pytest.mark.first(3)

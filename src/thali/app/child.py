@@ -25,7 +25,7 @@ from thali.inference.jobs import read_index, sealed
 from thali.inference.locks import lock
 
 from .reading import what_was_read
-from .studies import COMPARE, FIT, LOOK, READ, TEST, Study
+from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Study
 from .words import words_of
 
 TABLES = ("csv", "xlsx")
@@ -97,6 +97,16 @@ def compare(study: Study, terminal: Terminal, cores: int) -> None:
     run_report(terminal, out, None)
 
 
+def evidence(study: Study, terminal: Terminal, cores: int) -> None:
+    """Compare the models that were asked for by their evidence, and write the report."""
+    from thali.cli.commands.compare import UNSAID, run_compare
+
+    asked = study.read(EVIDENCE)
+    own = UNSAID | {"by": "evidence", "sensitivity": asked["sensitivity"]}
+    typed = {**_typed(asked), "cores": cores}
+    run_compare(terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats())
+
+
 def test(study: Study, terminal: Terminal, cores: int) -> None:
     """Carry out the classical test that was asked for, and write the report."""
     from thali.cli.commands.test import run_test
@@ -116,6 +126,7 @@ _DO: dict[str, Callable[[Study, Terminal, int], None]] = {
     FIT: fit,
     LOOK: look,
     COMPARE: compare,
+    EVIDENCE: evidence,
     TEST: test,
 }
 

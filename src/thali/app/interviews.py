@@ -4,12 +4,15 @@ import threading
 from typing import Any
 
 from thali.inference.files import atomic_write
-from thali.paired.interview import BEST, EVERYTHING, RANKS, TIE, Interview
+from thali.paired.interview import BEST, EVERYTHING, RANKS, SHOWN, Interview
+from thali.paired.interview_log import TIE
 
 from .studies import Studies, Study
 
 INTERVIEW, LOG = "interview", "answers.csv"  # what was asked for, and the answers
 GOALS = {BEST: "which option is the best", RANKS: "which of each two is the better one", EVERYTHING: "everything"}
+WORDS = ("first", "second", "third")  # for what is shown
+SIZES = {str(shown): words for shown, words in zip(SHOWN, ("two at a time", "three at a time"), strict=True)}
 _MOST = 200  # options
 
 
@@ -20,29 +23,28 @@ class Interviews:
         self._held: dict[str, Interview] = {}
         self._lock = threading.Lock()
 
-    def begin(self, studies: Studies, text: str, goal: str) -> Study:
+    def begin(self, studies: Studies, text: str, goal: str, shown: int) -> Study:
         """Hold an interview about the options in the lines of a text; raises a ThaliError if that cannot be."""
         options = [line.strip() for line in text.splitlines() if line.strip()][:_MOST]
-        Interview(options, goal=goal)  # refuses what cannot be asked
+        Interview(options, goal=goal, shown=shown)  # refuses what cannot be asked
         study = studies.new(f"Interview about {len(options)} options")
-        study.write(INTERVIEW, {"options": options, "goal": goal})
+        study.write(INTERVIEW, {"options": options, "goal": goal, "shown": shown})
         return study
 
     def shown(self, study: Study) -> dict[str, Any]:
         """What its page shows: the question, and what is known so far."""
         with self._lock:
             interview = self._of(study)
-            first, second = interview.question
             return {
-                "first": first,
-                "second": second,
+                "options": list(zip(WORDS, interview.question, strict=False)),
+                "has_tie": interview.shown == 2,
                 "number": len(interview.answers) + 1,
                 "known": interview.standing().sentence,
                 "goal": GOALS[interview.goal],
             }
 
     def answer(self, study: Study, number: int, said: str) -> None:
-        """Take an answer to question `number`: "first", "second", "tie" or "undo"; one that was answered stays so."""
+        """Take an answer to question `number`: one of WORDS, "tie" or "undo"; one that was answered stays so."""
         with self._lock:
             interview = self._of(study)
             if number != len(interview.answers) + 1:
@@ -50,8 +52,8 @@ class Interviews:
             if said == "undo":
                 interview.undo()
             else:
-                first, second = interview.question
-                interview.answer({"first": first, "second": second}.get(said, TIE))
+                options: dict[str, str] = dict(zip(WORDS, interview.question, strict=False))
+                interview.answer(options.get(said, TIE))
 
     def end(self, study: Study) -> bool:
         """Make the answers the data of the study; False if there are none."""
@@ -67,5 +69,7 @@ class Interviews:
     def _of(self, study: Study) -> Interview:
         if study.name not in self._held:
             asked = study.read(INTERVIEW)
-            self._held[study.name] = Interview(asked["options"], goal=asked["goal"], log=study.path / LOG)
+            self._held[study.name] = Interview(
+                asked["options"], goal=asked["goal"], log=study.path / LOG, shown=asked.get("shown", 2)
+            )
         return self._held[study.name]

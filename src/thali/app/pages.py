@@ -10,11 +10,12 @@ from thali.cli.models import model_named
 from thali.data.kinds import PAIRS
 
 from . import runs
+from .comparisons import has_evidence
 from .fields import FILE, GROUP, TESTS_OF_DATA, Field, fields, kinds, model_options, models_for, shown_of_data
-from .interviews import GOALS, INTERVIEW, Interviews
+from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
-from .studies import COMPARE, FIT, LOOK, READ, TEST, Studies, Study
+from .studies import COMPARE, EVIDENCE, FIT, LOOK, READ, TEST, Studies, Study
 from .words import in_words, title
 
 _STATES = {
@@ -24,9 +25,19 @@ _STATES = {
     runs.ENDED: "finished",
     runs.STOPPED: "stopped",
 }
-_RUNS = {FIT: "the fit", COMPARE: "the comparison", TEST: "the test", LOOK: "the first look"}
+_RUNS = {
+    FIT: "the fit",
+    COMPARE: "the comparison",
+    EVIDENCE: "the comparison",
+    TEST: "the test",
+    LOOK: "the first look",
+}
 _NOT_READ = "The table was not read to its end; read it again below, or drop it again."
-_SHORT = {TEST: "Computing …", LOOK: "Looking at what was drawn so far …"}
+_SHORT = {
+    TEST: "Computing …",
+    LOOK: "Looking at what was drawn so far …",
+    EVIDENCE: "Computing; a model takes up to a minute, and under other priors a few times as long.",
+}
 
 
 class Pages:
@@ -52,7 +63,7 @@ class Pages:
             | {"created": each.read("study")["created"][:16].replace("T", " ")}
             for each in self._studies.all()
         ]
-        return self._rendered("home.html", studies=studies, datasets=catalogue(), goals=GOALS)
+        return self._rendered("home.html", studies=studies, datasets=catalogue(), goals=GOALS, sizes=SIZES)
 
     def study(self, study: Study) -> str:
         """A study: an interview, or its data and the models for them, or how far the fit is, or what it found."""
@@ -128,7 +139,7 @@ class Pages:
         )
 
     def _results(self, study: Study) -> str:
-        state = self._runs.state(study, COMPARE)
+        state, weighed = self._runs.state(study, COMPARE), self._runs.state(study, EVIDENCE)
         kind = study.read("reading").get("kind", "")
         return self._rendered(
             "results.html",
@@ -141,6 +152,10 @@ class Pages:
             comparison=state,
             compared=(study.path / COMPARE / "report.html").exists() and state == runs.ENDED,
             comparison_end=ended(study, COMPARE),
+            has_evidence=has_evidence(kind),
+            evidence=weighed,
+            weighed=(study.path / EVIDENCE / "report.html").exists() and weighed == runs.ENDED,
+            evidence_end=ended(study, EVIDENCE),
             size=study.read("reading").get("size", ""),
             draws=self._runs.draws(study, FIT),
             **self._tests(study, kind),

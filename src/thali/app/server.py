@@ -12,30 +12,26 @@ from urllib.parse import unquote
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from thali.cli.models import model_named
-from thali.data.kinds import CHOICES, PAIRS, SIMILARITIES, TRIPLETS
+from thali.data.kinds import PAIRS
 from thali.errors import ThaliError
 
 from . import runs
+from .comparisons import by_evidence, by_prediction, has_evidence
 from .fields import TESTS_OF_DATA, data_options, entered, kinds, models_for, said_of_data
 from .guard import LOCAL, Guard
-from .interviews import GOALS, INTERVIEW, Interviews
+from .interviews import GOALS, INTERVIEW, SIZES, WORDS, Interviews
 from .pages import Pages, progress_of
 from .reading import nothing_read
 from .runs import Runs
-from .studies import COMPARE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, Studies, Study, ending_of
+from .studies import COMPARE, EVIDENCE, FIT, LOOK, QUEUED_RUNS, READ, RUNS, TEST, Studies, Study, ending_of
 from .tickets import Tickets, file_of
 from .words import words_of
 
 _TICK = 0.4  # seconds between two looks at a run
-_BY_ASPECTS = "Bradley-Terry-Luce=unique,shared aspects=ibp"
-# What is compared; models of other data go by their names.
-_BY_FEATURES = "additive clustering=ibp"
-_COMPARED = {PAIRS: _BY_ASPECTS, CHOICES: _BY_ASPECTS, SIMILARITIES: _BY_FEATURES, TRIPLETS: _BY_FEATURES}
-_OF_MODELS = ("monotone", "ties")  # what a comparison takes over from the fit
 _SAID = {404: "There is no such page.", 400: "That request makes no sense here."}
 _STATIC = {"app.js": "text/javascript", "app.css": "text/css", "favicon.svg": "image/svg+xml"}
 
@@ -65,6 +61,10 @@ class Server:
         if name == "app.css":  # one look for the app and the reports
             content = (files("thali.report") / "page" / "style.css").read_bytes() + content
         return Response(content, media_type=_STATIC[name])
+
+    def icon(self, request: Request) -> Response:
+        """The picture where browsers look for it."""
+        return RedirectResponse("/static/favicon.svg")
 
     def home(self, request: Request) -> Response:
         """The start."""
@@ -143,14 +143,15 @@ class Server:
     async def interview(self, request: Request) -> Response:
         """Begin an interview."""
         form = await _form(request)
-        if form.get("goal") not in GOALS:
+        shown = form.get("shown", "2")
+        if form.get("goal") not in GOALS or shown not in SIZES:
             raise HTTPException(400)
-        return _go(self.interviews.begin(self.studies, form.get("options", ""), form["goal"]))
+        return _go(self.interviews.begin(self.studies, form.get("options", ""), form["goal"], int(shown)))
 
     async def answer(self, request: Request) -> Response:
         """An answer of an interview: the number of the question, and what was said."""
         study, (number, _, said) = self._study(request), (await _form(request)).get("name", "").partition(" ")
-        if not number.isdecimal() or said not in ("first", "second", "tie", "undo") or not study.read(INTERVIEW):
+        if not number.isdecimal() or said not in (*WORDS, "tie", "undo") or not study.read(INTERVIEW):
             raise HTTPException(400)
         await asyncio.to_thread(self.interviews.answer, study, int(number), said)
         return _go(study)
@@ -224,11 +225,17 @@ class Server:
     async def compare(self, request: Request) -> Response:
         """Compare models by what they predict of data left out."""
         study = self._study(request)
-        said, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
-        typed = {word: value for word, value in (fitted | said).items() if word in said or word in _OF_MODELS}
-        kind = study.read("reading").get("kind", "")
-        study.write(COMPARE, {"models": _COMPARED.get(kind), "typed": typed, "paths": []})
+        study.write(COMPARE, by_prediction(study))
         self.runs.queue(study, COMPARE)
+        return _go(study)
+
+    async def evidence(self, request: Request) -> Response:
+        """Compare models by their evidence."""
+        study, form = self._study(request), await _form(request)
+        if not has_evidence(study.read("reading").get("kind", "")):
+            raise HTTPException(404)
+        study.write(EVIDENCE, by_evidence(study, "sensitivity" in form))
+        self.runs.queue(study, EVIDENCE)
         return _go(study)
 
     async def test(self, request: Request) -> Response:
@@ -237,8 +244,8 @@ class Server:
         spec = next((spec for spec in TESTS_OF_DATA if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
-        typed = said_of_data(study.read(READ).get("typed", {}), spec.options)
-        study.write(TEST, {"name": name, "typed": typed, "paths": []})
+        said = study.read(READ).get("typed", {})
+        study.write(TEST, {"name": name, "typed": said_of_data(said, spec.options), "paths": []})
         self.runs.begin(study, TEST)
         return _go(study)
 
@@ -287,8 +294,7 @@ class Server:
     async def ticket(self, request: Request) -> Response:
         """An address that gives a file once, within a minute: a frame and a download send no header."""
         study, what = self._study(request), (await _form(request)).get("what", "")
-        response = file_of(study, what)
-        if response is None:
+        if (response := file_of(study, what)) is None:
             raise HTTPException(404)
         return JSONResponse({"address": f"/ticket/{self._tickets.new(response)}"})
 
@@ -337,7 +343,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route("/", server.shell),
         Route("/study/{study}", server.shell),
         Route("/static/{name}", server.static),
-        Route("/favicon.ico", lambda request: server.static(_as_icon(request))),
+        Route("/favicon.ico", server.icon),
         Route("/ticket/{ticket}", server.redeem),
         Route("/api/home", server.home),
         Route("/api/upload", server.upload, methods=["POST"]),
@@ -351,6 +357,7 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         Route(one + "/fit", server.fit, methods=["POST"]),
         Route(one + "/more", server.more, methods=["POST"]),
         Route(one + "/compare", server.compare, methods=["POST"]),
+        Route(one + "/evidence", server.evidence, methods=["POST"]),
         Route(one + "/test", server.test, methods=["POST"]),
         Route(one + "/look", server.look, methods=["POST"]),
         Route(one + "/again", server.again, methods=["POST"]),
@@ -366,14 +373,8 @@ def application(folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_addr
         500: lambda request, error: _problem("thali met an error; where thali app was started are its details.", 500),
         ClientDisconnect: lambda request, error: _problem("The upload broke off."),
     }
-    return Guard(
-        Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending), key, hosts, any_address
-    )
-
-
-def _as_icon(request: Request) -> Request:
-    request.scope["path_params"] = {"name": "favicon.svg"}
-    return request
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=server.tending)
+    return Guard(app, key, hosts, any_address)
 
 
 async def _form(request: Request) -> dict[str, str]:

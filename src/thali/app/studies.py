@@ -9,6 +9,7 @@
       fit.json          model and options;              fit/          results and job, as `thali fit --out` has them
       look.json                                         look/         results so far of a fit that runs
       compare.json      which models;                   compare/      as `thali compare --out` has them
+      evidence.json     likewise;                       evidence/     as `thali compare --by evidence --out` has them
       test.json         which classical test;           test/         its report and tables
       NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   of each of these (see `runs`)
 """
@@ -25,8 +26,8 @@ from typing import Any
 from thali.errors import DataError
 from thali.inference.files import atomic_write
 
-READ, FIT, LOOK, COMPARE, TEST = "read", "fit", "look", "compare", "test"
-QUEUED_RUNS = (FIT, COMPARE)
+READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
+QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
 RUNS = (*QUEUED_RUNS, LOOK, TEST)
 ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")

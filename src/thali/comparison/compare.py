@@ -9,9 +9,9 @@ from thali.model.evidence import USUAL, checked_evidence_run
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
-from .naming import named_models, prepared_models, with_ties
+from .naming import models_of_own_data, named_models, prepared_models, with_ties
 from .shards import checked_shard
-from .ways import WAYS, as_left_out, kind_of
+from .ways import WAYS, as_left_out, is_own, kind_of
 
 if TYPE_CHECKING:
     import pandas
@@ -73,7 +73,8 @@ def compare(
         names of the reference rows, "BASE" and "EMP", are taken.
     data : PairedComparisons, Choices, ChoiceExperiment, Similarities, (X, y), or a mapping
         A mapping from groups of people to their comparisons, choices or similarities; X an array or data frame with a
-        row an observation, y their classes.
+        row an observation, y their classes. With ``by="evidence"`` also the NamedTuple of a likelihood of your own, for
+        models that are `LatentFeatureModel`.
     leave_out : {"pair", "subject", "choice", "task", "respondent", "row"}, optional
         What is left out at a time: all comparisons of a pair, or the similarity of a pair of objects; all comparisons
         of some subjects, which are then scored as choices of respondents, with errors over people; of `Choices`,
@@ -224,9 +225,12 @@ def compare(
         ):
             if value is not None:
                 raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
-        data, _ = as_left_out(data, None)
-        kind = kind_of(data)
-        named = with_ties(named_models(models, kind, WAYS[kind][1]), data)
+        if is_own(data):
+            named = models_of_own_data(models)
+        else:
+            data, _ = as_left_out(data, None)
+            kind = kind_of(data)
+            named = with_ties(named_models(models, kind, WAYS[kind][1]), data)
         given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
         budget = USUAL | {name: value for name, value in given.items() if value is not None}
         how = checked_evidence_run(

@@ -11,6 +11,7 @@ from thali.data.kinds import (
     CLASSES,
     EXPERIMENTS,
     OF_GROUPS,
+    OWN,
     PAIR_GROUPS,
     PAIRS,
     SIMILARITIES,
@@ -36,6 +37,7 @@ _EXAMPLES = {
     SIMILARITIES: "AdditiveClustering()",
     SIMILARITY_GROUPS: "AdditiveClustering()",
     TRIPLETS: "AdditiveClustering()",
+    OWN: "LatentFeatureModel(prior, likelihood)",
 }
 
 
@@ -58,6 +60,29 @@ def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
     ArgumentError
         If there is no model, a name is no text, taken or used twice, or a model is none for such data.
     """
+    named = _by_name(models, kind, (*scorer.before, *scorer.after))
+    for name, model in named.items():
+        _refuse_others(name, model, kind, scorer)
+    return named
+
+
+def models_of_own_data(models: Any) -> dict[str, Any]:
+    """The models by name, for data of a likelihood of the user.
+
+    Raises
+    ------
+    ArgumentError
+        As `named_models`.
+    """
+    named = _by_name(models, OWN, ())
+    for name, model in named.items():
+        if not isinstance(model, LatentFeatureModel):
+            raise ArgumentError(f"{name!r} must be a model for {OWN}, such as {_EXAMPLES[OWN]}; got {model!r}.")
+    return named
+
+
+def _by_name(models: Any, kind: str, taken: tuple[str, ...]) -> dict[str, Any]:
+    """The models by name, after checking the names."""
     try:
         items = list(models.items()) if isinstance(models, Mapping) else [(name, model) for name, model in models]
     except (TypeError, ValueError):
@@ -71,11 +96,10 @@ def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
     for name, model in items:
         if not isinstance(name, str) or not name.strip():
             raise ArgumentError(f"The name of a model must be a text that is not empty; got {name!r}.")
-        if name in (*scorer.before, *scorer.after):
+        if name in taken:
             raise ArgumentError(f"{name!r} names a reference row of the table; choose another name for the model.")
         if name in named:
             raise ArgumentError(f"Two models are named {name!r}; give each a name of its own.")
-        _refuse_others(name, model, kind, scorer)
         named[name] = model
     return named
 

@@ -96,6 +96,11 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     return Choices.from_comparisons(data)
 
 
+def is_own(data: Any) -> bool:
+    """Whether the data are those of a likelihood of the user: a NamedTuple."""
+    return isinstance(data, tuple) and type(data) is not tuple
+
+
 def kind_of(data: Any) -> str:
     """The kind of data that a comparison is given, of `thali.data.kinds`.
 

@@ -7,7 +7,7 @@ maximises the likelihood of the levels that the draws came from, as in a multino
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -37,11 +37,38 @@ def combined(beta: np.ndarray, energies: np.ndarray, blocks: int) -> Combined:
     blocks : int
         Of successive draws, whose influence is given; at most `draws`.
     """
-    total = energies[..., 0].size
+    flat = energies.ravel()
+
+    def tilted(part: slice) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return np.where(beta == 0.0, 0.0, beta * flat[part, None])
+
+    return _combined(tilted, energies.shape, _start(beta, energies), blocks)
+
+
+def combined_densities(logs: np.ndarray, blocks: int) -> Combined:
+    """Combine draws from any densities that are known up to their constants.
+
+    Parameters
+    ----------
+    logs : (ladders, draws, levels, levels)
+        Of the draw from each level (third axis) the log density at every level (last axis), without its constant.
+    blocks : int
+        Of successive draws, whose influence is given; at most `draws`.
+    """
+    flat = logs.reshape(-1, logs.shape[-1])
+    return _combined(flat.__getitem__, logs.shape[:-1], np.zeros(logs.shape[-1]), blocks)
+
+
+def _combined(
+    tilted: Callable[[slice], np.ndarray], shape: tuple[int, ...], start: np.ndarray, blocks: int
+) -> Combined:
+    """Combine draws (ladders, draws, levels) of which `tilted` gives the log densities at all levels, a row a draw."""
+    total, size = math.prod(shape[:2]), shape[2]
 
     def at(a: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        value, gradient, information = 0.0, np.full(beta.size, float(total)), np.zeros((beta.size, beta.size))
-        for _, log_weight in _weights(beta, energies, np.append(a, 0.0)):
+        value, gradient, information = 0.0, np.full(size, float(total)), np.zeros((size, size))
+        for _, log_weight in _weights(tilted, shape, np.append(a, 0.0)):
             top = log_weight.max(axis=1, keepdims=True)
             p = np.exp(log_weight - top)
             sums = p.sum(axis=1, keepdims=True)
@@ -49,38 +76,35 @@ def combined(beta: np.ndarray, energies: np.ndarray, blocks: int) -> Combined:
             value -= float((top + np.log(sums)).sum())
             gradient -= p.sum(axis=0)
             information -= p.T @ p
-            information[np.diag_indices(beta.size)] += p.sum(axis=0)
+            information[np.diag_indices(size)] += p.sum(axis=0)
         value += total * a.sum()
-        information[np.diag_indices(beta.size)] += RIDGE * total
-        scale = 1.0 / (total * beta.size)
+        information[np.diag_indices(size)] += RIDGE * total
+        scale = 1.0 / (total * size)
         return value * scale, gradient[:-1] * scale, information[:-1, :-1] * scale
 
-    a = ascend_concave(at, _start(beta, energies)[:-1])
-    information = at(a)[2] * total * beta.size
-    score = np.zeros((energies.shape[0], blocks, beta.size))
-    of_draw = np.arange(energies.shape[1]) * blocks // energies.shape[1]
-    for (ladders, draws, levels), log_weight in _weights(beta, energies, np.append(a, 0.0)):
+    a = ascend_concave(at, start[:-1])
+    information = at(a)[2] * total * size
+    score = np.zeros((shape[0], blocks, size))
+    of_draw = np.arange(shape[1]) * blocks // shape[1]
+    for (ladders, draws, levels), log_weight in _weights(tilted, shape, np.append(a, 0.0)):
         p = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
         p /= -p.sum(axis=1, keepdims=True)
         p[np.arange(len(p)), levels] += 1.0
         np.add.at(score, (ladders, of_draw[draws]), p)
     influence = np.zeros_like(score)
-    influence[..., :-1] = -np.linalg.solve(information, score[..., :-1].reshape(-1, beta.size - 1).T).T.reshape(
+    influence[..., :-1] = -np.linalg.solve(information, score[..., :-1].reshape(-1, size - 1).T).T.reshape(
         *score.shape[:2], -1
     )
     return Combined(-np.append(a, 0.0), influence)
 
 
 def _weights(
-    beta: np.ndarray, energies: np.ndarray, a: np.ndarray
+    tilted: Callable[[slice], np.ndarray], shape: tuple[int, ...], a: np.ndarray
 ) -> Iterator[tuple[tuple[np.ndarray, ...], np.ndarray]]:
-    """For some draws at a time: (ladder, draw, level) they came from, and a[t] + beta[t] energy, (draws, levels)."""
-    flat = energies.ravel()
-    for first in range(0, flat.size, CHUNK):
-        some = flat[first : first + CHUNK, None]
-        with np.errstate(invalid="ignore"):
-            tilted = np.where(beta == 0.0, 0.0, beta * some)
-        yield np.unravel_index(np.arange(first, first + len(some)), energies.shape), a + tilted
+    """For some draws at a time: (ladder, draw, level) they came from, and a[t] + log density at t, (draws, levels)."""
+    for first in range(0, math.prod(shape), CHUNK):
+        some = tilted(slice(first, first + CHUNK))
+        yield np.unravel_index(np.arange(first, first + len(some)), shape), a + some
 
 
 def _start(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:

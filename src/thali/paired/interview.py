@@ -1,9 +1,6 @@
-"""Interviews: of two options one is chosen, and the answers decide which two are shown next."""
+"""Interviews: of two or three options one is chosen, and the answers decide which are shown next."""
 
-import csv
-import io
 import math
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,28 +9,22 @@ import numpy as np
 
 from thali._arguments import between, one_of, whole
 from thali._labels import as_label, checked_labels, plural
+from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
-from thali.errors import ArgumentError, DataError
-from thali.inference.files import atomic_write
+from thali.errors import ArgumentError
 from thali.inference.quiet import without_warnings
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.ranks import utility_draws
 from thali.model.latent_features.elimination import EliminationByAspects
 
+from .interview_log import TIE, Answer, read_log, write_log
+
 EVERYTHING, RANKS, BEST = "everything", "ranks", "best"
 GOALS = (EVERYTHING, RANKS, BEST)
-TIE, UNDO, QUIT = "tie", "undo", "quit"
-COLUMNS = ("first", "second", "chosen")
+UNDO, QUIT = "undo", "quit"
+SHOWN = (2, 3)  # options at once
 EACH = 10  # questions an option, of an interview that ends by their number
 RUN: dict[str, Any] = {"draws": 300, "tune": 300, "chains": 4, "progressbar": False}
-
-
-class Answer(NamedTuple):
-    """What was shown, the first option first, and which of the two was chosen, or "tie"."""
-
-    first: str
-    second: str
-    chosen: str
 
 
 class Standing(NamedTuple):
@@ -46,27 +37,30 @@ class Standing(NamedTuple):
 
 
 class Interview:
-    """Questions about pairs of options, each of them the one whose answer is expected to teach most.
+    """Questions about two or three options at a time, each of them the one whose answer is expected to teach most.
 
     Parameters
     ----------
     options : list of labels
-        Two or more.
-    model : model of paired comparisons, optional
+        As many as are shown at once, or more.
+    model : model of choices, optional
         That is fitted to the answers, such as `EliminationByAspects()`. None: the Bradley-Terry-Luce model,
         `EliminationByAspects("unique")`.
     goal : {"best", "ranks", "everything"}
         What the answers are to teach: see `next_pairs`.
     log : path, optional
-        A table of the answers so far, with the columns first, second and chosen, to which each answer is added before
-        the next question. If it is there, the interview goes on from it. `thali fit` reads it.
+        A table of the answers so far, with the columns first, second and chosen (of three options choice_id,
+        alternative and chosen, a row an option), to which each answer is added before the next question. If it is
+        there, the interview goes on from it. `thali fit` reads it.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        Of the first question, of the side on which an option is shown, and of the fits.
+        Of the first question, of the order in which options are shown, and of the fits.
+    shown : {2, 3}
+        How many options are shown at once, of which one is chosen.
 
     Raises
     ------
     ArgumentError
-        If the options are fewer than two, or called "tie", "undo" or "quit"; or the goal is unknown.
+        If the options are fewer than are shown at once, or called "tie", "undo" or "quit"; or the goal is unknown.
     DataError
         If options are named twice, or the log is damaged or about other options.
 
@@ -79,40 +73,59 @@ class Interview:
     """
 
     def __init__(
-        self, options: Iterable[Any], model: Any = None, goal: str = BEST, log: Any = None, random_seed: Any = None
+        self,
+        options: Iterable[Any],
+        model: Any = None,
+        goal: str = BEST,
+        log: Any = None,
+        random_seed: Any = None,
+        shown: int = 2,
     ) -> None:
         self.options = checked_labels([as_label(each) for each in options])
-        if len(self.options) < 2:
-            raise ArgumentError(f"An interview compares two options or more; got {len(self.options)}.")
+        self.shown = one_of("shown", shown, SHOWN)
+        if len(self.options) < shown:
+            many = {2: "two", 3: "three"}[shown]
+            raise ArgumentError(f"An interview compares {many} options or more; got {len(self.options)}.")
         if taken := [each for each in self.options if each in (TIE, UNDO, QUIT)]:
             raise ArgumentError(f"An option cannot be called {taken[0]!r}, which is an answer; rename it.")
         self.goal = one_of("goal", goal, GOALS)
         self.model = EliminationByAspects("unique") if model is None else model
         self._rng = np.random.default_rng(random_seed)
         self._path = None if log is None else Path(log)
-        self.answers: list[Answer] = [] if self._path is None else _read_log(self._path, self.options)
+        self.answers: list[Answer] = [] if self._path is None else read_log(self._path, self.options, shown)
         self._fitted = 0  # answers that the model has seen; 0: none, or it is to be fitted anew
-        self._question: tuple[str, str] | None = None
+        self._question: tuple[str, ...] | None = None
 
     @property
-    def question(self) -> tuple[str, str]:
-        """The options to show now, the first one first."""
+    def question(self) -> tuple[str, ...]:
+        """The options to show now, in this order."""
         if self._question is None:
             self._fit()
-            if self.answers:
-                table = self.model.next_pairs(1, goal=self.goal, random_seed=self._rng)
-                pair = [table.loc[0, "a"], table.loc[0, "b"]]
-            else:  # nothing is known: each pair teaches as much
-                pair = [self.options[k] for k in self._rng.choice(len(self.options), 2, replace=False)]
-            self._question = (pair[0], pair[1]) if self._rng.random() < 0.5 else (pair[1], pair[0])
+            self._question = self._in_any_order(self._next())
         return self._question
 
+    def _next(self) -> list[str]:
+        """The options that are asked about next."""
+        if not self.answers:  # nothing is known: each question teaches as much
+            return [self.options[k] for k in self._rng.choice(len(self.options), self.shown, replace=False)]
+        if self.shown == 2:
+            table = self.model.next_pairs(1, goal=self.goal, random_seed=self._rng)
+            return [table.loc[0, "a"], table.loc[0, "b"]]
+        return list(self.model.next_sets(self.shown, 1, goal=self.goal, random_seed=self._rng).loc[0, "members"])
+
+    def _in_any_order(self, options: list[str]) -> tuple[str, ...]:
+        if self.shown == 2:
+            return tuple(options) if self._rng.random() < 0.5 else (options[1], options[0])
+        return tuple(options[k] for k in self._rng.permutation(self.shown))
+
     def answer(self, chosen: str) -> None:
-        """Take the answer to `question`: one of its two labels, or "tie"; it is in the log when this returns."""
-        first, second = self.question
-        if chosen not in (first, second, TIE):
-            raise ArgumentError(f"An answer is {first!r}, {second!r} or 'tie'; got {chosen!r}.")
-        answers = [*self.answers, Answer(first, second, chosen)]
+        """Take the answer to `question`: one of its labels, or of two "tie"; it is in the log when this returns."""
+        shown = self.question
+        allowed = (*shown, TIE) if self.shown == 2 else shown
+        if chosen not in allowed:
+            named = ", ".join(map(repr, allowed[:-1]))
+            raise ArgumentError(f"An answer is {named} or {allowed[-1]!r}; got {chosen!r}.")
+        answers = [*self.answers, Answer(shown, chosen)]
         self._keep(answers)
         self.answers, self._question = answers, None
 
@@ -122,7 +135,7 @@ class Interview:
             return False
         answers = self.answers[:-1]
         self._keep(answers)
-        self._question = self.answers[-1][:2]
+        self._question = self.answers[-1].shown
         self.answers, self._fitted = answers, 0
         return True
 
@@ -149,7 +162,7 @@ class Interview:
         new = self.answers[self._fitted :]
         if not new:
             return
-        data = _comparisons(new, self.options)
+        data = (_comparisons if self.shown == 2 else _choices)(new, self.options)
         with without_warnings():
             if self._fitted:
                 self.model.update(data)
@@ -160,13 +173,11 @@ class Interview:
     def _keep(self, answers: list[Answer]) -> None:
         """Write the log, whole or not at all."""
         if self._path is not None:
-            text = io.StringIO()
-            csv.writer(text, lineterminator="\n").writerows([COLUMNS, *answers])
-            atomic_write(self._path, text.getvalue().encode())
+            write_log(self._path, answers, self.shown)
 
 
 def adaptive(
-    ask: Callable[[str, str], str | None],
+    ask: Callable[..., str | None],
     options: Iterable[Any],
     model: Any = None,
     goal: str = BEST,
@@ -174,15 +185,16 @@ def adaptive(
     sure: float = 0.95,
     log: Any = None,
     random_seed: Any = None,
+    shown: int = 2,
 ) -> Interview:
-    """Ask about pairs of options, each time those that teach most, until the goal is reached.
+    """Ask about two or three options, each time those that teach most, until the goal is reached.
 
     Parameters
     ----------
     ask : function (first, second) -> answer
-        Shows two options and returns the label of the chosen one, "tie", "undo" (the last answer is taken back), or
-        "quit" or None, which end the interview.
-    options, model, goal, log, random_seed
+        Shows two options (with ``shown=3`` it is given three) and returns the label of the chosen one, "tie" (of two
+        only), "undo" (the last answer is taken back), or "quit" or None, which end the interview.
+    options, model, goal, log, random_seed, shown
         As of `Interview`.
     questions : int, optional
         After so many answers the interview ends in any case; None: without limit for the goals "best" and "ranks", ten
@@ -211,7 +223,7 @@ def adaptive(
     """
     sure = between("sure", sure, "the probability at which the interview ends")
     questions = None if questions is None else whole("questions", questions, 1)
-    interview = Interview(options, model, goal, log, random_seed)
+    interview = Interview(options, model, goal, log, random_seed, shown)
     while not has_ended(interview, questions, sure):
         said = ask(*interview.question)
         if said is None or said == QUIT:
@@ -234,39 +246,16 @@ def has_ended(interview: Interview, questions: int | None, sure: float) -> bool:
 def _comparisons(answers: list[Answer], options: tuple[str, ...]) -> PairedComparisons:
     import pandas as pd
 
-    rows = [(a, b, 0, 1) if c == TIE else (c, b if c == a else a, 1, 0) for a, b, c in answers]
+    rows = [(a, b, 0, 1) if c == TIE else (c, b if c == a else a, 1, 0) for (a, b), c in answers]
     frame = pd.DataFrame(rows, columns=["chosen", "rejected", "count", "ties"])
     if all(answer.chosen != TIE for answer in answers):
         return PairedComparisons.from_frame(frame.drop(columns="ties"), "chosen", "rejected", "count", labels=options)
     return PairedComparisons.from_frame(frame, "chosen", "rejected", "count", ties="ties", labels=options)
 
 
-def _read_log(path: Path, options: tuple[str, ...]) -> list[Answer]:
-    """The answers in a log; none if there is no file."""
-    if not os.path.lexists(path):
-        return []
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"The log {path} cannot be read: {error}.") from None
-    rows = list(csv.reader(io.StringIO(text)))
-    if not rows or tuple(rows[0]) != COLUMNS:
-        raise DataError(
-            f"{path} is no log of an interview, whose first line is {','.join(COLUMNS)!r}; name another file, or move "
-            "this one away."
-        )
-    found, known = [], set(options)
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != 3 or row[0] == row[1] or row[2] not in (row[0], row[1], TIE):
-            raise DataError(
-                f"Line {number} of the log {path} is damaged, {','.join(row)!r}; a line holds two different options "
-                "and the chosen one of them or tie. Correct it, or remove it."
-            )
-        for label in row[:2]:
-            if label not in known:
-                raise DataError(
-                    f"Line {number} of the log {path} names {label!r}, which is not among the options; name another "
-                    "file for the log of other options."
-                )
-        found.append(Answer(*row))
-    return found
+def _choices(answers: list[Answer], options: tuple[str, ...]) -> Choices:
+    import pandas as pd
+
+    rows = [(k, option, int(option == chosen)) for k, (shown, chosen) in enumerate(answers) for option in shown]
+    frame = pd.DataFrame(rows, columns=["choice_id", "alternative", "chosen"])
+    return Choices(frame, "choice_id", "alternative", "chosen", labels=options)

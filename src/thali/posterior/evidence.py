@@ -12,6 +12,7 @@ from thali.errors import Argument, Message, Remedy
 from thali.inference.mbar import combined
 
 from .interval import INTERVAL
+from .thermodynamic import Thermodynamic, integrated
 from .verdict import Verdict
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ class LogEvidence(Described):
         temperatures.
     sensitivity : pandas.DataFrame or None
         With ``sensitivity=True`` a row a change of the prior: log_evidence, standard_error and difference.
+    thermodynamic : Thermodynamic or None
+        The value by thermodynamic integration, for a check: `.value`, `.standard_error`, `.bias`, `.difference` from
+        the value above, and whether it `.agrees`. Missing where a draw from the prior has a likelihood of 0, of a
+        single chain, and where the value was not found along temperatures.
 
     Examples
     --------
@@ -69,6 +74,7 @@ class LogEvidence(Described):
     estimates: np.ndarray
     path: "pandas.DataFrame"
     sensitivity: "pandas.DataFrame | None" = None
+    thermodynamic: Thermodynamic | None = None
 
     @property
     def usable(self) -> bool:
@@ -77,20 +83,8 @@ class LogEvidence(Described):
 
     @property
     def thermodynamic_integral(self) -> float:
-        """The value by thermodynamic integration, for a check: the trapezoids of the path and their second-order term.
-
-        .. math:: \\sum_t \\Bigl( \\Delta_t \\frac{E_t + E_{t+1}}{2} - \\Delta_t^2 \\frac{V_t - V_{t+1}}{12} \\Bigr)
-
-        Missing where a draw from the prior has a likelihood of 0.
-        """
-        if not len(self.path):
-            return math.nan
-        beta, mean, sd = (
-            self.path[name].to_numpy() for name in ("inverse_temperature", "log_likelihood", "log_likelihood_sd")
-        )
-        gaps = -np.diff(beta)
-        with np.errstate(invalid="ignore"):
-            return float(np.sum(gaps * (mean[1:] + mean[:-1]) / 2.0 + gaps**2 * np.diff(sd**2) / 12.0))
+        """The value by thermodynamic integration; missing where `thermodynamic` is."""
+        return math.nan if self.thermodynamic is None else self.thermodynamic.value
 
     def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
         """The interval that holds the log evidence with this probability, by Student's t.
@@ -118,6 +112,8 @@ class LogEvidence(Described):
         low, high = self.interval()
         facts = [("standard error", f"{self.standard_error:.3f} ({self.df:g} degrees of freedom)")]
         facts += [(f"{INTERVAL:.0%} interval", f"{low:.2f} to {high:.2f}")]
+        if self.thermodynamic is not None:
+            facts += [("thermodynamic", str(self.thermodynamic))]
         return Description(
             f"Log evidence {self.value:.2f}",
             tuple(facts),
@@ -155,8 +151,7 @@ def along_temperatures(
     found = combined(beta, energies, blocks)
     influence = found.influence[..., 0]
     value, of_chain = float(found.log_z[0]) + log_constant, influence.sum(axis=1)
-    within = influence.var(axis=1, ddof=1).mean()  # of a block
-    error, df = _error(influence, of_chain, within)
+    error, df = standard_error_of(influence)
     with np.errstate(invalid="ignore"):
         mean, sd = energies.mean(axis=(0, 1)) + log_constant, energies.std(axis=(0, 1))
     path = pd.DataFrame(
@@ -168,21 +163,21 @@ def along_temperatures(
             "swap_rate": np.append(swap_rates, np.nan),
         }
     )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        apart = float(np.abs(of_chain).max() / np.sqrt(blocks * within))
     facts = {
         "chains": chains,
         "draws": draws,
         "temperatures": beta.size,
         "swap_rate": float(swap_rates.min()),
-        "apart": apart,
-        "drift": _drift(influence, within),
+        "apart": apart_of(influence),
+        "drift": _drift(influence),
     }
-    return LogEvidence(value, error, df, _judged(facts), value + chains * of_chain, path)
+    estimates = value + chains * of_chain
+    integral = integrated(beta, energies, log_constant, value, estimates)
+    return LogEvidence(value, error, df, _judged(facts), estimates, path, None, integral)
 
 
-def _error(influence: np.ndarray, of_chain: np.ndarray, within: Any) -> tuple[float, float]:
-    """The standard error and its degrees of freedom.
+def standard_error_of(influence: np.ndarray) -> tuple[float, float]:
+    """The standard error and its degrees of freedom, from the influence of blocks of draws (chains, blocks).
 
     Chains are independent, and blocks nearly so. Of a dozen chains or more the error is the larger one of that between
     chains and that within them, since a dozen may happen to lie close together.
@@ -190,17 +185,29 @@ def _error(influence: np.ndarray, of_chain: np.ndarray, within: Any) -> tuple[fl
     chains, blocks = influence.shape
     if chains < CHAINS:
         return math.sqrt(float((influence**2).sum()) / (1.0 - 1.0 / influence.size)), influence.size - 1.0
+    of_chain = influence.sum(axis=1)
     between = math.sqrt(float(of_chain @ of_chain) / (1.0 - 1.0 / chains))
-    return max((between, chains - 1.0), (math.sqrt(influence.size * within), chains * (blocks - 1.0)))
+    return max((between, chains - 1.0), (math.sqrt(influence.size * _within(influence)), chains * (blocks - 1.0)))
 
 
-def _drift(influence: np.ndarray, within: Any) -> float:
+def apart_of(influence: np.ndarray) -> float:
+    """By how many of its own errors a chain differs at most, from the influence of blocks of draws (chains, blocks)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.abs(influence.sum(axis=1)).max() / np.sqrt(influence.shape[1] * _within(influence)))
+
+
+def _within(influence: np.ndarray) -> Any:
+    """The variance of the influence of a block about that of its chain."""
+    return influence.var(axis=1, ddof=1).mean()
+
+
+def _drift(influence: np.ndarray) -> float:
     """By how many errors the first fifth of the draws differs from the second half: chains that begin elsewhere, all
     alike, agree with each other."""
     chains, blocks = influence.shape
     early, late = blocks // 5, blocks // 2
     apart = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
-    variance = apart.var(ddof=1) if chains >= CHAINS else within * (1.0 / early + 1.0 / late)
+    variance = apart.var(ddof=1) if chains >= CHAINS else _within(influence) * (1.0 / early + 1.0 / late)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.abs(apart.sum()) / np.sqrt(chains * variance))
 

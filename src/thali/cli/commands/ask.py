@@ -6,7 +6,8 @@ from typing import Any
 
 from thali._labels import plural
 from thali.errors import DataError
-from thali.paired.interview import TIE, Interview, has_ended
+from thali.paired.interview import Interview, has_ended
+from thali.paired.interview_log import TIE
 
 from ..boundary import notify
 from ..text import align

@@ -50,7 +50,8 @@ DEFAULTS = {
 }
 _RUN = ("draws", "tune", "chains", "thin")
 _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models; others have defaults of their own
-UNSAID = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))  # how models are compared, by default
+# How models are compared, by default.
+UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))
 _OWN = (
     *(Option(name, "") for name in ("models", *UNSAID)),
     Option("job", "", typed="out"),

@@ -111,9 +111,9 @@ class NextAnswers(RunByChains):
 
         Parameters
         ----------
-        new_data : PairedComparisons
-            Further comparisons of options that the model knows. Of the new and the old ones together it is forgotten
-            who made them, and in which order the options were shown.
+        new_data : PairedComparisons or Choices
+            Further comparisons, or choices out of sets, of options that the model knows, and of the kind of the fit. Of
+            the new and the old ones together it is forgotten who made them, and in which order the options were shown.
         draws : int, optional
             States kept in each chain; None: as many as before. A tenth of it, and 20 at least, comes first and is
             discarded.

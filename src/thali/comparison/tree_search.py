@@ -1,0 +1,275 @@
+"""`thali.Tree.search`: local moves on trees by their evidence."""
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import whole
+from thali._labels import plural
+from thali._printed import Printed
+from thali.data.groups import Groups
+from thali.data.similarities import Similarities
+from thali.data.triplets import Triplets
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError, InterruptedWarning
+from thali.inference.chains import Run, checked_run
+from thali.inference.quiet import without_warnings
+from thali.inference.seeds import root
+from thali.inference.warn import warn
+from thali.model.evidence import LEAST_DRAWS, USUAL, checked_evidence_run
+from thali.model.latent_features.additive import AdditiveClustering
+from thali.model.latent_features.base import LatentFeatures
+from thali.model.latent_features.elimination import EliminationByAspects
+from thali.model.latent_features.likelihoods.additive import LEARNED
+from thali.model.latent_features.priors.phylogenetic import PhylogeneticBuffet
+from thali.model.latent_features.tree_draws import TreeDraws
+from thali.posterior.evidence import APART, LogEvidence, apart_of, standard_error_of
+from thali.trees.moves import clades_of, tree_of
+from thali.trees.tree import Tree
+
+from .tree_search_run import GAIN, Search
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+FIRST = 500  # draws, and as many before them, of each chain of the fit that gives the start
+NEAREST = 0.05  # least distance of options in the dendrogram of the start, as a share of the largest
+SHORTEST = 1e-6  # edge above a clade of the start; of shorter ones the clade is left out
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class TreeSearch(Printed):
+    """What a search of trees has found; `print` shows it, `plot()` draws the best tree.
+
+    Attributes
+    ----------
+    tree : Tree
+        The one with the greatest evidence.
+    log_evidence : LogEvidence or None
+        Its own, by `log_evidence`; None if the search was stopped before.
+    table : pandas.DataFrame
+        A row a tree that was drawn from, the best one first, indexed by its number: move (by which it was found),
+        origin (the number of the tree that was moved), clades, log_evidence with standard_error, log_bayes_factor (of
+        the best tree against it) and log_bayes_factor_se, probability and probability_se (all these trees alike before
+        the data).
+    clades : pandas.DataFrame
+        A row a clade: members, probability (of all trees with it) and in_best.
+    trees : tuple of Tree
+        All of them, by their numbers.
+    looked_at : int
+        Different trees whose evidence was estimated, be it from the draws of others.
+    ended : bool
+        Whether no neighbour of the best tree promises a log evidence that is greater by .1.
+    usable : bool
+        Whether the chains agree.
+    """
+
+    tree: Tree
+    log_evidence: LogEvidence | None
+    clades: "pandas.DataFrame"
+    trees: tuple[Tree, ...]
+    looked_at: int
+    ended: bool
+    usable: bool
+    _search: Search = field(repr=False)
+
+    def continue_search(self, trees: int = 30) -> "TreeSearch":
+        """Go on from where the search stands, also after Ctrl-C; the end is that of one longer search.
+
+        Parameters
+        ----------
+        trees : int
+            How many further trees to draw from at most.
+
+        Returns
+        -------
+        TreeSearch
+
+        Raises
+        ------
+        ArgumentError
+            If `trees` is no whole number of 1 or more.
+
+        Warns
+        -----
+        InterruptedWarning, ConvergenceWarning
+            As `thali.Tree.search`.
+        """
+        more = whole("trees", trees, 1)
+        search = replace(self._search, found=list(self._search.found))
+        return _finished(search, self.trees[0], len(self.trees) + more)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the best tree; see `thali.plots.tree`."""
+        return self.tree.plot(ax)
+
+
+def search(
+    data: Any,
+    start: Any = None,
+    model: Any = None,
+    trees: int = 30,
+    draws: int = 200,
+    tune: int = 200,
+    chains: int = 12,
+    thin: int = 5,
+    cores: int | None = None,
+    random_seed: Any = None,
+    progressbar: bool = True,
+) -> TreeSearch:
+    """The search of `thali.Tree.search`, with its arguments."""
+    trees = whole("trees", trees, 1)
+    how = checked_evidence_run(**USUAL, cores=cores, random_seed=None, progressbar=progressbar, sensitivity=False)
+    draws, chains, thin = whole("draws", draws, LEAST_DRAWS), whole("chains", chains, 2), whole("thin", thin, 1)
+    run = checked_run(draws, tune, chains, thin, cores, None, progressbar)
+    model = _usual_model(data) if model is None else model
+    if not isinstance(model, LatentFeatures):
+        raise ArgumentError(
+            Argument("model"), f" must be a latent-feature model, such as EliminationByAspects(); got {model!r}."
+        )
+    model._refuse_other_fit(data)
+    data = model._as_data(data)
+    if isinstance(data, Groups):
+        raise DataError("A search of trees takes the data of one group of people; give one of them.")
+    if len(data.labels) < 3:
+        raise DataError(f"A search of trees takes three options or more; got {len(data.labels)}.")
+    if start is not None:
+        if not isinstance(start, Tree):
+            raise ArgumentError(Argument("start"), f" must be a Tree, or None; got {start!r}.")
+        PhylogeneticBuffet(start.for_labels(data.labels))
+    parts = model._evidence_parts(data)
+    of_start, of_evidence, of_trees = root(random_seed).spawn(3)
+    draws_of_trees = TreeDraws(parts, data, draws, run.tune, chains, thin)
+    if start is None:
+        start = _dendrogram(model, data, run._replace(random_seed=of_start))
+    return _finished(
+        Search(draws_of_trees, how._replace(random_seed=of_evidence), of_trees), start.for_labels(data.labels), trees
+    )
+
+
+def _usual_model(data: Any) -> Any:
+    """A model for such data, whose evidence is known."""
+    if isinstance(data, Similarities):
+        return AdditiveClustering(sigma=LEARNED if data.sigma is None else None)
+    return AdditiveClustering() if isinstance(data, Triplets) else EliminationByAspects()
+
+
+def _dendrogram(model: Any, data: Any, run: Run) -> Tree:
+    """Average linkage of the similarity of options in a fit of the model, which may be there already."""
+    from scipy.cluster.hierarchy import average
+    from scipy.spatial.distance import squareform
+
+    if "_state_" not in vars(model):
+        model = type(model)(**model.get_params())
+        with without_warnings():
+            model.fit(data, FIRST, FIRST, 4, cores=run.cores, random_seed=run.random_seed, progressbar=run.progressbar)
+    apart = 1.0 - model.option_similarity().to_numpy()
+    apart = np.maximum(apart, NEAREST * apart.max())
+    np.fill_diagonal(apart, 0.0)
+    tree = Tree.from_linkage(average(squareform(apart, checks=False)), data.labels)
+    kept: dict[Any, float] = {}
+    for clade, depth in sorted(clades_of(tree).items(), key=lambda item: -len(item[0])):
+        if depth - max((d for other, d in kept.items() if clade < other), default=0.0) > SHORTEST:
+            kept[clade] = depth
+    return tree_of(kept, tree)
+
+
+def _finished(search: Search, start: Tree, trees: int) -> TreeSearch:
+    """Run the search, and put what it has found into words and tables."""
+    interrupted = search.run(start, trees)
+    found = _answer(search)
+    if interrupted:
+        said = f"The search was stopped early; {plural(len(search.found), 'tree')} were kept"
+        warn(InterruptedWarning(f"{said}, and continue_search() goes on from there."))
+    elif not found.usable:
+        warn(ConvergenceWarning(found.note))
+    return found
+
+
+def _answer(search: Search) -> TreeSearch:
+    import pandas as pd
+
+    best, trees = search.best, [each.tree for each in search.found]
+    log_z, influence = search.draws.found.log_z, search.draws.found.influence
+
+    def error(level: np.ndarray) -> float:
+        return standard_error_of(level)[0]
+
+    anchor, evidence = search.evidence or (best, None)
+    value, value_se = (evidence.value, evidence.standard_error) if evidence is not None else (math.nan, math.nan)
+    probability = np.exp(log_z - log_z.max())
+    probability /= probability.sum()
+    mean = influence @ probability
+    against = influence[..., [best]] - influence
+    table = pd.DataFrame(
+        {
+            "move": [each.move for each in search.found],
+            "origin": [each.origin for each in search.found],
+            "clades": [len(tree.clades()) for tree in trees],
+            "log_evidence": value + log_z - log_z[anchor],
+            "standard_error": [
+                math.hypot(value_se, error(influence[..., k] - influence[..., anchor])) for k in range(len(trees))
+            ],
+            "log_bayes_factor": log_z[best] - log_z,
+            "log_bayes_factor_se": [error(against[..., k]) for k in range(len(trees))],
+            "probability": probability,
+            "probability_se": [error(p * (influence[..., k] - mean)) for k, p in enumerate(probability)],
+        },
+        index=pd.RangeIndex(len(trees), name="tree"),
+    ).sort_values("log_bayes_factor", kind="stable")
+    apart = max((apart_of(against[..., k]) for k in range(len(trees)) if k != best), default=0.0)
+    usable = apart <= APART and (evidence is None or evidence.usable)
+    return TreeSearch(
+        "Search of trees by evidence",
+        table,
+        _sentence(search, table, apart, evidence),
+        trees[best],
+        evidence,
+        _clades(trees, probability, best),
+        tuple(trees),
+        len(search.looked_at),
+        search.ended,
+        usable,
+        search,
+    )
+
+
+def _sentence(search: Search, table: "pandas.DataFrame", apart: float, evidence: LogEvidence | None) -> str:
+    """What was found, whether the search has ended, and whether the chains agree."""
+    best, first = search.best, table.iloc[0]
+    said = [
+        f"Tree {best} has the greatest evidence of {plural(len(search.found), 'tree')} that were drawn from, and among "
+        f"them the posterior probability {first['probability']:.2f} (standard error {first['probability_se']:.2f})."
+    ]
+    said += [
+        f"None of its neighbours promises a log evidence that is greater by {GAIN:g}: the search has ended, maybe at a "
+        "tree that is the best of its neighbourhood alone; another start tells."
+        if search.ended
+        else "The search has not ended; continue_search() goes on."
+    ]
+    if apart > APART:
+        said.append(
+            f"Not usable: chains differ by up to {apart:.1f} of their own errors (wanted: at most {APART:g}); repeat "
+            "the search with more draws and tune."
+        )
+    if evidence is not None and not evidence.usable:
+        said.append(str(evidence.verdict))
+    return " ".join(said)
+
+
+def _clades(trees: list[Tree], probability: np.ndarray, best: int) -> "pandas.DataFrame":
+    """The clades of all trees, with the probability of the trees that have them."""
+    from thali._tables import Table
+
+    of_clade: dict[frozenset[str], float] = {}
+    for tree, p in zip(trees, probability.tolist(), strict=True):
+        for clade in tree.clades():
+            of_clade[clade] = of_clade.get(clade, 0.0) + p
+    labels, own = trees[best].labels, trees[best].clades()
+    rows = [
+        {"members": tuple(label for label in labels if label in clade), "probability": p, "in_best": clade in own}
+        for clade, p in sorted(of_clade.items(), key=lambda item: (-item[1], len(item[0]), sorted(item[0])))
+    ]
+    return Table(rows, columns=["members", "probability", "in_best"])
