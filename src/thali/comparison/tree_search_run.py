@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
 from thali.model.evidence import EvidenceRun
-from thali.model.latent_features.evidence_run import run_ladders, task_of
+from thali.model.latent_features.evidence_run import constant_of, run_ladders, task_of
 from thali.model.latent_features.tree_draws import TreeDraws
 from thali.posterior.evidence import LogEvidence
 from thali.trees.moves import clades_of, key_of, neighbours
@@ -65,7 +65,8 @@ class Search:
 
     def _evidence_of(self, tree: Tree) -> LogEvidence:
         parts, data = self.draws.parts_with(tree), self.draws.data
-        return run_ladders(task_of(parts, data, self.how), parts, data, self.how._replace(progressbar=False))[0]
+        constant = constant_of(parts["likelihood"], [data])
+        return run_ladders(task_of(parts, data, self.how), constant, self.how._replace(progressbar=False))[0]
 
     def _add(self, new: Found, progress: Progress) -> None:
         number = len(self.found)
