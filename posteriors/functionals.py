@@ -55,8 +55,6 @@ def functionals(fitted, names=None):
             found[f"mean[{label}]"] = posterior["mean"].values[..., k]
     if "features" in posterior:
         found |= _of_features(posterior, fitted, names)
-    if "tau" in found:
-        found["log_tau"] = np.log(found.pop("tau"))  # tau itself has no mean
     found = {name: np.asarray(draws, float) for name, draws in found.items()}
     if names is None:
         return {name: draws for name, draws in found.items() if np.ptp(draws) > 0}

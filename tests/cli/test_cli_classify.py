@@ -113,7 +113,7 @@ def test_the_horseshoe_of_the_logit(run):
     result = run("fit", "plants.csv", *words, "--prior", "horseshoe", "--global-scale", 0.2)
     assert result.code == 0, result.err
     assert (
-        re.search(r"^Scales of the horseshoe prior: tau .*, slab \d", result.out, re.MULTILINE)
+        re.search(r"^Scales of the horseshoe prior: log tau .*, slab \d", result.out, re.MULTILINE)
         and "η" not in result.out
     )
     refused = run("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2)

@@ -61,7 +61,7 @@ def test_a_fixed_eta_and_no_intercept_are_left_out():
 
 def test_the_horseshoe_has_scales_of_its_own(tmp_path):
     model = fitted(prior="horseshoe")
-    assert model.summary().index[:3].to_list() == ["tau", "slab", "log_likelihood"]
+    assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
     assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_["posterior"]
     model.save(tmp_path / "fit.nc")
     again = th.load(tmp_path / "fit.nc")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FOLDS = 5
 _ENOUGH = 2.0  # standard errors from which a difference is called established
 _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
-_SCALARS = ("a", "eta", "tau", "slab", "log_likelihood")
+_SCALARS = ("a", "eta", "log_tau", "slab", "log_likelihood")
 
 
 def prepare(fitted: Fitted) -> int:
@@ -183,8 +183,8 @@ def _scalars(model: Any) -> str:
     likelihood = "Log-likelihood of all the data"
     if not hasattr(model, "weights_") and model.prior == "horseshoe":
         draws = model.posterior_["posterior"]
-        tau, slab = (_in_digits(draws[name].to_numpy()) for name in ("tau", "slab"))
-        lines = [f"Scales of the horseshoe prior: tau {tau}, slab {slab}"]
+        tau, slab = _in_digits(np.log(draws["tau"].to_numpy())), _in_digits(draws["slab"].to_numpy())
+        lines = [f"Scales of the horseshoe prior: log tau {tau}, slab {slab}"]
     elif not hasattr(model, "weights_"):
         learned = "" if model.eta is not None else _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
         rate = f"{learned}, learned" if learned else f"{model.eta:g}, fixed"

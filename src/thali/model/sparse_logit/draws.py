@@ -151,11 +151,17 @@ def draws_group(
 
 
 def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str, np.ndarray]:
-    """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column]."""
+    """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column].
+
+    Of the horseshoe the logarithm of tau: however large tau is, the slab holds, so that tau itself has no mean.
+    """
     posterior = tree["posterior"].dataset
-    scales = ["eta"] * bool(tree["constant_data"].dataset["learned_eta"])
-    names = [*(scales if "eta" in posterior else ["tau", "slab"]), "log_likelihood"]
-    quantities = {name: posterior[name].values for name in names}
+    quantities = {}
+    if "tau" in posterior:
+        quantities = {"log_tau": np.log(posterior["tau"].values), "slab": posterior["slab"].values}
+    elif tree["constant_data"].dataset["learned_eta"]:
+        quantities = {"eta": posterior["eta"].values}
+    quantities["log_likelihood"] = posterior["log_likelihood"].values
     coefs = posterior["coef"]
     named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["covariate"].values]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)

@@ -298,7 +298,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood and coefficients.
 
-        Rows: eta (if learned) or, of the horseshoe, tau and slab; log_likelihood (of the whole training data);
+        Rows: eta (if learned) or, of the horseshoe, log_tau and slab; log_likelihood (of the whole training data);
         coef[class, column] of standardised covariates; after `method="map"` only the coefficients that are not 0, the
         largest first.
 
