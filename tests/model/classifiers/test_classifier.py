@@ -284,6 +284,9 @@ CHECKED = {
     "variational": plackett_luce(method="variational"),
     "variational normal": small(method="variational", thin=None),
     "auto": small(method="auto"),
+    "horseshoe": small(prior="horseshoe"),
+    "laplace": small(method="laplace", thin=None),
+    "holmes-held": small(method="holmes-held", thin=None),
 }
 
 

@@ -30,6 +30,7 @@ from .method import ENOUGH, MOST
 from .sweep import INTERCEPT_VARIANCE, Problem
 
 MAX_ROUNDS = 200
+SHORTEST = 1e-3  # step of a precision that is tried
 _SETTLED = 1e-4  # change, in standard deviations
 
 
@@ -77,19 +78,26 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
     mean, sd = np.zeros(q * m), np.ones(q * m)
     etas, shares = (np.ones(1), np.ones(1)) if eta is None else (np.full(1, eta), np.ones(1))
     at, length, settled = expansion_at(problem, mean.reshape(q, m)), 1.0, False
+    precision: np.ndarray | None = None  # of the variational normal, from the first round on
     for _ in range(MAX_ROUNDS):
         root = float(shares @ np.sqrt(etas))
         z = mean / sd
         slope = np.where(is_free, mean / INTERCEPT_VARIANCE, root * (2.0 * ndtr(z) - 1.0))
         bend = np.where(is_free, 1.0 / INTERCEPT_VARIANCE, 2.0 * root * _normal_density(z) / sd)
-        factor = _factor(at.curvature, bend, root)
+        wanted = at.curvature + np.diag(bend)
+        if precision is not None and not settled:
+            wanted = _on_the_way(
+                problem, mean, precision, wanted, root, is_free, _bound(at, mean, precision, root, is_free)
+            )
+        factor = _factor(wanted, at.curvature, root)
         covariance = cho_solve((factor, True), np.eye(q * m))
         new_sd = np.sqrt(np.diag(covariance))
         step = cho_solve((factor, True), at.gradient - slope)
         change = max(np.abs(step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
-        sd = np.sqrt(sd * new_sd)
+        sd = new_sd if is_variational else np.sqrt(sd * new_sd)
         if settled:
             break
+        precision = wanted if is_variational else None
         over = covariance if is_variational else None
         if is_variational:
             at = expansion_at(problem, mean.reshape(q, m), over)
@@ -115,14 +123,49 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
     return NormalPosterior(mean, factor, at, etas, shares, settled, bound)
 
 
-def _factor(curvature: np.ndarray, bend: np.ndarray, root: float) -> np.ndarray:
+def _factor(precision: np.ndarray, curvature: np.ndarray, root: float) -> np.ndarray:
     """The Cholesky factor of P, with a little of the prior's precision where rounding makes P singular."""
     from scipy.linalg import LinAlgError, cholesky
 
     try:
-        return cholesky(curvature + np.diag(bend), lower=True)
+        return cholesky(precision, lower=True)
     except LinAlgError:
-        return cholesky(curvature + np.diag(bend + 1e-3 * root * root + 1e-9 * np.diag(curvature)), lower=True)
+        return cholesky(precision + np.diag(1e-3 * root * root + 1e-9 * np.diag(curvature)), lower=True)
+
+
+def _on_the_way(
+    problem: Problem,
+    mean: np.ndarray,
+    old: np.ndarray,
+    new: np.ndarray,
+    root: float,
+    is_free: np.ndarray,
+    before: float,
+) -> np.ndarray:
+    """The new precision, or one between the old one and that, whose bound is no lower than before.
+
+    The new one is a natural-gradient step of length 1, which of separable classes can be too long.
+    """
+    from scipy.linalg import inv
+
+    share, shape = 1.0, (problem.classes - 1, -1)
+    while share > SHORTEST:
+        between = (1.0 - share) * old + share * new
+        at = expansion_at(problem, mean.reshape(shape), inv(between))
+        if _bound(at, mean, between, root, is_free) >= before - 1e-9 * (1.0 + abs(before)):
+            return between
+        share *= 0.5
+    return old
+
+
+def _bound(at: Expansion, mean: np.ndarray, precision: np.ndarray, root: float, is_free: np.ndarray) -> float:
+    """The lower bound as the covariance changes it, while q(eta) stays."""
+    variance = np.diag(np.linalg.inv(precision))
+    sign, log_determinant = np.linalg.slogdet(precision)
+    if sign <= 0 or not (variance > 0).all():
+        return -math.inf
+    free = 0.5 * float(variance[is_free].sum()) / INTERCEPT_VARIANCE
+    return _value(at, mean, np.sqrt(variance), root, is_free) - free - 0.5 * float(log_determinant)
 
 
 def _other_terms(
