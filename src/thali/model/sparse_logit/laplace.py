@@ -85,10 +85,10 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
         slope = np.where(is_free, mean / INTERCEPT_VARIANCE, root * (2.0 * ndtr(z) - 1.0))
         bend = np.where(is_free, 1.0 / INTERCEPT_VARIANCE, 2.0 * root * _normal_density(z) / sd)
         wanted = at.curvature + np.diag(bend)
+        there: Expansion | None = None
         if precision is not None and not settled:
-            wanted = _on_the_way(
-                problem, mean, precision, wanted, root, is_free, _bound(at, mean, precision, root, is_free)
-            )
+            before = _bound(at, mean, precision, root, is_free)
+            wanted, there = _on_the_way(problem, mean, precision, wanted, root, is_free, before)
         factor = _factor(wanted, at.curvature, root)
         covariance = cho_solve((factor, True), np.eye(q * m))
         new_sd = np.sqrt(np.diag(covariance))
@@ -100,7 +100,7 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
         precision = wanted if is_variational else None
         over = covariance if is_variational else None
         if is_variational:
-            at = expansion_at(problem, mean.reshape(q, m), over)
+            at = there or expansion_at(problem, mean.reshape(q, m), over)
             step = cho_solve((factor, True), at.gradient - slope)
         before = _value(at, mean, sd, root, is_free)
         while True:
@@ -141,8 +141,8 @@ def _on_the_way(
     root: float,
     is_free: np.ndarray,
     before: float,
-) -> np.ndarray:
-    """The new precision, or one between the old one and that, whose bound is no lower than before.
+) -> tuple[np.ndarray, Expansion | None]:
+    """The new precision, or one between the old one and that, whose bound is no lower than before; the expansion there.
 
     The new one is a natural-gradient step of length 1, which of separable classes can be too long.
     """
@@ -153,9 +153,9 @@ def _on_the_way(
         between = (1.0 - share) * old + share * new
         at = expansion_at(problem, mean.reshape(shape), inv(between))
         if _bound(at, mean, between, root, is_free) >= before - 1e-9 * (1.0 + abs(before)):
-            return between
+            return between, at
         share *= 0.5
-    return old
+    return old, None
 
 
 def _bound(at: Expansion, mean: np.ndarray, precision: np.ndarray, root: float, is_free: np.ndarray) -> float:
