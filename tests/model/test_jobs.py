@@ -51,7 +51,7 @@ def whole(kind):
 
 
 def same(model, kind):
-    """To the last digit, but for numbers that one product of matrices gives for all draws, and that depend on its shape."""
+    """To the last digit, but for what one product of matrices gives for all draws: that depends on its shape."""
     found = draws_of(model)
     assert found.keys() == whole(kind).keys()
     for name, values in whole(kind).items():
