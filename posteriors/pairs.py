@@ -39,6 +39,7 @@ PAIRS = {
         Pair("games", "buffet_ties", CHAINS),
         Pair("two_groups", "buffet_groups", CHAINS),
         Pair("two_groups", "buffet_similar_groups", LONGER),
+        Pair("two_kinds", "buffet_kinds", CHAINS),
         Pair("trials", "buffet_covariates", CHAINS),
         Pair("rankings", "luce_rankings", CHAINS),
         Pair("sets", "luce_sets", CHAINS),

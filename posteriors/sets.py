@@ -129,6 +129,24 @@ def two_groups():
     return {"labels": list("abcde"), "groups": ["f", "m"], "counts": counts.tolist()}
 
 
+def two_kinds():
+    """Simulated choices of ten people of two kinds, which the data do not tell.
+
+    rows: one choice each: who chose, the two options, and the chosen one.
+    """
+    rng = np.random.default_rng(20)
+    rows = {name: [] for name in ("person", "first", "second", "chosen")}
+    for person in range(10):
+        worth = [4.0, 2.0, 1.0, 0.5] if person < 6 else [0.5, 1.0, 2.0, 4.0]
+        for i in range(4):
+            for j in range(i + 1, 4):
+                first = rng.random() < worth[i] / (worth[i] + worth[j])
+                row = f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]
+                for name, value in zip(rows, row, strict=True):
+                    rows[name].append(value)
+    return {"rows": rows}
+
+
 def trials():
     """Simulated trials of four options, in which the first and the louder one is favoured.
 
@@ -243,6 +261,7 @@ SETS = {
         blocks,
         games,
         two_groups,
+        two_kinds,
         trials,
         rankings,
         sets,
