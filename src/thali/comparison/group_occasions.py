@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .occasions import Occasions
+from .occasions import Occasions, OfRespondents
 
 
-class GroupOccasions:
+class GroupOccasions(OfRespondents):
     """Choices of several groups, with the parts of `Occasions` that scores need; a group may have none."""
 
     def __init__(self, of_group: Mapping[str, Occasions]) -> None:
@@ -30,15 +30,6 @@ class GroupOccasions:
     @property
     def n_tasks(self) -> int:
         return len(self.chosen)
-
-    @property
-    def n_respondents(self) -> int:
-        return len(self.respondents)
-
-    @property
-    def first_task(self) -> np.ndarray:
-        """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.respondent_of_task, minlength=self.n_respondents))])
 
     def sizes(self, of: str) -> np.ndarray:
         """How many tasks, or respondents, each group has."""

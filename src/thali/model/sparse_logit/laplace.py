@@ -78,6 +78,7 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
     mean, sd = np.zeros(q * m), np.ones(q * m)
     etas, shares = (np.ones(1), np.ones(1)) if eta is None else (np.full(1, eta), np.ones(1))
     at, length, settled = expansion_at(problem, mean.reshape(q, m)), 1.0, False
+    covariance = np.eye(q * m)
     precision: np.ndarray | None = None  # of the variational normal, from the first round on
     for _ in range(MAX_ROUNDS):
         root = float(shares @ np.sqrt(etas))
@@ -87,7 +88,7 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
         wanted = at.curvature + np.diag(bend)
         there: Expansion | None = None
         if precision is not None and not settled:
-            before = _bound(at, mean, precision, root, is_free)
+            before = _bound(at, mean, precision, covariance, root, is_free)
             wanted, there = _on_the_way(problem, mean, precision, wanted, root, is_free, before)
         factor = _factor(wanted, at.curvature, root)
         covariance = cho_solve((factor, True), np.eye(q * m))
@@ -151,16 +152,19 @@ def _on_the_way(
     share, shape = 1.0, (problem.classes - 1, -1)
     while share > SHORTEST:
         between = (1.0 - share) * old + share * new
-        at = expansion_at(problem, mean.reshape(shape), inv(between))
-        if _bound(at, mean, between, root, is_free) >= before - 1e-9 * (1.0 + abs(before)):
+        covariance = inv(between)
+        at = expansion_at(problem, mean.reshape(shape), covariance)
+        if _bound(at, mean, between, covariance, root, is_free) >= before - 1e-9 * (1.0 + abs(before)):
             return between, at
         share *= 0.5
     return old, None
 
 
-def _bound(at: Expansion, mean: np.ndarray, precision: np.ndarray, root: float, is_free: np.ndarray) -> float:
+def _bound(
+    at: Expansion, mean: np.ndarray, precision: np.ndarray, covariance: np.ndarray, root: float, is_free: np.ndarray
+) -> float:
     """The lower bound as the covariance changes it, while q(eta) stays."""
-    variance = np.diag(np.linalg.inv(precision))
+    variance = np.diag(covariance)
     sign, log_determinant = np.linalg.slogdet(precision)
     if sign <= 0 or not (variance > 0).all():
         return -math.inf
