@@ -161,16 +161,16 @@ def many_people(number):
 def real(folder):
     """Two studies of R's package eba."""
     ways = ("common", "free", "similar")
-    for study, run in (("drugrisk", {}), ("schoolsubjects", {"tempering": False})):
+    for study, tempering, thin in (("schoolsubjects", False, 40), ("drugrisk", 8, 50)):
         files = sorted(path for path in folder.glob(f"{study}_*.csv") if not path.stem.endswith("_all"))
         tables = {path.stem.partition("_")[2]: th.read_table(path) for path in files}
         data = {name: th.PairedComparisons(table.set_index(table.columns[0])) for name, table in tables.items()}
-        models = {name: th.EliminationByAspects(weights=name, **run) for name in ways}
+        models = {name: th.EliminationByAspects(weights=name, tempering=tempering) for name in ways}
         start = time.process_time()
-        of_run = {"draws": 500, "tune": 300, "chains": 2, "thin": 10, "cores": 1, "random_seed": 1}
+        of_run = {"draws": 500, "tune": 300, "chains": 2, "thin": thin, "cores": 1, "random_seed": 1}
         table = th.compare(models, data, progressbar=False, **of_run)
         print(f"{study}, {', '.join(data)}: {time.process_time() - start:.0f} CPU s")
-        print(table[["nll", "difference", "difference_se", "nll_mcse", "r_hat"]].round(4).to_string())
+        print(table[["nll", "difference", "difference_se", "nll_mcse", "r_hat"]].round(4).to_string(), flush=True)
         if study == "drugrisk":
             start = time.process_time()
             by = th.compare(models, data, by="evidence", cores=1, random_seed=1, progressbar=False)
