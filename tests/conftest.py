@@ -4,7 +4,7 @@ import gc
 import os
 import re
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import chromium
@@ -16,6 +16,7 @@ from places import TESTS
 from xdist.scheduler import LoadFileScheduling
 
 from thali import _jit
+from thali._kernel_cache import KernelCache
 from thali.cli import app
 from thali.model.spec import ModelSpec
 
@@ -141,8 +142,11 @@ def compiled_by_one_worker(tmp_path_factory):
     def compile_once(self, signature):
         if _running["unit"]:
             pytest.fail(f"{_running['unit']} is a unit test, but compiles {self.py_func.__qualname__}: mark it `fit`.")
-        name = re.sub(r"\W", "_", self.py_func.__qualname__)
-        with FileLock(locks / f"{name}.lock"), without_collection():
+        with ExitStack() as stack:
+            stack.enter_context(without_collection())
+            if isinstance(self._cache, KernelCache):  # else it is a part of several kernels, and nobody else's to load
+                name = re.sub(r"\W", "_", self.py_func.__qualname__)
+                stack.enter_context(FileLock(locks / f"{name}.lock"))
             return compile_it(self, signature)
 
     with pytest.MonkeyPatch.context() as patch:

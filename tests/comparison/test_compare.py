@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from patience import PATIENCE
 from scipy import stats
 from terminals import narrow
 
@@ -389,11 +390,11 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
         start_new_session=True,  # Ctrl-C reaches all processes of a terminal's group, workers too
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + PATIENCE
     while finished(job) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(run.pid, signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=PATIENCE)
     scored, missing, interrupted = out.split()
     assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
     assert "Stopped early" in err and "not run: " in err and f"goes on from '{job}'" in err

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from ctrl_c import pressed
 from interrupted_fits import KINDS, draws_of, fitted
+from patience import PATIENCE
 
 from thali.errors import DataError
 from thali.inference import jobs
@@ -55,7 +56,7 @@ class Slow(Sliced):
         while time.monotonic() < end:
             time.sleep(0.001)
         if self.may_end is not None:
-            self.may_end.wait(60.0)
+            self.may_end.wait(PATIENCE)
         self.sweeps = until
         self.is_torn = False
 
@@ -126,7 +127,7 @@ def test_ctrl_c_is_held_back_and_passed_on_once(capfd):
         with held_back("wait"):
             with held_back("wait") as inner:
                 inside.set()
-                keys.last.wait(60.0)
+                keys.last.wait(PATIENCE)
                 time.sleep(0.01)
             done.append(inner.is_noted)
         done.append("outer")
@@ -187,15 +188,12 @@ def stopped_fit(slices, moment, kind, **how):
 
 
 def is_beginning(draws, whole) -> bool:
-    """Whether each chain has the first draws of one of the unbroken run; those far behind others are left out.
-
-    Numbers computed from all draws by one product of matrices may differ in their last digit with the number of draws.
-    """
+    """Whether each chain has the first draws of one of the unbroken run; those far behind others are left out."""
     chains = [{name: v[chain] for name, v in draws.items()} for chain in range(len(draws["log_likelihood"]))]
     count = draws["log_likelihood"].shape[1]
 
     def same(a, chain):
-        return all(np.allclose(a[name], whole[name][chain, :count], 1e-12, 1e-15, equal_nan=True) for name in a)
+        return all(np.array_equal(a[name], whole[name][chain, :count], equal_nan=True) for name in a)
 
     return all(any(same(a, chain) for chain in range(len(whole["log_likelihood"]))) for a in chains)
 
