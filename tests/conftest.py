@@ -39,7 +39,10 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
 
 
 def pytest_collection_modifyitems(items):
-    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n are `long`."""
+    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n are `long`.
+
+    The scopes with most tests that may compile come first, so that no worker is left with one of them at the end.
+    """
     cases = Counter()
     for item in items:
         if first := item.get_closest_marker("first"):
@@ -51,6 +54,10 @@ def pytest_collection_modifyitems(items):
             folder = item.path.parent.relative_to(TESTS).as_posix()
             is_quick = not (item.get_closest_marker("data") or item.get_closest_marker("long"))
             item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
+    slow = Counter(
+        scope_of(item.nodeid) for item in items if not any(map(item.get_closest_marker, ("unit", "long", "data")))
+    )
+    items.sort(key=lambda item: -slow[scope_of(item.nodeid)])
 
 
 def pytest_collection():
@@ -73,12 +80,21 @@ TOGETHER = {
 }
 
 
+def scope_of(nodeid):
+    """What goes to one worker: a file, or a name in `TOGETHER`."""
+    file = nodeid.partition("::")[0]
+    return next((name for name, files in TOGETHER.items() if re.search(files, file)), file)
+
+
 class TogetherScheduling(LoadFileScheduling):
-    """Files to workers, those of `TOGETHER` to the same one."""
+    """Files to workers, those of `TOGETHER` to the same one, in the order in which they were collected."""
+
+    def __init__(self, config, log):
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
 
     def _split_scope(self, nodeid):
-        file = super()._split_scope(nodeid)
-        return next((name for name, files in TOGETHER.items() if re.search(files, file)), file)
+        return scope_of(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)

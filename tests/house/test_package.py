@@ -40,7 +40,7 @@ def test_importing_takes_a_tenth_of_a_second_at_most():
 
 
 def test_help_takes_half_a_second_at_most():
-    """By the time of an import of NumPy in the same process, which is a tenth of a second; about as much is measured."""
+    """By the time of an import of NumPy in the same process, a tenth of a second; about as much was measured."""
 
     def share():
         code = "import sys, time; began = time.process_time(); import numpy; ours = time.process_time()\n"
