@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+import signal
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
@@ -58,6 +59,12 @@ def pytest_collection_modifyitems(items):
         scope_of(item.nodeid) for item in items if not any(map(item.get_closest_marker, ("unit", "long", "data")))
     )
     items.sort(key=lambda item: -slow[scope_of(item.nodeid)])
+
+
+def pytest_sessionstart():
+    """A shell that starts the tests in the background lets them ignore Ctrl-C, which many of them press."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection():

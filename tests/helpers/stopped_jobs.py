@@ -31,6 +31,12 @@ def killed_at_a_rename(work, folder, moment, late):
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
+def wait_until_stopped(process):
+    """Wait for a child process that stops itself by SIGSTOP: it is alive then, and as far as it wanted to be."""
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status), "it ended before it stopped"
+
+
 def keep_parts(job, segments):
     """Leave the first so many files of records, as if the process had been killed then; each holds one record."""
     index = jobs.read_index(job)
