@@ -4,7 +4,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 from patience import PATIENCE
 from posterior_cases import chain
+from stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
 from thali.data import kinds
@@ -382,10 +382,9 @@ def heed_interrupts():
 @pytest.mark.fit
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 def test_ctrl_c_keeps_what_was_drawn(folder):
-    subprocess.run(program("fit", "celebrities", "--draws", 4, "--tune", 1), check=True, timeout=PATIENCE)  # compiles
     words = "celebrities --draws 500_000 --tune 10 --chains 2 --thin 100 --out results".replace("_", "")
     with subprocess.Popen(
-        program("fit", *words.split()),
+        command_that_stops(1, "fit", *words.split()),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -393,10 +392,9 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
         preexec_fn=heed_interrupts,
     ) as process:
         try:
-            while "sampling" not in process.stderr.readline():  # the run has lasted a second
-                assert process.poll() is None, process.stderr.read()
-            time.sleep(1)
-            process.send_signal(signal.SIGINT)
+            wait_until_stopped(process)
+            process.send_signal(signal.SIGINT)  # comes when the process goes on
+            process.send_signal(signal.SIGCONT)
             out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()  # or leaving this block would wait for it

@@ -3,11 +3,10 @@
 import os
 import signal
 import subprocess
-import sys
 
 import pandas as pd
 import pytest
-from stopped_jobs import wait_until_stopped
+from stopped_jobs import command_that_stops, wait_until_stopped
 
 pytestmark = pytest.mark.fit
 
@@ -78,25 +77,10 @@ def test_status_and_resume(run, folder, monkeypatch):
     assert resumed.code == 0 and resumed.out == whole.out
 
 
-# The command line, which stops as soon as something is in its job.
-STOPPING = """
-import os, signal
-from thali.inference import jobs, threads
-jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
-write = jobs.FitFolder.write
-def write_and_stop(*args, **how):
-    write(*args, **how)
-    os.kill(os.getpid(), signal.SIGSTOP)
-jobs.FitFolder.write = write_and_stop
-from thali.cli import main
-main()
-"""
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_killed_command_is_resumed(run, folder):
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
-    command = [sys.executable, "-c", STOPPING, "fit", "tea.csv", *QUICK, "--out", "results"]
+    command = command_that_stops(0, "fit", "tea.csv", *QUICK, "--out", "results")
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_until_stopped(process)
