@@ -13,7 +13,11 @@ from thali.inference.progress import Progress
 from thali.model.latent_features.answers.kinds_predict import aligned_shares
 
 RUN = {"draws": 12, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
-pytestmark = [pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"), pytest.mark.usefixtures("uncompiled")]
+pytestmark = [
+    pytest.mark.fit,  # probabilities out of sets are compiled
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("uncompiled"),
+]
 
 
 def of_one(*answers):
