@@ -7,7 +7,7 @@ Reference: Arasaratnam & Haykin (2009), Cubature Kalman filters, section 3.
 """
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,12 +16,23 @@ from .sweep import Problem
 ROWS = 2**14  # whose probabilities are computed at a time
 
 
-class Expansion(NamedTuple):
-    """The log-likelihood to second order in the coefficients of the q classes other than the reference."""
+@dataclass(frozen=True)
+class Expansion:
+    """The log-likelihood to second order in the coefficients of the q classes other than the reference.
+
+    Those of two blocks of rows add up.
+    """
 
     log_likelihood: float
     gradient: np.ndarray  # (q m,)
     curvature: np.ndarray  # (q m, q m), minus the second derivatives
+
+    def __add__(self, other: "Expansion") -> "Expansion":
+        return Expansion(
+            self.log_likelihood + other.log_likelihood,
+            self.gradient + other.gradient,
+            self.curvature + other.curvature,
+        )
 
 
 def expansion_at(problem: Problem, coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:

@@ -17,6 +17,8 @@ Reference: Opper & Archambeau (2009), The variational Gaussian approximation rev
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,7 @@ from .method import ENOUGH, MOST
 from .sweep import INTERCEPT_VARIANCE, Problem
 
 MAX_ROUNDS = 200
+Expand = Callable[..., Expansion]  # of coefficients (q, m) and, if it is the mean over a normal law, their covariance
 SHORTEST = 1e-3  # step of a precision that is tried
 _SETTLED = 1e-4  # change, in standard deviations
 
@@ -68,16 +71,22 @@ def check_size(coefficients: int, rows: float) -> None:
         )
 
 
-def normal_posterior(problem: Problem, eta: float | None, is_variational: bool = False) -> NormalPosterior:
-    """The approximation for these data; eta is fixed, or None if it is learned."""
+def normal_posterior(
+    problem: Problem, eta: float | None, is_variational: bool = False, expand: Expand | None = None
+) -> NormalPosterior:
+    """The approximation for these data; eta is fixed, or None if it is learned.
+
+    Where the rows are elsewhere, the problem has none, and `expand` is the expansion over them.
+    """
     from scipy.linalg import cho_solve
     from scipy.special import ndtr
 
+    expand = partial(expansion_at, problem) if expand is None else expand
     q, m = problem.classes - 1, problem.covariates.shape[0]
     is_free = np.tile(np.arange(m) >= problem.penalised, q)
     mean, sd = np.zeros(q * m), np.ones(q * m)
     etas, shares = (np.ones(1), np.ones(1)) if eta is None else (np.full(1, eta), np.ones(1))
-    at, length, settled = expansion_at(problem, mean.reshape(q, m)), 1.0, False
+    at, length, settled = expand(mean.reshape(q, m)), 1.0, False
     covariance = np.eye(q * m)
     precision: np.ndarray | None = None  # of the variational normal, from the first round on
     for _ in range(MAX_ROUNDS):
@@ -89,7 +98,7 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
         there: Expansion | None = None
         if precision is not None and not settled:
             before = _bound(at, mean, precision, covariance, root, is_free)
-            wanted, there = _on_the_way(problem, mean, precision, wanted, root, is_free, before)
+            wanted, there = _on_the_way(expand, (q, m), mean, precision, wanted, root, is_free, before)
         factor = _factor(wanted, at.curvature, root)
         covariance = cho_solve((factor, True), np.eye(q * m))
         new_sd = np.sqrt(np.diag(covariance))
@@ -101,12 +110,12 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
         precision = wanted if is_variational else None
         over = covariance if is_variational else None
         if is_variational:
-            at = there or expansion_at(problem, mean.reshape(q, m), over)
+            at = there or expand(mean.reshape(q, m), over)
             step = cho_solve((factor, True), at.gradient - slope)
         before = _value(at, mean, sd, root, is_free)
         while True:
             trial = mean + length * step
-            ahead = expansion_at(problem, trial.reshape(q, m), over)
+            ahead = expand(trial.reshape(q, m), over)
             if _value(ahead, trial, sd, root, is_free) >= before - 1e-9 * (1.0 + abs(before)) or length < 1e-6:
                 break
             length *= 0.5
@@ -120,7 +129,7 @@ def normal_posterior(problem: Problem, eta: float | None, is_variational: bool =
     if is_variational:
         size = float(_mean_size(mean, sd)[~is_free].sum())
         bound = at.log_likelihood + _other_terms(problem, eta, size, mean[is_free], sd[is_free], factor)
-        at = expansion_at(problem, mean.reshape(q, m))
+        at = expand(mean.reshape(q, m))
     return NormalPosterior(mean, factor, at, etas, shares, settled, bound)
 
 
@@ -135,7 +144,8 @@ def _factor(precision: np.ndarray, curvature: np.ndarray, root: float) -> np.nda
 
 
 def _on_the_way(
-    problem: Problem,
+    expand: Expand,
+    shape: tuple[int, int],
     mean: np.ndarray,
     old: np.ndarray,
     new: np.ndarray,
@@ -149,11 +159,11 @@ def _on_the_way(
     """
     from scipy.linalg import inv
 
-    share, shape = 1.0, (problem.classes - 1, -1)
+    share = 1.0
     while share > SHORTEST:
         between = (1.0 - share) * old + share * new
         covariance = inv(between)
-        at = expansion_at(problem, mean.reshape(shape), covariance)
+        at = expand(mean.reshape(shape), covariance)
         if _bound(at, mean, between, covariance, root, is_free) >= before - 1e-9 * (1.0 + abs(before)):
             return between, at
         share *= 0.5

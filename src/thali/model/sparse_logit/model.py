@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Advice, Verdict
 
     from ..classifiers.standard import Standard
+    from .laplace import NormalPosterior
 
 
 class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
@@ -61,7 +62,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         where there are at most 600. "laplace" and "variational" draw independently from a normal approximation, for
         many rows: by the curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
         coefficient their standard deviations are within a tenth of those of the posterior; with fewer they are too
-        small, the variational ones less so. "map" is the maximum of the posterior for a fixed `eta`, which has no
+        small, the variational ones less so; Dask arrays stay in their blocks. "map" is the maximum of the posterior for a fixed `eta`, which has no
         intervals, but coefficients of exactly 0, takes sparse matrices and Dask arrays as they are, and scales to
         millions of rows. "auto" is "variational" for more than 20,000 rows that
         differ, 20 or more a coefficient, and "polya-gamma" otherwise; `method_` says which.
@@ -179,6 +180,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
     lower_bound_: float
     slope_: float
     _standard_: "Standard"
+    _normal_: "NormalPosterior"  # of rows in blocks
 
     def __init__(
         self,
