@@ -23,9 +23,9 @@ from .by_laplace import check
 from .chain import problem_of
 from .columns import BlockColumns, DenseColumns
 from .expansion import Expansion, expansion_at
-from .laplace import normal_posterior
 from .maximum import Target
 from .method import NORMAL, method_for
+from .normal import normal_posterior, radii_for
 from .sweep import Problem
 
 if TYPE_CHECKING:
@@ -78,7 +78,11 @@ def _normal(model: "SparseMultinomialLogit", seen: Seen, prior: Prior, run: Any)
     held = persist(*(delayed(_problem_of)(*pair, *facts) for pair in seen.pairs))
     no_rows = np.empty((0, int(standard.varies.sum())))
     empty = problem_of(no_rows, codes[:0], len(seen.classes), facts[2], prior, "polya-gamma", False)
-    expand = partial(sum_over, _expansion_of, held)
+    radii = radii_for(empty, float(len(codes)))
+
+    def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
+        return sum_over(expansion_at, held, coef, covariance, radii)
+
     model._normal_ = normal_posterior(empty, prior.eta, model.method_ == "variational", expand)
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
@@ -113,7 +117,3 @@ def _codes_of(labels: Any, classes: np.ndarray) -> np.ndarray:
 def _problem_of(x: Any, labels: Any, standard: Standard, classes: np.ndarray, reference: int, prior: Prior) -> Problem:
     rows = standard.varying(matrix_of(x)), _codes_of(labels, classes), len(classes), reference
     return problem_of(*rows, prior, "polya-gamma", False)
-
-
-def _expansion_of(block: Problem, coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
-    return expansion_at(block, coef, covariance)

@@ -12,11 +12,12 @@ from thali.inference.seeds import streams
 from thali.posterior.verdict import Advice
 
 from ..sampling import Sampling
+from .approximation import NormalPosterior
 from .at_maximum import varying_names
 from .chain import problem_of
 from .draws import means, to_datatree
-from .laplace import NormalChain, NormalPosterior, check_size, normal_posterior
 from .method import ENOUGH
+from .normal import NormalChain, check_size, normal_posterior
 from .sweep import Problem
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..classifiers.standard import Standard
     from ..classifiers.training_data import TrainingData
     from .chain import Chain
-    from .laplace import NormalChain
+    from .normal import NormalChain
     from .sweep import Problem
 
 MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
