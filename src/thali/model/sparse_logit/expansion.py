@@ -51,11 +51,11 @@ def expansion_at(
     for first in range(0, A.shape[1], ROWS):
         part = slice(first, first + ROWS)
         Z = A[:, part]
-        own = (others[:, None] == problem.codes[part]).T.astype(float)
+        own = (others[:, None] == problem.codes[part]).astype(float)
         each = _at(coef @ Z, own) if covariance is None else _around(coef @ Z, own, Z, covariance, radii)
-        weights = problem.counts[part] * each.curvature.T  # (q, q, rows)
+        weights = problem.counts[part] * each.curvature
         total += float(problem.counts[part] @ each.log_likelihood)
-        gradient += (problem.counts[part] * each.gradient.T) @ Z.T
+        gradient += (problem.counts[part] * each.gradient) @ Z.T
         for k in range(q):
             for other in range(k + 1):
                 curvature[k, :, other] += (Z * weights[k, other]) @ Z.T
@@ -89,12 +89,12 @@ class _Rows(NamedTuple):
     """The log-likelihood of each row to second order in its q linear predictors."""
 
     log_likelihood: np.ndarray  # (n,)
-    gradient: np.ndarray  # (n, q)
-    curvature: np.ndarray  # (n, q, q)
+    gradient: np.ndarray  # (q, n)
+    curvature: np.ndarray  # (q, q, n)
 
 
-def _point(linear: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log-likelihoods (n,) and probabilities (n, q) at linear predictors (n, q)."""
+def _points(linear: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log-likelihoods (J, n) and probabilities (J, q, n) at J linear predictors (J, q, n) of every row."""
     top = np.maximum(linear.max(axis=1), 0.0)
     share = np.exp(linear - top[:, None])
     sums = share.sum(axis=1) + np.exp(-top)
@@ -104,10 +104,10 @@ def _point(linear: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 def _at(linear: np.ndarray, own: np.ndarray) -> _Rows:
     """At linear predictors (q, n)."""
-    log_p, share = _point(linear.T, own)
-    curvature = -share[:, :, None] * share[:, None, :]
-    np.einsum("ikk->ik", curvature)[:] += share
-    return _Rows(log_p, own - share, curvature)
+    log_p, (share,) = _points(linear[None], own)
+    curvature = -share[:, None] * share
+    np.einsum("kki->ki", curvature)[:] += share
+    return _Rows(log_p[0], own - share, curvature)
 
 
 def _around(linear: np.ndarray, own: np.ndarray, Z: np.ndarray, covariance: np.ndarray, radii: int) -> _Rows:
@@ -124,14 +124,13 @@ def _around(linear: np.ndarray, own: np.ndarray, Z: np.ndarray, covariance: np.n
             spread[:, k, other] = spread[:, other, k] = ((block @ Z) * Z).sum(axis=0)
     spread[:, np.arange(q), np.arange(q)] += 1e-14 * (1.0 + np.einsum("ikk->ik", spread))  # of rows that are 0
     root = np.linalg.cholesky(spread)
-    mean, residual, slopes = np.zeros(n), np.zeros((n, q)), np.zeros((n, q, q))
-    for place, weight in zip(*rule_of(q, radii), strict=True):
-        log_p, share = _point(linear.T + root @ place, own)
-        mean += weight * log_p
-        left = weight * (own - share)
-        residual += left
-        slopes += left[:, :, None] * place
+    places, weights = rule_of(q, radii)
+    moved = places @ np.ascontiguousarray(root.transpose(2, 1, 0)).reshape(q, q * n)
+    log_p, share = _points(linear + moved.reshape(-1, q, n), own)
+    residual = weights[:, None, None] * (own - share)
+    slopes = (places.T @ residual.reshape(-1, q * n)).reshape(q, q, n).transpose(2, 1, 0)
     P = np.tril(root.transpose(0, 2, 1) @ slopes)
     P[:, np.arange(q), np.arange(q)] *= 0.5
     inverse = np.linalg.inv(root)
-    return _Rows(mean, residual, -inverse.transpose(0, 2, 1) @ (P + P.transpose(0, 2, 1)) @ inverse)
+    curvature = -inverse.transpose(0, 2, 1) @ (P + P.transpose(0, 2, 1)) @ inverse
+    return _Rows(weights @ log_p, residual.sum(axis=0), curvature.transpose(1, 2, 0))

@@ -31,6 +31,7 @@ from .sweep import INTERCEPT_VARIANCE, Problem
 
 _MAX_LOOKS = 500
 _MEMORY, _BYTES = 8, 2**30  # of the steps that are combined
+_FEW = 8  # rounds of Newton's steps, which are faster where a step of length 1 raises the bound
 _MIXED = 0.5  # of a combined step
 _SHORTEST = 1e-4  # step that is tried
 _FLAT = 1e-4, 10  # a coefficient: a bound that has risen by less in so many rounds is as high as it need be
@@ -93,9 +94,10 @@ def variational_posterior(problem: Problem, eta: float | None, expand: Expand) -
     memory = min(_MEMORY, max(1, _BYTES // (24 * point.precision.size)))
     points, bounds, length, settled = [point], [point.bound], 1.0, point.change < SETTLED
     while not settled and of.looks < _MAX_LOOKS:
-        ahead = of.look(*_combined(points)) if len(points) > 1 else None
+        is_slow = length < 1.0 or len(bounds) > _FEW
+        ahead = of.look(*_combined(points)) if is_slow and len(points) > 1 else None
         if ahead is None or not _rises(point, ahead):
-            points = points[-1:]
+            points = points[-1:] if is_slow else points
             while True:
                 ahead = of.look(*_step(point, length))
                 if (ahead is not None and _rises(point, ahead)) or length < _SHORTEST:
