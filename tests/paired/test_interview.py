@@ -130,7 +130,11 @@ def test_updates_by_sets():
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        (["first,second,chosen", "tea,milk,tea"], "whose first line is 'choice_id,alternative,chosen'"),
+        (
+            ["first,second,chosen", "tea,milk,tea"],
+            "shows two options at a time, and this one shows three; give shown=2",
+        ),
+        (["first,second", "tea,milk"], "whose first line is 'choice_id,alternative,chosen'"),
         ([HEAD, "1,tea,1", "1,milk,0"], "Line 2 of the log .* is damaged, '1,tea,1'"),
         ([HEAD, "1,tea,1", "1,milk,1", "1,beer,0"], "damaged"),
         ([HEAD, "1,tea,1", "1,tea,0", "1,beer,0"], "damaged"),

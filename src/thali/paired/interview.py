@@ -17,7 +17,7 @@ from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.ranks import utility_draws
 from thali.model.latent_features.elimination import EliminationByAspects
 
-from .interview_log import TIE, Answer, read_log, write_log
+from .interview_log import MANY, TIE, Answer, read_log, write_log
 
 EVERYTHING, RANKS, BEST = "everything", "ranks", "best"
 GOALS = (EVERYTHING, RANKS, BEST)
@@ -84,8 +84,7 @@ class Interview:
         self.options = checked_labels([as_label(each) for each in options])
         self.shown = one_of("shown", shown, SHOWN)
         if len(self.options) < shown:
-            many = {2: "two", 3: "three"}[shown]
-            raise ArgumentError(f"An interview compares {many} options or more; got {len(self.options)}.")
+            raise ArgumentError(f"An interview compares {MANY[shown]} options or more; got {len(self.options)}.")
         if taken := [each for each in self.options if each in (TIE, UNDO, QUIT)]:
             raise ArgumentError(f"An option cannot be called {taken[0]!r}, which is an answer; rename it.")
         self.goal = one_of("goal", goal, GOALS)
