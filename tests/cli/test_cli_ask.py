@@ -117,7 +117,7 @@ def test_nothing_is_written_before_an_answer(run, typed):
         (["drinks.txt", "--shown", 4], "--shown must be one of 2, 3; got 4."),
         (["one.txt"], "An interview compares two options or more; got 1."),
         (["one.txt", "--shown", 3], "An interview compares three options or more; got 1."),
-        (["twice.txt"], "Labels must all differ"),
+        (["twice.txt"], "Options must all differ"),
         (["image.txt"], "image.txt is no text in UTF-8; save the options as plain text, one a line."),
         (["none.txt"], "none.txt: No such file"),
     ],
