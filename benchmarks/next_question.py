@@ -269,6 +269,7 @@ def main(
     strategies: str = ",".join(STRATEGIES),
     best: str = ",".join(BEST),
     how: How = USUAL,
+    seed: int = 0,
     small: bool = False,
 ) -> None:
     """Everything, a table as soon as it is known."""
@@ -283,13 +284,14 @@ def main(
                 p, utility = truth_of(name, n, np.random.default_rng([n, k]))
                 if name == "BTL":
                     saved.append(most_to_save(p, utility, most))
+                answers = 1000 * seed + k  # their seed
                 for strategy in found:
-                    found[strategy][k] = errors_of(strategy, name, p, most, k, how)
+                    found[strategy][k] = errors_of(strategy, name, p, most, answers, how)
                 for strategy in known:
                     if strategy == "racing":
-                        asked, option = best_by_racing(p, 2 * most, k)
+                        asked, option = best_by_racing(p, 2 * most, answers)
                     else:
-                        asked, option = best_by_model(strategy, name, p, 2 * most, k, how)
+                        asked, option = best_by_model(strategy, name, p, 2 * most, answers, how)
                     known[strategy][k] = asked, option is not None, option == utility.argmax()
             report(name, n, most, found, known, saved, time.process_time() - begin)
 
@@ -304,6 +306,7 @@ if __name__ == "__main__":
     parser.add_argument("--at-once", type=int, default=USUAL.at_once, help="adaptive questions before an update")
     parser.add_argument("--draws", type=int, default=USUAL.draws, help="of each of four chains")
     parser.add_argument("--anew", action="store_true", help="a new fit in place of each update")
+    parser.add_argument("--seed", type=int, default=0, help="of the answers; the truths stay")
     parser.add_argument("--small", action="store_true")
     given = vars(parser.parse_args())
     main(how=How(given.pop("at_once"), given.pop("draws"), given.pop("anew")), **given)
