@@ -32,7 +32,7 @@ from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, said_of_table
 from ..values import value_of
-from .compare_evidence import refuse_prediction, refuse_sensitivity, run_by_evidence
+from .compare_evidence import finish_evidence, refuse_prediction, refuse_sensitivity
 from .jobs import JOB, OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models
 # How models are compared, by default.
 UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))
 _OWN = (
-    *(Option(name, "") for name in ("models", *UNSAID)),
+    *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
     Option("job", "", typed="out"),
 )
 
@@ -123,21 +123,14 @@ def run_compare(
         wanted = " or ".join([*WAYS[kind], *[SUBJECT] * (kind in (PAIRS, PAIR_GROUPS))])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
+    run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     if by_evidence:
-        wanted = {name: values[name] for name in (*_RUN, "cores") if name in values}
-        wanted["random_seed"] = values.get("seed")
-        run_by_evidence(named, data, wanted, bool(own["sensitivity"]), out, formats)
-        return
-    if kind == PAIRS:
-        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
-    if kind == PAIR_GROUPS:
-        pairs = sum(each.n_pairs for each in data.data)
-        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
-    latent = OF_GROUPS.get(kind, kind) in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
-    run: dict[str, Any] = (_BUDGET if latent else {}) | {
-        name: values[name] for name in (*_RUN, "cores") if name in values
-    }
-    run |= {"leave_out": leave_out, "folds": own["folds"], "shard": shard, "random_seed": values.get("seed")}
+        run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
+    else:
+        _say_fits(named, data, kind)
+        latent = OF_GROUPS.get(kind, kind) in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
+        run = (_BUDGET if latent else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
+    run |= {"shard": shard, "random_seed": values.get("seed")}
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
@@ -145,7 +138,8 @@ def run_compare(
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
         table = thali.compare(named, data, progressbar=True, **run)
     fits = table.attrs["fits"]
-    done = f"{fits - int((table.attrs['missing']['why'] != ELSEWHERE).sum()):,} of {fits:,} fits are"
+    finished = fits - int((table.attrs["missing"]["why"] != ELSEWHERE).sum())
+    done = f"{finished:,} of {fits:,} {'models' if by_evidence else 'fits'} are"
     if shard is None:
         _finish(table, out, formats)
     elif not table.attrs["interrupted"]:
@@ -179,8 +173,22 @@ def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
     _finish(table, out)
 
 
+def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
+    """Say how many fits there are."""
+    if kind == PAIRS:
+        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
+    if kind == PAIR_GROUPS:
+        pairs = sum(each.n_pairs for each in data.data)
+        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
+
+
 def _finish(table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] = ("csv",)) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
+    from thali.comparison.by_evidence import EVIDENCE
+
+    if table.attrs.get("by") == EVIDENCE:
+        finish_evidence(table, out, formats)
+        return
     try:
         if out is not None:
             _write(table, out, formats)
