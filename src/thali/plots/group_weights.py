@@ -4,9 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali.data.kinds import SIMILARITY_GROUPS
 from thali.errors import ArgumentError
 from thali.model.latent_features.answers.group_answers import group_features_table
 from thali.model.latent_features.answers.group_tree import group_names, is_grouped
+from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.kinds_aligned import as_groups
 from thali.posterior.interval import INTERVAL
 
@@ -83,7 +85,8 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
         text.set_parse_math(False)
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.set_xlim(left=0.0)
-    ax.set_xlabel(f"weight (mean and {INTERVAL:.0%} interval)")
+    what = "weight" if kind_of(tree) == SIMILARITY_GROUPS else "share of the group's weight"
+    ax.set_xlabel(f"{what} (mean and {INTERVAL:.0%} interval)")
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     for row in rows[:-1]:
