@@ -47,8 +47,8 @@ class Predictions(OfJob):
 
     def __init__(self, stamp: Mapping[str, Any], source: Mapping[str, Any]) -> None:
         settings = stamp["settings"]
-        splitters, self._scorer = WAYS[kind_of(source["data"])]
-        self._splitter = splitters[settings["leave_out"]](source["data"])
+        way = WAYS[kind_of(source["data"])][settings["leave_out"]]
+        self._splitter, self._scorer = way.splitter(source["data"]), way.scorer
         seed = seed_of_json(stamp["seed"])
         self._parts = self._splitter.parts(seed, settings["hold_out"], settings["folds"])
         self._names, self._lapses = list(stamp["models"]), source["lapses"]
