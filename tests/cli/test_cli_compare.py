@@ -10,8 +10,8 @@ import pytest
 import thali as th
 from thali import reproduce
 from thali.cli.commands.compare import report
-from thali.data.kinds import PAIRS
-from thali.errors import ThaliWarning
+from thali.data.kinds import CHOICES, PAIRS
+from thali.errors import ArgumentError, ThaliWarning
 from thali.inference import workers
 from thali.reproduce import Entry, Reproduction, Settings
 from thali.reproduce import elimination_2006 as paper
@@ -73,6 +73,15 @@ def test_the_options_reach_the_models():
     assert [model.alpha for model in named.values()] == [2.0, None, 2.0]
     assert all(model.lapse == 0.1 and model.unique is False for model in named.values())
     assert [model.aspects for model in named.values()] == ["ibp", "unique", 3]
+
+
+def test_kinds_of_people_are_named():
+    from thali.cli.naming_models import parse_models
+
+    named = dict(parse_models("kinds:1, two = kinds:2:unique, 3", {}, CHOICES, ("a", "b")))
+    assert [(model.kinds, model.aspects) for model in named.values()] == [(1, "ibp"), (2, "unique"), (None, 3)]
+    with pytest.raises(ArgumentError, match="'kinds:x' in --models must be kinds: and a whole number, such as kinds:2"):
+        parse_models("kinds:x", {}, PAIRS, ("a", "b"))
 
 
 GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"

@@ -16,7 +16,7 @@ import thali as th
 from thali.comparison.leave_rows import fold_of_rows
 from thali.comparison.naming import named_models
 from thali.comparison.sentences import sentences
-from thali.comparison.ways import WAYS
+from thali.comparison.ways import WAYS, usual_way
 from thali.data.kinds import OF_GROUPS
 from thali.errors import ArgumentError, DataError, IncompleteWarning, ThaliWarning
 from thali.model.registry import SPECS
@@ -273,7 +273,7 @@ MODELS = {
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 @pytest.mark.parametrize("kind", WAYS)
 def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
-    scorer = WAYS[kind][1]
+    scorer = usual_way(kind).scorer
     if OF_GROUPS.get(kind, kind) in spec.data:
         assert list(named_models({"m": MODELS[spec.name]}, kind, scorer)) == ["m"]
     else:
@@ -284,9 +284,11 @@ def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
 def test_models_of_others_need_what_is_asked_of_them():
     for kind, needed in (("similarities", "AdditiveClustering()"), ("covariates and classes", "fit and predict_proba")):
         with pytest.raises(ArgumentError, match=f"must be a model of thali for {kind}, such as .*") as caught:
-            named_models({"m": object()}, kind, WAYS[kind][1])
+            named_models({"m": object()}, kind, usual_way(kind).scorer)
         assert needed in str(caught.value)
-    assert named_models({"m": LogisticRegression()}, "covariates and classes", WAYS["covariates and classes"][1])
+    assert named_models(
+        {"m": LogisticRegression()}, "covariates and classes", usual_way("covariates and classes").scorer
+    )
 
 
 def test_the_open_combination_is_compared():

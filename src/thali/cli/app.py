@@ -181,11 +181,12 @@ def compare(
     models: Annotated[
         str | None,
         typer.Option(
-            metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...],...",
+            metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|kinds:N[:...],...",
             help="The models, between commas, with a name before them or not. For choices and similarities what"
             " --aspects or --features of fit takes, or tree for that of --tree (tree:0.5 with leaf length .5); a model"
             " of thali by its name, such as plackett-luce or multinomial-logit, with its defaults. With --group the"
-            " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp.",
+            " weights of the groups, common, free or similar, or similar:unique for other aspects than ibp. Of people"
+            " who are told apart kinds:2 or kinds:2:unique.",
             show_default="those for such data",
         ),
     ] = None,

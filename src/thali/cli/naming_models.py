@@ -20,7 +20,8 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
         Items between commas, with `NAME=` before them or not: the name of a model of thali, which has its defaults; or
         for choices, similarities and triplets what `--aspects` or `--features` takes, or "tree", or "tree:" and a leaf
         length. Of groups of people "common", "free" or "similar", what is said of their weights, also before a colon
-        and what `--aspects` takes.
+        and what `--aspects` takes. Of paired comparisons "kinds:" and how many kinds of people there are, also before
+        a colon and what `--aspects` takes.
     settings : dict
         What was typed of unique, lapse, alpha, tree, method, best-worst and monotone.
     kind : str
@@ -44,22 +45,26 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
     for name, item in _items(text):
         if not name or not item:
             raise ArgumentError(f"--models needs models between commas, such as unique,3,ibp; got {text!r}.")
-        weights, item = _weights(item, kind)
-        model = _model(item, settings, OF_GROUPS.get(kind, kind), labels)
-        named.append((name, model if weights is None else model.set_params(weights=weights)))
-    if settings.get("tree") is not None and not any(_is_tree(_weights(item, kind)[1]) for _, item in _items(text)):
+        of_people, item = _of_people(item, kind)
+        named.append((name, _model(item, settings, OF_GROUPS.get(kind, kind), labels).set_params(**of_people)))
+    if settings.get("tree") is not None and not any(_is_tree(_of_people(item, kind)[1]) for _, item in _items(text)):
         raise ArgumentError("--tree gives a tree, but no model of --models is tree; add tree, or leave out --tree.")
     return named
 
 
-def _weights(item: str, kind: str) -> tuple[str | None, str]:
-    """What an item says of the weights of groups of people, and the rest of it."""
-    if kind not in OF_GROUPS:
-        return None, item
+def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
+    """What an item says of groups or kinds of people, as parameters of a model, and the rest of it."""
     from thali.model.latent_features.groups.task import WEIGHTS
 
-    weights, _, rest = item.partition(":")
-    return (weights, rest or "ibp") if weights in WEIGHTS else (None, item)
+    word, _, rest = item.partition(":")
+    if kind in OF_GROUPS and word in WEIGHTS:
+        return {"weights": word}, rest or "ibp"
+    if kind in (PAIRS, CHOICES) and word == "kinds":
+        number, _, rest = rest.partition(":")
+        if not number.isdecimal():
+            raise ArgumentError(f"{item!r} in --models must be kinds: and a whole number, such as kinds:2.")
+        return {"kinds": int(number)}, rest or "ibp"
+    return {}, item
 
 
 def specs_in(text: str) -> list["ModelSpec"]:

@@ -11,7 +11,7 @@ from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
 from .naming import models_of_own_data, named_models, prepared_models, with_ties
 from .shards import checked_shard
-from .ways import WAYS, as_left_out, is_own, kind_of
+from .ways import WAYS, as_left_out, is_own, kind_of, usual_way
 
 if TYPE_CHECKING:
     import pandas
@@ -132,6 +132,11 @@ def compare(
         - ``log_score``, ``log_score_se``: mean over tasks, and its standard error over respondents (over choices, where
           `Choices` do not tell who chose)
         - ``hit_rate``, ``hit_rate_se``: likewise; of m alternatives equally probable, 1/m of a hit
+        - ``together``, ``together_se``, of `Choices` whose respondents are left out: ln of the probability of all
+          choices of a respondent together (see `EliminationByAspects.log_predictive`), summed over respondents and
+          divided by the number of choices; ``together_difference`` from the best by this score. It tells models of
+          several kinds of people apart, which single choices hardly do; models of somebody else are scored as if
+          each choice were made by another respondent.
 
         Of covariates and classes:
 
@@ -230,7 +235,7 @@ def compare(
         else:
             data, _ = as_left_out(data, None)
             kind = kind_of(data)
-            named = with_ties(named_models(models, kind, WAYS[kind][1]), data)
+            named = with_ties(named_models(models, kind, usual_way(kind).scorer), data)
         given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
         budget = USUAL | {name: value for name, value in given.items() if value is not None}
         how = checked_evidence_run(
@@ -244,10 +249,9 @@ def compare(
             )
     data, leave_out = as_left_out(data, leave_out)
     kind = kind_of(data)
-    splitters, scorer = WAYS[kind]
-    way = one_of("leave_out", next(iter(splitters)) if leave_out is None else leave_out, tuple(splitters))
-    named = with_ties(named_models(models, kind, scorer), data)
-    splitter = splitters[way](data)
+    way = usual_way(kind) if leave_out is None else WAYS[kind][one_of("leave_out", leave_out, tuple(WAYS[kind]))]
+    named = with_ties(named_models(models, kind, way.scorer), data)
+    splitter = way.splitter(data)
     given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
     budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}
     settings = splitter.usual | budget
@@ -258,7 +262,7 @@ def compare(
     return run_comparison(
         named,
         splitter,
-        scorer,
+        way.scorer,
         prepared,
         settings,
         hold_out=hold_out,

@@ -45,3 +45,7 @@ class GroupOccasions(OfRespondents):
     def predicted_by(self, model: Any) -> np.ndarray:
         """Probabilities of every alternative of every occasion, by the model of each group."""
         return np.concatenate([each.predicted_by(model.of_group(name)) for name, each in self.of_group.items()])
+
+    def log_predicted_by(self, model: Any) -> np.ndarray:
+        """The ln of the probability of all choices of each respondent together, by the model of each group."""
+        return np.concatenate([each.log_predicted_by(model.of_group(name)) for name, each in self.of_group.items()])

@@ -123,8 +123,8 @@ def _table(
 
 def _way_of(stamp: Mapping[str, Any], source: Mapping[str, Any]) -> tuple[Any, Any]:
     """How a comparison divides its data, and how it scores."""
-    splitters, scorer = WAYS[kind_of(source["data"])]
-    return splitters[stamp["settings"]["leave_out"]](source["data"]), scorer
+    splitter, scorer = WAYS[kind_of(source["data"])][stamp["settings"]["leave_out"]]
+    return splitter(source["data"]), scorer
 
 
 def _whole_of(shards: Mapping[Path, Parts]) -> tuple[dict[str, Any], dict[str, Any]]:

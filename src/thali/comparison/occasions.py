@@ -119,6 +119,10 @@ class Occasions(OfRespondents):
         """Probabilities of every alternative of every occasion."""
         return self.by_alternative(model.predict_proba(self.choices))
 
+    def log_predicted_by(self, model: Any) -> np.ndarray:
+        """The ln of the probability of all choices of each respondent together, by a model of thali."""
+        return np.asarray(model.log_predictive(self.choices).loc[list(self.respondents)])
+
     def by_alternative(self, predicted: Any) -> np.ndarray:
         """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
         found = [np.asarray(each, float) for each in predicted]

@@ -60,9 +60,7 @@ class Scores:
         main = self.frames[scorer.main]
         self.started = [name for name in names if main[name].notna().any()]
         self.counts = main[self.started].notna().all(axis=1).to_numpy()
-        means = [main[name][self.counts].mean() for name in self.started] if self.counts.any() else []
-        pick = np.argmax if scorer.higher else np.argmin
-        self.best = self.started[int(pick(means))] if means else None
+        self.best = self.best_by(scorer.main)
 
     def frame(self, field: str) -> Any:
         """One field of the records, units by models; NaN where a fit is missing."""
@@ -77,6 +75,13 @@ class Scores:
                     values[row, start:stop] = record.get(field, np.nan)
         return pd.DataFrame(values.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
+    def best_by(self, frame: str) -> str | None:
+        """The model whose mean is the best; None where no unit counts."""
+        values = self.counted(frame)
+        means = [values[name].mean() for name in self.started] if len(values) else []
+        pick = np.argmax if self.scorer.higher else np.argmin
+        return self.started[int(pick(means))] if means else None
+
     def counted(self, frame: str) -> Any:
         """The units of a frame that every model has finished."""
         return self.frames[frame][self.counts]
@@ -87,12 +92,16 @@ class Scores:
         return self._columns({name: values[name].to_numpy() for name in self.order}, values.index)
 
     def differences(self, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The same of the differences from the best model."""
+        """The same of the differences from the best model, by the main score."""
+        return self.differences_from(self.best, frame)
+
+    def differences_from(self, best: str | None, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
+        """The same of the differences from a model."""
         values = self.counted(frame)
-        if self.best is None:
+        if best is None:
             return dict.fromkeys(self.order, math.nan), dict.fromkeys(self.order, math.nan)
         with np.errstate(invalid="ignore"):  # two infinite scores
-            apart = {name: (values[name] - values[self.best]).to_numpy() for name in self.order}
+            apart = {name: (values[name] - values[best]).to_numpy() for name in self.order}
         return self._columns(apart, values.index)
 
     def monte_carlo(self, frame: str) -> Any:

@@ -1,7 +1,7 @@
 """What can be left out of each kind of data, and how its prediction is scored: Splitter x Scorer."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from thali.data.choices import Choices
 from thali.data.experiment import ChoiceExperiment
@@ -33,6 +33,7 @@ from .leave_triplets import PairSets
 from .score_choices import ChoiceScorer
 from .score_groups import GroupChoiceScorer, GroupGaussianScorer
 from .score_pairs import BinomialScorer
+from .score_people import GroupPeopleScorer, PeopleScorer
 from .score_rows import ClassScorer
 from .score_similarities import GaussianScorer
 from .score_triplets import TripletScorer
@@ -40,23 +41,30 @@ from .scorer import Scorer
 from .splitter import Splitter
 
 
-def _by_word(*splitters: type[Splitter]) -> dict[str, Callable[[Any], Splitter]]:
-    return {splitter.leave_out: splitter for splitter in splitters}
+class Way(NamedTuple):
+    """What is left out, and how its prediction is scored."""
+
+    splitter: Callable[[Any], Splitter]
+    scorer: Scorer
 
 
-# Of each kind of data: the values of `leave_out` with their splitters, the usual one first; and the scorer.
-WAYS: dict[str, tuple[dict[str, Callable[[Any], Splitter]], Scorer]] = {
-    PAIRS: (_by_word(Pairs), BinomialScorer()),
-    PAIR_GROUPS: (_by_word(GroupPairs), BinomialScorer()),
-    CHOICES: (_by_word(ChoicesOutOfSets, Choosers), ChoiceScorer()),
-    CHOICE_GROUPS: (_by_word(GroupChoices, GroupChoosers), GroupChoiceScorer()),
-    EXPERIMENTS: (_by_word(Tasks, Respondents), ChoiceScorer()),
-    CLASSES: (_by_word(Rows), ClassScorer()),
-    SIMILARITIES: (_by_word(ObjectPairs), GaussianScorer()),
-    SIMILARITY_GROUPS: (_by_word(GroupObjectPairs), GroupGaussianScorer()),
-    TRIPLETS: (_by_word(PairSets), TripletScorer()),
+def _by_word(*ways: tuple[type[Splitter], Scorer]) -> dict[str, Way]:
+    return {splitter.leave_out: Way(splitter, scorer) for splitter, scorer in ways}
+
+
+# Of each kind of data the ways by the values of `leave_out`, the usual one first.
+WAYS: dict[str, dict[str, Way]] = {
+    PAIRS: _by_word((Pairs, BinomialScorer())),
+    PAIR_GROUPS: _by_word((GroupPairs, BinomialScorer())),
+    CHOICES: _by_word((ChoicesOutOfSets, ChoiceScorer()), (Choosers, PeopleScorer())),
+    CHOICE_GROUPS: _by_word((GroupChoices, GroupChoiceScorer()), (GroupChoosers, GroupPeopleScorer())),
+    EXPERIMENTS: _by_word((Tasks, ChoiceScorer()), (Respondents, ChoiceScorer())),
+    CLASSES: _by_word((Rows, ClassScorer())),
+    SIMILARITIES: _by_word((ObjectPairs, GaussianScorer())),
+    SIMILARITY_GROUPS: _by_word((GroupObjectPairs, GroupGaussianScorer())),
+    TRIPLETS: _by_word((PairSets, TripletScorer())),
 }
-SCORERS = {type(scorer).__name__: scorer for _, scorer in WAYS.values()}
+SCORERS = {type(way.scorer).__name__: way.scorer for ways in WAYS.values() for way in ways.values()}
 _TYPES = {PairedComparisons: PAIRS, Choices: CHOICES, ChoiceExperiment: EXPERIMENTS, Similarities: SIMILARITIES}
 _TYPES |= {Triplets: TRIPLETS}
 _GROUPS = {PairedComparisons: PAIR_GROUPS, Choices: CHOICE_GROUPS, Similarities: SIMILARITY_GROUPS}
@@ -94,6 +102,11 @@ def choices_of_people(data: PairedComparisons) -> Choices:
             'data.without_ties("half") or data.without_ties("drop"), or leave out pairs.'
         )
     return Choices.from_comparisons(data)
+
+
+def usual_way(kind: str) -> Way:
+    """What is left out unless the user says otherwise."""
+    return next(iter(WAYS[kind].values()))
 
 
 def is_own(data: Any) -> bool:

@@ -119,8 +119,8 @@ def run_compare(
     kind = kind_of(data)
     notify(f"{data_name}: {recognised}")
     _refuse_others(kind, data_name, typed, own)
-    if leave_out not in (None, *WAYS[kind][0]):
-        wanted = " or ".join([*WAYS[kind][0], *[SUBJECT] * (kind in (PAIRS, PAIR_GROUPS))])
+    if leave_out not in (None, *WAYS[kind]):
+        wanted = " or ".join([*WAYS[kind], *[SUBJECT] * (kind in (PAIRS, PAIR_GROUPS))])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
     if by_evidence:
@@ -329,7 +329,15 @@ _TEXTS = {
     ),
 }
 
-_TEXTS |= {"GroupChoiceScorer": _TEXTS["ChoiceScorer"], "GroupGaussianScorer": _TEXTS["GaussianScorer"]}
+_CHOICES = _TEXTS["ChoiceScorer"]
+_PEOPLE = _CHOICES._replace(
+    headings=_CHOICES.headings | {"together": "together", "together_se": "std. error"},
+    legend=_CHOICES.legend
+    + "\ntogether: log of the probability of all choices of a person together, summed over people and divided by the"
+    " number of choices.",
+)
+_TEXTS |= {"GroupChoiceScorer": _CHOICES, "GroupGaussianScorer": _TEXTS["GaussianScorer"]}
+_TEXTS |= {"PeopleScorer": _PEOPLE, "GroupPeopleScorer": _PEOPLE}
 
 
 def report(table: "pandas.DataFrame") -> str:

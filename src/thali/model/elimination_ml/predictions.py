@@ -95,6 +95,34 @@ class EstimatedChoices(Model):
             return [found.answer_probabilities(each) for each in places]
         return [found.set_probabilities(each) for each in places]
 
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        """How probable all choices of a person together are, at the estimates: the sum of the ln of each.
+
+        Parameters
+        ----------
+        choices : Choices
+            With respondents. Comparisons become choices by ``Choices.from_comparisons``.
+
+        Returns
+        -------
+        pandas.Series
+            One number a respondent who chose anything, in nats; lapse included.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an option is unknown.
+        DataError
+            If nobody is told apart.
+        """
+        from ..latent_features.answers.log_predictive import by_respondent, choices_by_person, log_of_choices
+
+        which, times = choices_by_person(choices)
+        p = np.concatenate(self.predict_proba(choices))[which]
+        return by_respondent(choices, log_of_choices(p[None], times)[0])
+
     def _values(self, covariates: Any, count: int) -> np.ndarray:
         """The covariates of so many predicted comparisons."""
         data = self._maximum().data

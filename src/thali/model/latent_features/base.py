@@ -140,10 +140,6 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
         return PreparedChains(lapse, task=self._task(data, draws, tune, thin))
 
-    def _chains_of(self, task: Any, chains: int, seed: Any) -> "Sequence[Chain]":
-        """The chains of a task, each at its start."""
-        return chains_of(task, chains, seed)
-
     def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
         """The posterior of these draws."""
         from .answers.tree import to_datatree
@@ -170,7 +166,7 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         return Sampling(
             source=source,
             run=run,
-            chains=lambda draws, seed: self._chains_of(replace(task, draws=draws), run.chains, seed),
+            chains=lambda draws, seed: chains_of(replace(task, draws=draws), run.chains, seed),
             tree=tree,
             found=lambda tree, chains, seed: {},
             end_pilot=end_pilot,

@@ -149,6 +149,40 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
 
         return outcomes_table(of_choices(self._fitted(), "predict_outcomes"), pairs, covariates)
 
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        r"""How probable all choices of a person together are, of whom nothing else is known.
+
+        .. math::
+            \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t), \qquad
+            \text{with kinds of people} \quad \ln \frac1S \sum_s \sum_g \pi_g^{(s)} \prod_t p_{gt}^{(s)}(x_t)
+
+        The product over the choices x_t of a person is taken within each draw s, and each kind g. So what the first
+        choices say of the others counts; the product of what `predict_proba` gives has each choice made by another
+        person. `thali.compare` scores people who are left out by it, too.
+
+        Parameters
+        ----------
+        choices : Choices
+            With respondents. Comparisons become choices by ``Choices.from_comparisons``.
+
+        Returns
+        -------
+        pandas.Series
+            One number a respondent who chose anything, in nats; lapse included.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an option is unknown.
+        DataError
+            If nobody is told apart.
+        """
+        from .answers.log_predictive import log_predictive
+
+        return log_predictive(self._fitted(), choices)
+
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
 

@@ -16,7 +16,7 @@ from ..prepared import Prepared
 from .likelihoods.parameters import Gamma, Normal
 from .operations import draw_weights, sees_full, sees_single
 from .priors.given import Given
-from .samplers.chains import Chain, Task, run_chains
+from .samplers.chains import Task, run_chains
 from .samplers.near_start import MOST, NearStart
 from .samplers.tempering import MAX_TEMPERATURES, geometric
 from .state import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model
@@ -253,11 +253,11 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
     return GammaWeights(shape, rate)
 
 
-def compile_ahead(task: Any, progress: Any, chain: Any = Chain) -> None:
+def compile_ahead(task: Any, progress: Any) -> None:
     """Compile the sampler of a task, unless it is compiled, so that worker processes find it on the disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
-        chain(task, np.random.default_rng(0)).run_to(0)
+        task.chain(np.random.default_rng(0)).run_to(0)
         progress.note("")
 
 

@@ -43,7 +43,7 @@ def run_ladders(
     seeds = root(how.random_seed).spawn(3)
     total = how.chains * (task.tune + task.draws) * task.thin
     with Progress(how.progressbar, "log evidence", total, "sweeps") as progress:
-        compile_ahead(task, progress, made_of.chain)
+        compile_ahead(task, progress)
         beta = _levels(task, how, seeds, progress, made_of)
         ladders = on_ladder(task, beta, how.chains, seeds[2], made_of)
         run_in_threads(ladders, how.cores, progress)

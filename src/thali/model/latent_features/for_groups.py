@@ -9,7 +9,6 @@ from thali.data.groups import Groups
 from thali.errors import Argument, ArgumentError
 
 from .base import LatentFeatures
-from .groups.chain import GroupTask, group_chains_of
 from .groups.task import COMMON, SIMILAR, build_group_task, check_weights, groups_of
 
 if TYPE_CHECKING:
@@ -31,13 +30,6 @@ class ForGroups(LatentFeatures):
         if not isinstance(data, Groups):
             return super()._task_of(data, draws, tune, thin, parts)
         return build_group_task(data, draws, tune, thin, self.weights, **parts)
-
-    def _chains_of(self, task: Any, chains: int, seed: Any) -> Any:
-        return (
-            group_chains_of(task, chains, seed)
-            if isinstance(task, GroupTask)
-            else super()._chains_of(task, chains, seed)
-        )
 
     def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
         if not isinstance(source, Groups):

@@ -11,7 +11,6 @@ from .answers.kinds_aligned import is_of_kinds
 from .base import data_of_thali
 from .choice_answers import ChoiceAnswers
 from .for_groups import ForGroups
-from .kinds.chain import KindTask, kind_chains_of
 from .kinds.task import build_kind_task, check_kinds
 
 if TYPE_CHECKING:
@@ -38,11 +37,6 @@ class ForKinds(ForGroups, ChoiceAnswers):
         if self.kinds is None:
             return super()._task_of(data, draws, tune, thin, parts)
         return build_kind_task(data, self.kinds, draws, tune, thin, self.weights, **parts)
-
-    def _chains_of(self, task: Any, chains: int, seed: Any) -> Any:
-        return (
-            kind_chains_of(task, chains, seed) if isinstance(task, KindTask) else super()._chains_of(task, chains, seed)
-        )
 
     def _tree_of(self, draws: Any, source: Any, parts: dict[str, Any], task: Any, attrs: Any) -> "xarray.DataTree":
         if self.kinds is None:

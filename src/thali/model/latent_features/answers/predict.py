@@ -34,7 +34,7 @@ def predicted(
         return mean_probabilities(columns, first, second, lapse, lift)
     from ..likelihoods.set_draws import mean_over_draws
 
-    draws_of, first = _out_of_sets(columns, places, has_answers(sets), lapse, rule)
+    draws_of, first = out_of_sets(columns, places, has_answers(sets), lapse, rule)
     return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
 
 
@@ -43,7 +43,7 @@ def has_answers(sets: Any) -> bool:
     return isinstance(sets, Choices) and sets.worst is not None
 
 
-def _out_of_sets(
+def out_of_sets(
     columns: Columns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
 ) -> tuple[Any, np.ndarray]:
     """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
@@ -71,7 +71,7 @@ def errors_of_predictions(
             part = None if lift is None else Lift(lift.beta, lift.x[first : first + _SETS])
             draws = probability_draws(columns, first_option, second_option, lapse, part)
         else:
-            draws_of, begin = _out_of_sets(columns, some, has_answers(sets), lapse, rule)
+            draws_of, begin = out_of_sets(columns, some, has_answers(sets), lapse, rule)
             draws = draws_of(slice(0, columns.n_draws))
             sizes += np.diff(begin).tolist()
         errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))

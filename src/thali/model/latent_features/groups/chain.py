@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from thali.inference.seeds import streams
-
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at
 from ..samplers.chains import Chain, count_schedule
@@ -48,6 +46,10 @@ class GroupTask:
     def n_groups(self) -> int:
         """How many groups there are."""
         return len(self.make_caches)
+
+    def chain(self, rng: np.random.Generator) -> "GroupChain":
+        """A chain at its start."""
+        return GroupChain(self, rng)
 
 
 class GroupChain(Chain):
@@ -140,8 +142,3 @@ def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., B
             state.s[:n] = np.maximum(rng.gamma(kappa, base.own / kappa), SMALLEST)
         groups.append(state)
     return groups, base
-
-
-def group_chains_of(task: GroupTask, chains: int, random_seed: Any) -> list[GroupChain]:
-    """The chains of a task, each at its start; the same seed gives the same draws whatever `cores` is."""
-    return [GroupChain(task, rng) for rng in streams(random_seed, chains)]

@@ -1,11 +1,8 @@
 """A chain that does not know of which kind people are."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-
-from thali.inference.seeds import streams
 
 from ..groups.chain import GroupChain, GroupTask
 from ..samplers.group_record import empty_group_record
@@ -28,6 +25,10 @@ class KindTask(GroupTask):
     def of_kinds(self) -> KindModel:
         """The model of the moves of people."""
         return KindModel(self.model, self.people)
+
+    def chain(self, rng: np.random.Generator) -> "KindChain":
+        """A chain at its start."""
+        return KindChain(self, rng)
 
 
 class KindChain(GroupChain):
@@ -60,8 +61,3 @@ class KindChain(GroupChain):
         below = self.ladder.at[narrow_gaps(self.ladder)]
         super()._lengthen()
         self.kinds = Kinds(*(np.concatenate([a, a[below]]) for a in self.kinds))
-
-
-def kind_chains_of(task: KindTask, chains: int, random_seed: Any) -> list[KindChain]:
-    """The chains of a task, each at its start; the same seed gives the same draws whatever `cores` is."""
-    return [KindChain(task, rng) for rng in streams(random_seed, chains)]

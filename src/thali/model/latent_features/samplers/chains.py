@@ -43,6 +43,10 @@ class Task:
     may_temper: bool = False  # whether a run that gets stuck at its one temperature may start anew with more
     begins: Callable[..., Any] | None = None  # stream, task -> the state in which a chain begins; None: a prior draw
 
+    def chain(self, rng: np.random.Generator) -> "Chain":
+        """A chain at its start."""
+        return Chain(self, rng)
+
 
 class Chain(AnyChain):
     """One chain: its state, its record, and how far it is."""
@@ -234,9 +238,9 @@ def count_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int,
     return [*eighths, (tune, False)]
 
 
-def chains_of(task: Task, chains: int, random_seed: Any) -> list[Chain]:
+def chains_of(task: Any, chains: int, random_seed: Any) -> list[Any]:
     """The chains of a task, each at its start; the same seed gives the same draws whatever `cores` is."""
-    return [Chain(task, rng) for rng in streams(random_seed, chains)]
+    return [task.chain(rng) for rng in streams(random_seed, chains)]
 
 
 def run_chains(

@@ -1,0 +1,93 @@
+"""How probable all choices of a person together are, of whom nothing else is known."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali.data.choices import Choices
+from thali.errors import ArgumentError, DataError
+
+from ..likelihoods.best_worst import answers_given
+from ..likelihoods.set_draws import BLOCK
+from .best_worst import rule_of
+from .columns import Columns, columns_of
+from .group_tree import group_names, tree_of_group
+from .kind import of_choices
+from .kinds_aligned import as_groups, is_of_kinds
+from .kinds_predict import aligned_shares
+from .predict import has_answers, out_of_sets, places_of
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+_IMPOSSIBLE = -1e300  # the logarithm of a probability of 0, times any count
+
+
+def log_predictive(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
+    """The ln of the mean over draws of the probability of everybody's choices, by respondent."""
+    from scipy.special import logsumexp
+
+    of_kinds = is_of_kinds(tree)
+    tree = tree if of_kinds else of_choices(tree, "log_predictive")
+    which, times = choices_by_person(data)
+    constant = tree["constant_data"].dataset
+    labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], float(constant["lapse"])
+
+    def of_draws(columns: Columns) -> np.ndarray:
+        return _log_of_people(columns, labels, data, lapse, rule_of(tree), which, times)
+
+    if of_kinds:
+        groups = as_groups(tree)
+        by_kind = [of_draws(columns_of(tree_of_group(groups, name))) for name in group_names(groups)]
+        with np.errstate(divide="ignore"):
+            logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(tree).T)[:, :, None], axis=0)
+    else:
+        logs = of_draws(columns_of(tree))
+    return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
+
+
+def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
+    """Which answers were given by anybody, and how often by whom: a sparse array (answers, respondents)."""
+    from scipy.sparse import csr_array
+
+    if not isinstance(data, Choices):
+        raise ArgumentError(
+            f"Give the choices of people, as Choices; got {type(data).__name__}. Comparisons become choices by "
+            "Choices.from_comparisons(comparisons)."
+        )
+    if not data.respondents or (data.respondent < 0).any():
+        raise DataError("The choices do not say who made them; name the column of respondents.")
+    answers = data.choice if data.worst is None else answers_given(data)
+    which, row = np.unique(answers, return_inverse=True)
+    return which, csr_array((data.times, (row, data.respondent)), (len(which), len(data.respondents)))
+
+
+def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":
+    """One number each of those who made a choice."""
+    import pandas as pd
+
+    index = pd.Index(data.respondents, name="respondent")
+    found = pd.Series(values, index, name="log_predictive")
+    return found[np.bincount(data.respondent, data.times, len(index)) > 0]
+
+
+def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
+    """The ln of the probability of everybody's choices, (draws, people), from that of the answers that were given."""
+    with np.errstate(divide="ignore"):
+        logs = np.maximum(np.log(p), _IMPOSSIBLE)
+    found = logs @ times
+    return np.where(found <= _IMPOSSIBLE, -np.inf, found)
+
+
+def _log_of_people(
+    columns: Columns, labels: list[str], data: Choices, lapse: float, rule: str, which: np.ndarray, times: Any
+) -> np.ndarray:
+    """The same draw by draw, by the columns of one posterior."""
+    draws_of, first = out_of_sets(columns, places_of(data, labels)[0], has_answers(data), lapse, rule)
+    found = np.empty((columns.n_draws, times.shape[1]))
+    step = max(1, BLOCK // max(1, int(first[-1])))
+    for start in range(0, columns.n_draws, step):
+        draws = slice(start, min(start + step, columns.n_draws))
+        found[draws] = log_of_choices(draws_of(draws)[:, which], times)
+    return found
