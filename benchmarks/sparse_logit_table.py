@@ -6,8 +6,8 @@ Trained on a random half of the rows, tested on the other; means over five halve
 250 rows for training and 4,000 for testing). "sparse": 4 of 50 coefficients are not 0 (2, -2, 1.5, 1); "dense": all 50
 are Normal(0, 1/5²). thali draws 2 chains of 500 after 500; scikit-learn chooses C by five folds. Of "digits" (558
 coefficients) one half is taken, without the horseshoe, and chains are of 40 after 40. "colon" is the table of
-Alon et al. (1999), 62 tissues by 2,000 genes, whose file has a column y and columns g1, g2, ...: logarithms, five folds,
-without the normal approximations, and chains of 250 after 250.
+Alon et al. (1999), 62 tissues by 2,000 genes, whose file has a column y and columns g1, g2, ...: logarithms, five
+folds, without the normal approximations, and chains of 250 after 250.
 """
 
 import sys
