@@ -216,17 +216,18 @@ def compare(
         ),
     ] = None,
     sensitivity: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--sensitivity", help="With --by evidence: under other priors, too, which takes two to six times as long."
+            help="With --by evidence: under other priors, too, which takes two to six times as long.",
+            show_default="no-sensitivity",
         ),
-    ] = False,
+    ] = None,
     shard: Annotated[
         str | None,
         typer.Option(
             metavar="K/N",
-            help="Carry out the K-th of N shares of the fits, for N processes or machines; needs --out, one folder a"
-            " share, and --seed. thali merge joins them.",
+            help="Carry out the K-th of N shares of the fits, or by evidence of the models, for N processes or"
+            " machines; needs --out, one folder a share, and --seed. thali merge joins them.",
             show_default="all",
         ),
     ] = None,
@@ -236,7 +237,7 @@ def compare(
             metavar="DIR",
             help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there. Finished fits lie in"
             " DIR/job: after a crash the same command, or thali resume DIR, goes on from them. By evidence,"
-            " comparison.csv, temperatures.csv, pictures and report.html.",
+            " comparison.csv, temperatures.csv, pictures and report.html, and finished models.",
         ),
     ] = None,
     overwrite: _Overwrite = False,
@@ -393,6 +394,10 @@ def ask(
     sure: Annotated[
         float, typer.Option(help="End when the best, or the ranks, are known with this probability.")
     ] = 0.95,
+    shown: Annotated[
+        int,
+        typer.Option(metavar="2|3", help="Options to choose from at a time; a log of pairs goes on with pairs."),
+    ] = 2,
     aspects: Annotated[str, typer.Option(metavar="unique|ibp|K", help="The model, as of thali fit.")] = "unique",
     log: Annotated[
         Path | None,
@@ -402,11 +407,12 @@ def ask(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, show_default="a fresh one")] = None,
 ) -> None:
-    """Interview somebody: of two options one is chosen, and the answers decide which two are shown next."""
-    with plain_messages(OptionWords.of_names({name: name for name in ("goal", "questions", "sure", "aspects")})):
+    """Interview somebody: of two or three options one is chosen, and the answers decide which are shown next."""
+    named = ("goal", "questions", "sure", "shown", "aspects")
+    with plain_messages(OptionWords.of_names({name: name for name in named})):
         from .commands.ask import run_ask
 
-        run_ask(options, log, goal, questions, sure, aspects, seed)
+        run_ask(options, log, goal, questions, sure, aspects, seed, shown)
 
 
 @app.command()
