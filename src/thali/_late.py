@@ -9,6 +9,8 @@ HOMES = {
     "Tree.search": "thali.comparison.tree_search:search",
     "plot_path": "thali.plots.path:path",
     "plot_decision": "thali.plots.decision:decision",
+    "plot_calibration": "thali.plots.calibration:calibration",
+    "plot_coefficient_path": "thali.plots.coefficient_path:coefficient_path",
 }
 
 

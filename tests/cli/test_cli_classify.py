@@ -331,6 +331,11 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, mon
             ["--target", "kind", "--model", "SparseLogit", "--folds", 0, *SHORT],
             ["coef.csv", "decision.png", "posterior.nc", "summary.csv"],
         ),
+        (
+            "plants.csv",
+            [*MAP, "--model", "sparse-logit", "--eta", 5, "--folds", 0],
+            ["coef.csv", "model.nc", "path.png"],
+        ),
     ],
 )
 def test_out_holds_everything_and_nothing_else(run, data, words, files):

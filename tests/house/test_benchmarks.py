@@ -41,6 +41,7 @@ def benchmark(monkeypatch):
         ("numpyro_logit", "thali / NumPyro"),
         ("regression", "draws a CPU second at a = 1, default / plain sweep"),
         ("sparse_logit_maximum", "liblinear ratio"),
+        ("sparse_logit_rows", "worst effective sample size"),
         ("sparse_logit_table", "scikit-learn, l2"),
         pytest.param("scaling", "exponent of the time of a sweep", marks=pytest.mark.long),
         ("similarities", "gain"),

@@ -1,4 +1,4 @@
-"""Pictures of the classifiers: weights against the shape of their prior, regions of two covariates."""
+"""Pictures of the classifiers: weights and coefficients against their prior, regions of two covariates, calibration."""
 
 import warnings
 
@@ -116,6 +116,72 @@ def test_a_path_needs_two_shapes(a):
         pl().plot_path(*clouds(), a)
 
 
+def logit(**arguments):
+    return th.SparseMultinomialLogit(method="map", **({"eta": 5.0} | arguments))
+
+
+def test_every_line_is_a_coefficient_of_a_fit():
+    X, y = clouds(spread=2.0)
+    frame, grid = pd.DataFrame(X, columns=["u", "v"]), [1.0, 20.0, 400.0]
+    ax = logit().plot_path(frame, y, grid)
+    lines = {str(line.get_label()): line for line in ax.lines if len(line.get_xdata()) == 3}
+    assert sorted(lines) == ["c1, u", "c1, v", "c2, u", "c2, v"]
+    for place, eta in enumerate(grid):
+        model = logit(eta=eta).fit(frame, y)
+        for (k, j), coef in np.ndenumerate(model.scaled_coef_):
+            assert lines[f"c{k + 1}, {'uv'[j]}"].get_ydata()[place] == pytest.approx(coef, abs=1e-6)
+    dotted = [line for line in ax.lines if np.allclose(line.get_xdata(), 5.0)]
+    assert len(dotted) == 1 and ax.get_xscale() == "log"
+    (top,) = ax.child_axes
+    marks = dict(zip(top.get_xticks(), [text.get_text() for text in top.get_xticklabels()], strict=True))
+    assert marks[20.0] == str(np.count_nonzero(logit(eta=20.0).fit(frame, y).scaled_coef_))
+    assert not [line for line in logit(eta=1e6).plot_path(frame, y, grid).lines if line.get_xdata()[0] == 1e6]
+
+
+def test_the_path_of_a_horseshoe_needs_no_eta_and_leaves_the_model():
+    X, y = clouds()
+    model = th.SparseMultinomialLogit(prior="horseshoe")
+    before = model.get_params()
+    assert plots.coefficient_path(model, X, y, [1.0, 10.0]).get_ylabel().startswith("coefficient")
+    assert model.get_params() == before and not hasattr(model, "coef_")
+    with pytest.raises(ArgumentError, match="two different numbers above 0"):
+        model.plot_path(X, y, [2.0, 2.0])
+
+
+# calibration ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [logit, pl])
+def test_points_and_bars_are_those_of_the_table(make):
+    X, y = clouds(n=300, spread=1.5)
+    model = make().fit(X, y)
+    axes, table = model.plot_calibration(X, y, 5), model.calibration(X, y, 5)
+    assert [ax.get_title() for ax in axes] == ["c0", "c1", "c2"]
+    for ax, (_, rows) in zip(axes, table.groupby("class"), strict=True):
+        bars, *points = ax.collections
+        drawn = np.sort(np.concatenate([each.get_offsets() for each in points]), axis=0)
+        np.testing.assert_allclose(drawn, np.sort(rows[["predicted", "observed"]].to_numpy(), axis=0))
+        ends = np.array(bars.get_segments())
+        np.testing.assert_allclose(ends[:, :, 1], rows[["low", "high"]])
+        np.testing.assert_allclose(ends[:, 0, 0], rows["predicted"])
+        outside = [len(each.get_offsets()) for each in points if "outside" in str(each.get_label())]
+        assert sum(outside) == rows["missed"].sum()
+
+
+def test_the_classes_that_are_predicted_most_are_shown():
+    X, y = clouds(n=300, classes=5)
+    kept = ~np.isin(y, ["c1", "c3"]) | (np.arange(300) < 40)
+    model = logit().fit(X, y)
+    axes = plots.calibration(model, X[kept], y[kept], max_classes=3)
+    assert [ax.get_title() for ax in axes] == ["c0", "c2", "c4"]
+    _, given = plt.subplots(1, 5)
+    assert plots.calibration(model, X, y, axes=given) == list(given)
+    with pytest.raises(ArgumentError, match="`axes` must be 5, one for each class that is shown; got 4"):
+        plots.calibration(model, X, y, axes=given[:4])
+    with pytest.raises(ArgumentError, match="`max_classes` must be 1 or more"):
+        plots.calibration(model, X, y, max_classes=0)
+
+
 # the regions ----------------------------------------------------------------------------------------------
 
 
@@ -227,14 +293,21 @@ def texts(figure, monkeypatch):
     return [(t.get_text(), t.get_window_extent()) for t in drawn.values() if t.get_visible() and t.get_text().strip()]
 
 
-@pytest.mark.parametrize("picture", ["path", "decision"])
+PICTURES = {
+    "path": lambda X, y: pl(transform="exponential-pairs").plot_path(X, y),
+    "decision": lambda X, y: pl(transform="exponential-pairs").fit(X, y).plot_decision(X, y),
+    "coefficient path": lambda X, y: logit().plot_path(X, y),
+    "calibration": lambda X, y: logit().fit(X, y).plot_calibration(X, y)[0],
+}
+
+
+@pytest.mark.parametrize("picture", PICTURES)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
     X, y = clouds(**CASES[case])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = pl(transform="exponential-pairs").fit(X, y)
-        ax = model.plot_path(X, y) if picture == "path" else model.plot_decision(X, y)
+        ax = PICTURES[picture](X, y)
         boxes = texts(ax.figure, monkeypatch)
     width, height = ax.figure.bbox.size
     for number, (name, box) in enumerate(boxes):

@@ -164,17 +164,18 @@ def compare(
         ),
     ] = None,
     sensitivity: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--sensitivity", help="With --by evidence: under other priors, too, which takes two to six times as long."
+            help="With --by evidence: under other priors, too, which takes two to six times as long.",
+            show_default="no-sensitivity",
         ),
-    ] = False,
+    ] = None,
     shard: Annotated[
         str | None,
         typer.Option(
             metavar="K/N",
-            help="Carry out the K-th of N shares of the fits, for N processes or machines; needs --out, one folder a"
-            " share, and --seed. thali merge joins them.",
+            help="Carry out the K-th of N shares of the fits, or by evidence of the models, for N processes or"
+            " machines; needs --out, one folder a share, and --seed. thali merge joins them.",
             show_default="all",
         ),
     ] = None,
@@ -184,7 +185,7 @@ def compare(
             metavar="DIR",
             help="Write comparison.csv, predictions.csv and, of pairs, comparison.png there. Finished fits lie in"
             " DIR/job: after a crash the same command, or thali resume DIR, goes on from them. By evidence,"
-            " comparison.csv, temperatures.csv, pictures and report.html.",
+            " comparison.csv, temperatures.csv, pictures and report.html, and finished models.",
         ),
     ] = None,
     overwrite: Overwrite = False,

@@ -123,6 +123,10 @@ def ask(
     sure: Annotated[
         float, typer.Option(help="End when the best, or the ranks, are known with this probability.")
     ] = 0.95,
+    shown: Annotated[
+        int,
+        typer.Option(metavar="2|3", help="Options to choose from at a time; a log of pairs goes on with pairs."),
+    ] = 2,
     aspects: Annotated[str, typer.Option(metavar="unique|ibp|K", help="The model, as of thali fit.")] = "unique",
     log: Annotated[
         Path | None,
@@ -132,11 +136,12 @@ def ask(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, show_default="a fresh one")] = None,
 ) -> None:
-    """Interview somebody: of two options one is chosen, and the answers decide which two are shown next."""
-    with plain_messages(OptionWords.of_names({name: name for name in ("goal", "questions", "sure", "aspects")})):
+    """Interview somebody: of two or three options one is chosen, and the answers decide which are shown next."""
+    named = ("goal", "questions", "sure", "shown", "aspects")
+    with plain_messages(OptionWords.of_names({name: name for name in named})):
         from .commands.ask import run_ask
 
-        run_ask(options, log, goal, questions, sure, aspects, seed)
+        run_ask(options, log, goal, questions, sure, aspects, seed, shown)
 
 
 def datasets(

@@ -8,13 +8,13 @@ import numpy as np
 from thali.errors import ArgumentError, DataError
 
 from ._fonts import picture
-from ._style import COLOURS, new_axes, short
+from ._lines import draw_lines
+from ._style import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GRID = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 0.95, 1.0, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5, 3.0)
-_NAMED = len(COLOURS)  # lines with a separate colour and a name
 
 
 @picture
@@ -74,23 +74,10 @@ def path(
     shapes = shapes[-len(weights) :]
 
     ax = new_axes(8.0, 4.5)[0] if ax is None else ax
-    order = np.argsort(-weights.max(axis=0), kind="stable")
-    shown = short([names[line] for line in order[:_NAMED]])
-    styles = ("-", "--", ":", "-.")
-    for place, (line, name) in enumerate(zip(order[:_NAMED], shown, strict=True)):
-        style = styles[place % len(styles)]
-        ax.plot(shapes, weights[:, line], color=COLOURS[place], linestyle=style, linewidth=1.8, label=name, zorder=2)
-    for place, line in enumerate(order[_NAMED:]):
-        label = "" if place else f"{len(order) - _NAMED:,} more"
-        ax.plot(shapes, weights[:, line], color="0.75", linewidth=0.8, zorder=1, label=label)
+    draw_lines(ax, shapes, weights, names, np.argsort(-weights.max(axis=0), kind="stable"))
     ax.axvline(1.0, color="0.4", linewidth=0.8, linestyle=(0, (1, 2)), zorder=0)
-    ax.set(xscale="log", xlim=(shapes[0], shapes[-1]), xlabel="shape a of the prior", ylabel="relative weight")
+    ax.set(xlabel="shape a of the prior", ylabel="relative weight")
     ax.set_ylim(bottom=0)
-    _ticks(ax, shapes)
-    ax.spines[["top", "right"]].set_visible(False)
-    legend = ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=9, handlelength=2.8)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
     return ax
 
 
@@ -124,16 +111,3 @@ def _means(model: Any, X: Any, y: Any, shapes: np.ndarray, method: str) -> tuple
     ]
     weights = np.stack([np.asarray(fit.weights_).ravel() for fit in fits])
     return weights, [f"{label}: {column}" for label in fits[0].classes_ for column in fits[0].columns_]
-
-
-def _ticks(ax: "Axes", shapes: np.ndarray) -> None:
-    """Round numbers at which the axis is marked, however short it is."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    marks = np.array([10.0**power * digit for power in range(-4, 5) for digit in (1, 2, 5)])
-    inside = marks[(marks >= shapes[0] * 0.999) & (marks <= shapes[-1] * 1.001)]
-    if len(inside) > 9:
-        inside = np.array([mark for mark in inside if np.isclose(np.log10(mark) % 1, 0) or np.isclose(mark, 1)])
-    ax.xaxis.set_major_locator(FixedLocator((inside if len(inside) > 1 else shapes[[0, -1]]).tolist()))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -5,6 +5,8 @@ import pytest
 
 import thali as th
 from thali.errors import ArgumentError, DataError, DataWarning
+from thali.inference.quiet import without_warnings
+from thali.model.sparse_logit import method as methods
 
 da = pytest.importorskip("dask.array")
 pytestmark = pytest.mark.fit
@@ -47,6 +49,39 @@ def test_predictions_stay_in_their_blocks(model, classes):
         assert found.dtype == found.compute().dtype and found.shape == found.compute().shape
 
 
+@pytest.mark.parametrize("method", ["laplace", "variational"])
+@pytest.mark.parametrize("settings", [{}, {"standardize": False, "reference": "yes"}, {"eta": 3.0}], ids=str)
+def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tmp_path):
+    run = {"method": method, "draws": 300, "chains": 2, "random_seed": 1, "progressbar": False, **settings}
+    whole, blocks = th.SparseMultinomialLogit(**run).fit(X, Y), th.SparseMultinomialLogit(**run).fit(BLOCKS, Y)
+    for name in ("coef", "intercept", "eta", "log_likelihood"):
+        found, wanted = (model.posterior_["posterior"][name] for model in (blocks, whole))
+        np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(blocks.coef_, whole.coef_, atol=1e-8)
+    np.testing.assert_allclose(blocks.predict_proba(X), whole.predict_proba(X), atol=1e-8)
+    assert np.array_equal(blocks.predict_proba(BLOCKS).compute(), blocks.predict_proba(X))
+    assert blocks.method_ == method and blocks.converged_ and blocks.fitted_to_ == whole.fitted_to_
+    if method == "variational":
+        assert blocks.lower_bound_ == pytest.approx(whole.lower_bound_, abs=1e-7)
+    assert "log_likelihood" not in blocks.posterior_.children and "log_prior" in blocks.posterior_.children
+    blocks.save(tmp_path / "blocks.nc")
+    again = th.load(tmp_path / "blocks.nc")
+    for model in (whole, again):
+        model.continue_fit(50, progressbar=False)
+    np.testing.assert_allclose(again.posterior_["posterior"]["coef"], whole.posterior_["posterior"]["coef"], atol=1e-8)
+    assert again.posterior_["posterior"].sizes["draw"] == 350
+
+
+def test_auto_counts_the_rows_of_all_blocks(monkeypatch):
+    auto = th.SparseMultinomialLogit(method="auto", draws=50, chains=1, random_seed=1, progressbar=False)
+    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set method to one of 'laplace'"):
+        auto.fit(BLOCKS, Y)
+    monkeypatch.setattr(methods, "MANY", 399)
+    with without_warnings():
+        auto.fit(BLOCKS, Y)
+    assert auto.method_ == "variational"
+
+
 def test_bad_blocks():
     unknown = BLOCKS[BLOCKS[:, 0] > 5.0]
     for model in (by_map(), th.PlackettLuceRegression(method="map", a=1.1)):
@@ -56,8 +91,10 @@ def test_bad_blocks():
             model.fit(BLOCKS, Y, sample_weight=np.ones(400))
     with pytest.raises(DataError, match="y is a Dask array with blocks of unknown length; call y.compute_chunk_sizes"):
         by_map().fit(BLOCKS, da.from_array(Y)[da.from_array(X)[:, 0] > 5.0])
-    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set .*'map'.*, or pass X.compute"):
+    with pytest.raises(DataError, match="'polya-gamma' needs them in memory; set .*'map', or pass X.compute"):
         th.SparseMultinomialLogit().fit(BLOCKS, Y)
+    with pytest.raises(ArgumentError, match="thin belongs to"):
+        th.SparseMultinomialLogit(method="variational", thin=2).fit(BLOCKS, Y)
     with pytest.raises(ArgumentError, match="class_weight is not for a Dask array X"):
         by_map(class_weight="balanced").fit(BLOCKS, Y)
     with pytest.raises(DataError, match="400 rows and y has 399 labels"):

@@ -8,10 +8,10 @@ from sparse_logit_runs import three_classes
 import thali as th
 from thali.errors import DataError, DataWarning
 from thali.inference.quiet import without_warnings
-from thali.model.sparse_logit import expansion, laplace
+from thali.model.sparse_logit import approximation, expansion, normal
 from thali.model.sparse_logit.chain import Prior, problem_of
 from thali.model.sparse_logit.expansion import expansion_at
-from thali.model.sparse_logit.laplace import normal_posterior
+from thali.model.sparse_logit.normal import normal_posterior
 
 X, Y = three_classes(400)
 
@@ -67,7 +67,7 @@ def test_one_coefficient_of_many_rows_has_the_moments_of_quadrature(slope):
 
 
 def test_eta_given_the_coefficients_has_the_law_of_quadrature():
-    etas, shares = laplace._law_of_eta(2.0 * 1.5 + 6, 4.0, 0.8)
+    etas, shares = approximation.law_of_eta(2.0 * 1.5 + 6, 4.0, 0.8)
     grid = np.linspace(1e-6, 60, 200_001)
     density = grid ** (1.5 - 1 + 3) * np.exp(-0.8 * grid - 4.0 * np.sqrt(grid))
     assert shares @ etas == pytest.approx((grid * density).sum() / density.sum(), rel=1e-6)
@@ -116,6 +116,6 @@ def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
     with pytest.warns(DataWarning, match="30 rows are fewer than 20 for each of 5 coefficients.*'polya-gamma'"):
         th.SparseMultinomialLogit(method="laplace", draws=100, random_seed=1).fit(few, few[:, 0] > 0)
-    monkeypatch.setattr(laplace, "MOST", 4)
+    monkeypatch.setattr(normal, "MOST", 4)
     with without_warnings(), pytest.raises(DataError, match="at most 4 coefficients of all classes, and these are 5"):
         th.SparseMultinomialLogit(method="laplace").fit(few, few[:, 0] > 0)

@@ -9,9 +9,10 @@ import thali as th
 from thali.errors import ArgumentError
 from thali.inference.quiet import without_warnings
 from thali.model.sparse_logit import method as methods
-from thali.model.sparse_logit.expansion import expansion_at
-from thali.model.sparse_logit.laplace import normal_posterior
+from thali.model.sparse_logit import variational
+from thali.model.sparse_logit.expansion import expansion_at, rule_of
 from thali.model.sparse_logit.method import method_for
+from thali.model.sparse_logit.normal import normal_posterior
 
 QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
 
@@ -22,7 +23,7 @@ def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     X, y = three_classes()
     problem = problem_of(X, y % classes, classes, 0, Prior(None, 1, 1, True), "polya-gamma", False)
     rng, size = np.random.default_rng(1), 3 * (classes - 1)
-    mean, root = rng.normal(size=size), np.tril(rng.normal(size=(size, size))) * 0.1
+    mean, root = rng.normal(size=size), (np.tril(rng.normal(size=(size, size))) + np.eye(size)) * 0.1
     found = expansion_at(problem, mean.reshape(-1, 3), root @ root.T)
     drawn = mean + rng.normal(size=(100_000, size)) @ root.T
     linear = np.zeros((len(drawn), classes))
@@ -35,11 +36,40 @@ def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     of_slopes = zip(found.gradient, gradient.reshape(len(drawn), -1).T, strict=True)
     for got, draws in [(found.log_likelihood, total), *of_slopes]:
         assert abs(got - draws.mean()) < 4.5 * draws.std() / np.sqrt(len(draws)) + 1e-3 * np.abs(gradient).mean()
-    for place in range(size):
-        step = np.zeros(size)
-        step[place] = 1e-5
-        up, down = (expansion_at(problem, (mean + sign * step).reshape(-1, 3), root @ root.T) for sign in (1, -1))
-        np.testing.assert_allclose(found.curvature[place], (down.gradient - up.gradient) / 2e-5, atol=1e-5)
+    step = 1e-6
+    for row, column in np.argwhere(np.tri(size)):
+        way = np.zeros((size, size))
+        way[row, column] = way[column, row] = step if row == column else 0.5 * step
+        up, down = (expansion_at(problem, mean.reshape(-1, 3), root @ root.T + sign * way) for sign in (1, -1))
+        slope = (up.log_likelihood - down.log_likelihood) / (2.0 * step)
+        assert found.curvature[row, column] == pytest.approx(-2.0 * slope, abs=1e-4)
+
+
+@pytest.mark.parametrize("radii", [1, 3])
+@pytest.mark.parametrize("q", [1, 2, 9])
+def test_the_rule_has_the_moments_of_the_normal_law(q, radii):
+    places, weights = rule_of(q, radii)
+    assert weights.sum() == pytest.approx(1.0) and (weights > 0).all()
+    np.testing.assert_allclose(weights @ places, 0.0, atol=1e-12)
+    np.testing.assert_allclose((places.T * weights) @ places, np.eye(q), atol=1e-12)
+    lengths = (places**2).sum(axis=1)
+    if radii == 3:
+        assert weights @ lengths**2 == pytest.approx(q * (q + 2))
+        assert weights @ lengths**5 == pytest.approx(q * (q + 2) * (q + 4) * (q + 6) * (q + 8))
+
+
+@pytest.mark.parametrize("eta", [4.0, None])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monkeypatch):
+    rng, rounds = np.random.default_rng(2), []
+    X = rng.normal(size=(40, 12))
+    y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
+    is_flat = variational._is_flat
+    monkeypatch.setattr(variational, "_is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
+    found = normal_posterior(problem_of(X, y, classes, 0, Prior(eta, 1, 1, True), "polya-gamma", False), eta, True)
+    bounds = np.array([each[-1] for each in rounds])
+    assert len(bounds) > 5 and (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
+    assert found.converged and found.lower_bound >= bounds[-1] - 1e-6
 
 
 @pytest.mark.parametrize("eta", [2.0, None])

@@ -55,6 +55,8 @@ def answer(fitted: Fitted, prepared: int) -> Answer:
     pictures = {}
     if is_plackett_luce:
         pictures["path"] = lambda plots: plots.path(model, data.covariates, data.labels)
+    elif model.method == "map":
+        pictures["path"] = lambda plots: plots.coefficient_path(model, data.covariates, data.labels)
     if data.covariates.shape[1] == 2:
         pictures["decision"] = lambda plots: plots.decision(model, data.covariates, data.labels)
     text = report(fitted, summary, weights, scores)

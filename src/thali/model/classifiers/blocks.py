@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError, Message, Setting
+from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
 
 from .input import codes_of, labels_of, matrix_of
 from .standard import Standard, standard_of
@@ -64,16 +64,15 @@ def sum_over(function: Callable[..., Any], blocks: Sequence[Any], *rest: Any) ->
     return reduce(add, compute(*(delayed(function)(block, *rest) for block in blocks)))
 
 
-def refuse_blocks(X: Any, method: str, others: str) -> None:
+def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
     """Refuse a Dask array where a method needs all rows in memory."""
-    if is_blocked(X):
-        raise DataError(
-            Message("X is a Dask array, whose rows stay in their blocks, and "),
-            Setting("method", method),
-            " needs them in memory; set ",
-            Setting("method", others),
-            ", or pass X.compute().",
-        )
+    raise DataError(
+        Message("X is a Dask array, whose rows stay in their blocks, and "),
+        Setting("method", method),
+        " needs them in memory; set ",
+        Message(Argument("method"), " to one of ", one_of("method", others)),
+        ", or pass X.compute().",
+    )
 
 
 def predicted(predict: Callable[[Any], np.ndarray], X: Any, columns: int | None, dtype: Any = float) -> Any:

@@ -14,6 +14,9 @@ from .input import is_sparse, matrix_of, names_of, sklearn_error, sparse_matrix_
 from .rows import errors_of_means
 from .scikit_learn import ScikitLearn
 
+if TYPE_CHECKING:
+    import pandas
+
 _MAX_NAMES = 5  # in a message
 
 
@@ -193,6 +196,84 @@ class Predictions(ScikitLearn):
         """
         return carried_out_by("plot_decision")(self, X, y, ax=ax)
 
+    def calibration(self, X: Any, y: Any, bins: int = 10, random_seed: Any = 0) -> "pandas.DataFrame":
+        r"""The frequency of each class among rows for which its predicted probability is about the same.
+
+        .. math:: B_{kb} = \{i: b/B \le p_{ik} < (b + 1)/B\}, \qquad
+                  \text{observed}_{kb} = \frac{1}{|B_{kb}|} \sum_{i \in B_{kb}} 1\{y_i = k\}
+
+        Its interval is that of replicates: labels drawn for the same rows at every draw of the posterior, or from the
+        predicted probabilities where the fit has no draws. Observed frequencies outside of it are not what the model
+        expects.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix (n, d)
+            Best rows that the model was not fitted to; it looks better on those of the fit.
+        y : sequence (n,)
+            Their classes.
+        bins : int, 2 or more
+            B, of equal width.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each class and bin that is not empty: class, rows, predicted (mean probability of the class),
+            observed (its frequency), low and high (89 % of the replicates), missed (whether observed is outside). Of
+            two classes only the second, which the first mirrors.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        DataError
+            If X or y cannot be used, or y holds a label that is not in `classes_`.
+        ArgumentError
+            If `bins` is less than 2.
+
+        References
+        ----------
+        Bröcker & Smith (2007), Increasing the reliability of reliability diagrams.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import thali as th
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 2))
+        >>> y = X[:, 0] + rng.logistic(size=400) > 0
+        >>> model = th.SparseMultinomialLogit(method="map", eta=1.0).fit(X[:200], y[:200])
+        >>> int(model.calibration(X[200:], y[200:], bins=4)["rows"].sum())
+        200
+        """
+        from .calibration import calibration_table
+
+        return calibration_table(self, X, y, bins, random_seed)
+
+    def plot_calibration(self, X: Any, y: Any, bins: int = 10, *, axes: Any = None) -> Any:
+        """Draw the frequency of each class against its predicted probability, in intervals of that probability.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix (n, d)
+            Best rows that the model was not fitted to.
+        y : sequence (n,)
+        bins : int, 2 or more
+        axes : sequence of matplotlib axes, optional
+
+        Returns
+        -------
+        list of matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `calibration`.
+        """
+        return carried_out_by("plot_calibration")(self, X, y, bins, axes=axes)
+
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()
 
@@ -208,9 +289,13 @@ class Predictions(ScikitLearn):
         self._require_method_of_draws()
         return self
 
+    def _has_draws(self) -> bool:
+        """Whether a fit by this method leaves draws."""
+        return not self._drawing or vars(self).get("method") in self._drawing
+
     def _require_method_of_draws(self) -> None:
-        method = vars(self).get("method")
-        if self._drawing and method not in self._drawing:
+        if not self._has_draws():
+            method = vars(self)["method"]
             settings = [part for each in self._drawing for part in (" or ", Setting("method", each))][1:]
             raise ArgumentError("Only ", *settings, " draws from the posterior; got ", Setting("method", method), ".")
 

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._late import carried_out_by
+
 from .at_maximum import other_classes, path_of, varying_names
 
 if TYPE_CHECKING:
@@ -55,6 +57,28 @@ class CoefficientAnswers:
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model.reference_ = model.classes_[model._position_of_reference()]
         return path_of(model._target(data, prior), varying_names(model), other_classes(model), eta)
+
+    def plot_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None, *, ax: Any = None) -> Any:
+        """Draw `coefficient_path`: every coefficient against eta, refitted for each of its values.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix (n, d)
+        y : sequence (n,)
+        eta : sequence of float above 0, optional
+        sample_weight : sequence of float (n,), optional
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        ThaliError
+            As `thali.plots.coefficient_path`.
+        """
+        return carried_out_by("plot_coefficient_path")(self, X, y, eta, sample_weight, ax=ax)
 
     def coefficients(self, delta: float = 0.1) -> "pandas.DataFrame":
         r"""Every coefficient with its interval, its sign and the probability that it is not small.

@@ -12,11 +12,12 @@ from thali.inference.seeds import streams
 from thali.posterior.verdict import Advice
 
 from ..sampling import Sampling
+from .approximation import NormalPosterior
 from .at_maximum import varying_names
 from .chain import problem_of
 from .draws import means, to_datatree
-from .laplace import NormalChain, NormalPosterior, check_size, normal_posterior
 from .method import ENOUGH
+from .normal import NormalChain, check_size, normal_posterior
 from .sweep import Problem
 
 if TYPE_CHECKING:
@@ -32,7 +33,37 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 
 
 def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -> Sampling[NormalChain]:
-    """The run for these rows, whose covariates are standardised."""
+    """The run for these rows, whose covariates are standardised; a model of rows in blocks knows its approximation."""
+    check(model, run, float(source.counts.sum()))
+    prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
+    known = vars(model).get("_normal_")
+
+    @cache
+    def found() -> tuple[Problem, NormalPosterior]:
+        rows = source.matrix, source.codes[: len(source.matrix)], len(model.classes_), reference
+        problem = problem_of(*rows, prior, "polya-gamma", False, source.counts[: len(source.matrix)])
+        return problem, known or normal_posterior(problem, prior.eta, model.method_ == "variational")
+
+    def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
+        return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
+
+    def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
+        attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
+        names, has_rows = varying_names(model), known is None
+        return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs, has_rows)
+
+    def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
+        normal = found()[1]
+        settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
+        bound = {"lower_bound_": normal.lower_bound} if model.method_ == "variational" else {}
+        kept = {} if known is None else {"_normal_": known}
+        return {**settled, **bound, **kept, **means(tree, standard)}
+
+    return Sampling(source, run, chains, tree, attributes, is_compiled=True)
+
+
+def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
+    """Refuse what belongs to chains, and data of a size that the approximation is not for."""
     if run.thin is not None and model.method != "auto":
         raise ArgumentError(
             Argument("thin"),
@@ -40,27 +71,5 @@ def sampling_of_normal(model: "SparseMultinomialLogit", source: Any, run: Run) -
             Setting("method", "polya-gamma"),
             "; leave it out: these draws are independent.",
         )
-    prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
-    classes = len(model.classes_)
-    check_size((classes - 1) * (int(standard.varies.sum()) + prior.intercept), float(source.counts.sum()))
-
-    @cache
-    def found() -> tuple[Problem, NormalPosterior]:
-        rows = source.matrix, source.codes, classes, reference
-        problem = problem_of(*rows, prior, "polya-gamma", False, source.counts)
-        return problem, normal_posterior(problem, prior.eta, model.method_ == "variational")
-
-    def chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
-        return [NormalChain(*found(), draws, rng) for rng in streams(seed, run.chains)]
-
-    def tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
-        attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
-        return to_datatree(chains, source, model.classes_, varying_names(model), prior.intercept, attrs)
-
-    def attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-        normal = found()[1]
-        settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
-        bound = {"lower_bound_": normal.lower_bound} if model.method_ == "variational" else {}
-        return {**settled, **bound, **means(tree, standard)}
-
-    return Sampling(source, run, chains, tree, attributes, is_compiled=True)
+    columns = int(model._standard_.varies.sum()) + model._prior().intercept
+    check_size((len(model.classes_) - 1) * columns, rows)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..classifiers.standard import Standard
     from ..classifiers.training_data import TrainingData
     from .chain import Chain
-    from .laplace import NormalChain
+    from .normal import NormalChain
     from .sweep import Problem
 
 MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
@@ -41,8 +41,12 @@ def to_datatree(
     columns: Sequence[str],
     intercept: bool,
     attrs: dict[Any, Any],
+    has_rows: bool = True,
 ) -> "xarray.DataTree":
-    """The draws of all chains; interrupted chains of different lengths are cut so that the most draws remain."""
+    """The draws of all chains; interrupted chains of different lengths are cut so that the most draws remain.
+
+    Where the rows are elsewhere, there is no group of their log-likelihoods.
+    """
     import xarray as xr
 
     from thali.posterior.densities import add_log_prior
@@ -71,8 +75,9 @@ def to_datatree(
             {"scale_move_rate": ("chain", [chain.scale_rate for chain in kept])}, {"chain": posterior["chain"]}
         ),
     }
-    whole = np.stack([part["coef"] for part in parts])
-    add_log_likelihood(groups, lambda rows: _log_own(whole, problem, rows), data)
+    if has_rows:
+        whole = np.stack([part["coef"] for part in parts])
+        add_log_likelihood(groups, lambda rows: _log_own(whole, problem, rows), data)
     add_log_prior(groups, _log_prior(posterior, problem), {})
     return tree_of(groups, {**origin(), **attrs})
 

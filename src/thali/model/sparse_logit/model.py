@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from thali.posterior.verdict import Advice, Verdict
 
     from ..classifiers.standard import Standard
+    from .approximation import NormalPosterior
 
 
 class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
@@ -62,9 +63,9 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         many rows: by the curvature at the maximum, or of the highest lower bound of the evidence. With 20 rows a
         coefficient their standard deviations are within a tenth of those of the posterior; with fewer they are too
         small, the variational ones less so. "map" is the maximum of the posterior for a fixed `eta`, which has no
-        intervals, but coefficients of exactly 0, takes sparse matrices and Dask arrays as they are, and scales to
-        millions of rows. "auto" is "variational" for more than 20,000 rows that
-        differ, 20 or more a coefficient, and "polya-gamma" otherwise; `method_` says which.
+        intervals, but coefficients of exactly 0, takes sparse matrices as they are, and scales to millions of rows. All
+        three leave Dask arrays in their blocks. "auto" is "variational" for more than 20,000 rows that differ, 20 or
+        more a coefficient, and "polya-gamma" otherwise; `method_` says which.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
         the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
@@ -179,6 +180,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
     lower_bound_: float
     slope_: float
     _standard_: "Standard"
+    _normal_: "NormalPosterior"  # of rows in blocks
 
     def __init__(
         self,

@@ -1,0 +1,108 @@
+"""Predicted probabilities beside the frequencies of the classes."""
+
+import numpy as np
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.inference.quiet import without_warnings
+
+pytestmark = pytest.mark.fit
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(400, 3))
+Y = np.array(["no", "perhaps", "yes"])[np.argmax(X + RNG.gumbel(size=(400, 3)), axis=1)]
+
+
+def by_map(**arguments):
+    return th.SparseMultinomialLogit(method="map", eta=4.0, **arguments)
+
+
+def of_few_rows():
+    """A posterior that is wide."""
+    run = {"draws": 150, "tune": 100, "chains": 2, "random_seed": 1, "progressbar": False}
+    with without_warnings():
+        return th.SparseMultinomialLogit(**run).fit(X[:25], Y[:25])
+
+
+@pytest.mark.parametrize("bins", [2, 7])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_table_is_that_of_every_row_in_turn(bins, classes):
+    kept = Y != "perhaps" if classes == 2 else np.full(400, True)
+    model = by_map().fit(X[kept], Y[kept])
+    table = model.calibration(X[kept], Y[kept], bins)
+    p, wanted = model.predict_proba(X[kept]), []
+    for k in range(classes) if classes == 3 else [1]:
+        for b in range(bins):
+            rows = [i for i in range(len(p)) if b <= p[i, k] * bins < b + 1]
+            if rows:
+                hits = [Y[kept][i] == model.classes_[k] for i in rows]
+                wanted.append((model.classes_[k], len(rows), p[rows, k].mean(), np.mean(hits)))
+    assert table["class"].tolist() == [row[0] for row in wanted]
+    np.testing.assert_array_equal(table["rows"], [row[1] for row in wanted])
+    np.testing.assert_allclose(table["predicted"], [row[2] for row in wanted])
+    np.testing.assert_allclose(table["observed"], [row[3] for row in wanted])
+    outside = (table["observed"] < table["low"]) | (table["observed"] > table["high"])
+    assert table["missed"].tolist() == outside.tolist() and table.attrs["interval"] == 0.89
+    assert by_map().fit(X[kept], Y[kept]).calibration(X[kept], Y[kept], bins).equals(table)
+
+
+@pytest.mark.parametrize("has_draws", [False, True])
+def test_the_interval_is_that_of_labels_drawn_from_the_predictions(has_draws):
+    """Beside exact probabilities: numbers of labels are Poisson binomial, and a mixture of those over draws."""
+    model = of_few_rows() if has_draws else by_map().fit(X, Y)
+    new, labels = X[:60], Y[:60]
+    mean = model.predict_proba(new)
+    table, replicates = model.calibration(new, labels, 3), 300 if has_draws else 1000
+    if has_draws:
+        ((_, draws),) = model._probability_blocks(new)
+    else:
+        draws = mean[:, None]
+    slack, place = 4.5 * np.sqrt(0.055 * 0.945 / replicates) + 1 / replicates, 0
+    wide = 0
+    for k in range(3):
+        for b in range(3):
+            rows = (np.minimum(mean[:, k] * 3, 2).astype(int) == b).nonzero()[0]
+            if not rows.size:
+                continue
+            law = np.mean([poisson_binomial(draws[rows, s, k]) for s in range(draws.shape[1])], axis=0)
+            low, high = (round(table[name].iloc[place] * len(rows)) for name in ("low", "high"))
+            assert law[:low].sum() < 0.055 + slack and law[: low + 1].sum() > 0.055 - slack
+            assert law[high + 1 :].sum() < 0.055 + slack and law[high:].sum() > 0.055 - slack
+            alone = poisson_binomial(mean[rows, k])
+            wide += alone[low : high + 1].sum() > 0.97
+            place += 1
+    assert place == len(table)
+    assert wide > 2 if has_draws else True  # the posterior adds to the interval
+
+
+def poisson_binomial(p):
+    """Probabilities of 0, 1, ... successes of independent trials."""
+    law = np.ones(1)
+    for each in p:
+        law = np.convolve(law, [1 - each, each])
+    return law
+
+
+def test_predictions_that_are_too_sure_are_outside():
+    sure = by_map().fit(X, Y)
+    honest = sure.calibration(X, Y, 5)["missed"].mean()
+    sure.scaled_coef_ = 4.0 * sure.scaled_coef_
+    assert sure.calibration(X, Y, 5)["missed"].mean() > 0.4 > 0.2 > honest
+
+
+def test_a_variational_fit_has_a_table_as_well():
+    model = th.PlackettLuceRegression(method="variational", a=1.0).fit(X, Y)
+    assert model.calibration(X, Y)["rows"].sum() == 1200
+
+
+def test_what_cannot_be_compared():
+    model = by_map().fit(X, Y)
+    with pytest.raises(NotFittedError):
+        by_map().calibration(X, Y)
+    with pytest.raises(DataError, match="y holds 'never', and the model was fitted to 'no', 'perhaps', 'yes'"):
+        model.calibration(X[:2], ["no", "never"])
+    with pytest.raises(DataError, match="400 rows and y has 399 labels"):
+        model.calibration(X, Y[:-1])
+    with pytest.raises(ArgumentError, match="bins must be a whole number of 2 or more; got 1"):
+        model.calibration(X, Y, 1)
