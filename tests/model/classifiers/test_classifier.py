@@ -114,6 +114,8 @@ def test_sparse_matrices_are_refused():
         DataError, match=r"sparse matrix .* a dense one is expected, which takes .*; pass X.toarray\(\)"
     ):
         Nearest().fit(csr_matrix(X), Y)
+    with pytest.raises(DataError, match=r"which takes 80 GB; pass"):
+        Nearest().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
 
 
 def test_a_class_with_one_member_is_warned_of():

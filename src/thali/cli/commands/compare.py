@@ -5,7 +5,7 @@ import copy
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -33,6 +33,7 @@ from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, said_of_table
 from ..values import value_of
 from .compare_evidence import finish_evidence, refuse_prediction, refuse_sensitivity
+from .compare_texts import TEXTS
 from .jobs import JOB, OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
@@ -249,105 +250,6 @@ def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[s
         raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")
 
 
-class _Text(NamedTuple):
-    """How a table of one kind is printed."""
-
-    unit: str
-    count: str  # the column that counts the units
-    headings: dict[str, str]
-    legend: str
-
-
-_DIFFERENCE = {"difference": "to best", "difference_se": "std. error"}
-_TEXTS = {
-    "BinomialScorer": _Text(
-        "pairs",
-        "pairs",
-        {
-            "nll": "score",
-            "nll_mcse": "MC error",
-            "information": "bits",
-            "mean_log_pred": "log pred.",
-            "mean_log_pred_mcse": "MC error",
-            **_DIFFERENCE,
-            "r_hat": "R-hat",
-        },
-        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
-        " comparison above guessing;\nlog pred.: mean of the log of the posterior mean of the binomial; to best: score"
-        " minus that of the best model, with its standard error over pairs.",
-    ),
-    "ChoiceScorer": _Text(
-        "choices",
-        "tasks",
-        {
-            "log_score": "log score",
-            "log_score_se": "std. error",
-            "hit_rate": "hits",
-            "hit_rate_se": "std. error",
-            **_DIFFERENCE,
-        },
-        "log score: mean over choices of the log of the predicted probability, larger is better; to best: log score"
-        "\nminus that of the best model; standard errors are over {unit}s.",
-    ),
-    "ClassScorer": _Text(
-        "rows",
-        "rows",
-        {
-            "log_loss": "log loss",
-            "log_loss_se": "std. error",
-            "accuracy": "right",
-            "accuracy_se": "std. error",
-            "brier": "Brier",
-            **_DIFFERENCE,
-        },
-        "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
-        " rows whose most\nprobable class is theirs; Brier: mean squared distance of the probabilities from 0 and 1; to"
-        " best: log loss minus that of the best\nmodel. BASE: the proportions of the classes, and the largest class, of"
-        " the other rows.",
-    ),
-    "GaussianScorer": _Text(
-        "similarities",
-        "pairs",
-        {
-            "log_score": "log score",
-            "log_score_se": "std. error",
-            "log_score_mcse": "MC error",
-            "squared_error": "sq. error",
-            **_DIFFERENCE,
-            "r_hat": "R-hat",
-        },
-        "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
-        " squared distance of\nsimilarities from their predictions; to best: log score minus that of the best model."
-        " BASE: one normal distribution for all.",
-    ),
-    "TripletScorer": _Text(
-        "answers",
-        "answers",
-        {
-            "log_score": "log score",
-            "log_score_se": "std. error",
-            "log_score_mcse": "MC error",
-            "hit_rate": "hits",
-            "hit_rate_se": "std. error",
-            **_DIFFERENCE,
-        },
-        "log score: mean over answers of the log of the predicted probability of the pair named, larger is better;"
-        " hits: share of\nanswers that name the most probable pair; to best: log score minus that of the best model;"
-        " standard errors are over sets.\nBASE: guessing.",
-    ),
-}
-
-_CHOICES = _TEXTS["ChoiceScorer"]
-_PEOPLE = _CHOICES._replace(
-    headings=_CHOICES.headings | {"together": "together", "together_se": "std. error"},
-    legend=_CHOICES.legend
-    + "\ntogether: log of the probability of all choices of a person together, summed over people and divided by the"
-    " number of choices.",
-)
-_TEXTS |= {"GroupChoiceScorer": _CHOICES, "GroupGaussianScorer": _TEXTS["GaussianScorer"]}
-_TEXTS |= {"PeopleScorer": _PEOPLE, "GroupPeopleScorer": _PEOPLE}
-
-
 def report(table: "pandas.DataFrame") -> str:
     """The answer in words and numbers: the table, what it establishes, and whether the chains agree.
 
@@ -363,7 +265,7 @@ def report(table: "pandas.DataFrame") -> str:
     """
     from thali.comparison.sentences import sentences, unconverged
 
-    text = _TEXTS[table.attrs["scorer"]]
+    text = TEXTS[table.attrs["scorer"]]
     count, of_all = int(table[text.count].iloc[0]), table.attrs["units"]
     counted = f"{count:,}" if count == of_all else f"{count:,} of {of_all:,}"
     parts = [
@@ -403,7 +305,7 @@ def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> N
     if "predictions" in table.attrs:
         contents["predictions.csv"] = csv(table.attrs["predictions"], index=False)
     else:
-        contents["predictions.csv"] = csv(table.attrs[_TEXTS[table.attrs["scorer"]].count])
+        contents["predictions.csv"] = csv(table.attrs[TEXTS[table.attrs["scorer"]].count])
     if "pairs" in table.attrs and table["pairs"].iloc[0] > 0:
         contents["comparison.png"] = png(lambda plots: plots.comparison(table))
     write_all(folder, contents)

@@ -70,7 +70,7 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
         Message("X is a Dask array, whose rows stay in their blocks, and "),
         Setting("method", method),
         " needs them in memory; set ",
-        Message(Argument("method"), " to ", one_of("method", others, " or ")),
+        Message(Argument("method"), " to one of ", one_of("method", others)),
         ", or pass X.compute().",
     )
 

@@ -68,7 +68,7 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     if is_sparse(X):
         raise DataError(
             f"X is a sparse matrix of shape {X.shape}, and a dense one is expected, which takes "
-            f"{8e-9 * X.shape[0] * X.shape[1]:.2g} GB; pass X.toarray(), or choose "
+            f"{_memory(8 * X.shape[0] * X.shape[1])}; pass X.toarray(), or choose "
             "SparseMultinomialLogit(method='map'), which leaves X sparse."
         )
     try:
@@ -99,6 +99,11 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
             f"X is {what} in row {row}, {column_name(names, column)}{more}; fill it in or leave the row out."
         )
     return matrix
+
+
+def _memory(size: int) -> str:
+    """A number of bytes, as a message says it."""
+    return f"{1e-9 * size:,.2g} GB" if size >= 10**8 else "less than 0.1 GB"
 
 
 def is_sparse(X: Any) -> bool:

@@ -54,7 +54,7 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
     return Job(partial(_normal, model, seen, prior, run), draws=run.draws, data=model._size(sum(seen.rows)))
 
 
-def _maximum(model: "SparseMultinomialLogit", seen: Seen, prior: Prior) -> Job:
+def _maximum(model: "SparseMultinomialLogit", seen: Seen, prior: Any) -> Job:
     """The fit by the maximum, whose columns are in blocks."""
     from dask.base import persist
     from dask.delayed import delayed

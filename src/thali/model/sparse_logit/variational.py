@@ -72,9 +72,10 @@ class _Bound:
         mean, sd = covariance @ pull, np.sqrt(np.diag(covariance))
         at: Expansion = self.expand(mean.reshape(problem.classes - 1, -1), covariance)
         size = float(mean_size(mean, sd)[~free].sum())
-        law = np.full(1, self.eta, float), np.ones(1)
         if self.eta is None:
             law = law_of_eta(2.0 * problem.shape + np.count_nonzero(~free), size, problem.rate)
+        else:
+            law = np.full(1, self.eta), np.ones(1)
         slope, bend = slope_and_bend(mean, sd, float(law[1] @ np.sqrt(law[0])), free)
         wanted, gradient = at.curvature + np.diag(bend), at.gradient - slope
         bound = at.log_likelihood + _other_terms(problem, self.eta, size, mean[free], sd[free], factor)
@@ -136,7 +137,8 @@ def _combined(points: Sequence[_Point]) -> tuple[np.ndarray, np.ndarray]:
     gram += 1e-10 * np.trace(gram) * np.eye(len(before))
     shares = np.linalg.solve(gram, differences @ last_step)
     weights = np.concatenate([[1.0 - shares.sum()], shares])
-    precision, pull = (sum(w * each[part] for w, each in zip(weights, away, strict=True)) for part in (0, 1))
+    shared = [(w * precision, w * pull) for w, (precision, pull) in zip(weights, away, strict=True)]
+    precision, pull = (np.sum([each[part] for each in shared], axis=0) for part in (0, 1))
     return 0.5 * (precision + precision.T), pull
 
 

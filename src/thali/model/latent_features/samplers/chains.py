@@ -57,7 +57,7 @@ class Chain(AnyChain):
     caches: Any
     tunings: Any
 
-    def __init__(self, task: Task, rng: np.random.Generator) -> None:
+    def __init__(self, task: Any, rng: np.random.Generator) -> None:
         self.task, self.rng = task, rng
         self.ladder = ladder(task.temperatures)
         self.thin = task.thin
