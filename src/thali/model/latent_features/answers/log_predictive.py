@@ -67,9 +67,9 @@ def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":
     """One number each of those who made a choice."""
     import pandas as pd
 
-    index = pd.Index(data.respondents, name="respondent")
-    found = pd.Series(values, index, name="log_predictive")
-    return found[np.bincount(data.respondent, data.times, len(index)) > 0]
+    chose = np.bincount(data.respondent, data.times, len(values)) > 0
+    index = pd.Index(np.asarray(data.respondents, object)[chose], name="respondent")
+    return pd.Series(values[chose], index, name="log_predictive")
 
 
 def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
