@@ -61,8 +61,8 @@ absolute error (standard error over ten truths):
 
     share that the best plan saves, BTL, 6, 10, 20, 60 options: .16 (.03), .19 (.02), .26 (.01), .31 (.03)
 
-The standard errors over ten truths hold for other truths and answers together: with 20 options two series of answers to
-questions about the same ten truths differ by .03 in the last column, so that neither alone shows a loss or a gain.
+One series of answers tells little: with 20 options, m random questions about the same ten truths end at errors of .084,
+.102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average, which .75 m adaptive ones reach, too (.092).
 """
 
 import argparse
