@@ -50,6 +50,9 @@ absolute error (standard error over ten truths):
     the same truths, --seed 1
     random                             .115 (.007)     .102 (.003)   +.013 (.005)
     adaptive                           .087 (.005)     .077 (.004)   -.015 (.006)
+    the same truths, --seed 2
+    random                             .094 (.006)     .083 (.004)   +.012 (.003)
+    adaptive                           .094 (.005)     .084 (.006)   +.011 (.008)
     BTL, 60 options, m = 600, --truths 4 --at-once 5
     random                             .115 (.004)     .100 (.003)   +.014 (.002)
     adaptive                           .093 (.003)     .084 (.003)   -.008 (.004)
@@ -62,7 +65,7 @@ absolute error (standard error over ten truths):
     share that the best plan saves, BTL, 6, 10, 20, 60 options: .16 (.03), .19 (.02), .26 (.01), .31 (.03)
 
 One series of answers tells little: with 20 options, m random questions about the same ten truths end at errors of .084,
-.102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average, which .75 m adaptive ones reach, too (.092).
+.102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average; .75 m adaptive ones end at .098, .087 and .094, .093 on average.
 """
 
 import argparse
