@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
+from patience import PATIENCE
 from places import HELPERS
 from sklearn.linear_model import LogisticRegression
 from stopped_jobs import keep_parts
@@ -127,7 +128,7 @@ print(killed, "times killed, the same")
 
 def killed(times, seed):
     command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([times, seed])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
 
