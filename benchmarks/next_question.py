@@ -60,6 +60,7 @@ import itertools
 import math
 import time
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,6 +72,18 @@ STRATEGIES = ("random", "balanced", "closest", "variance", "adaptive")
 LAPSE = 0.01
 RUN = {"draws": 250, "tune": 250, "chains": 4, "thin": 5, "progressbar": False}
 SURE, Z, LOOK = 0.95, 1.959964, 5
+BEST = ("random", "racing", "adaptive")
+
+
+class How(NamedTuple):
+    """How a model follows the answers."""
+
+    at_once: int  # adaptive questions before an update
+    draws: int  # of each chain
+    anew: bool  # a new fit in place of each update
+
+
+USUAL = How(1, 250, False)
 
 
 def truth_of(model: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -89,26 +102,26 @@ def data_of(answers: list[tuple[int, int]], n: int) -> th.PairedComparisons:
     return th.PairedComparisons.from_pairs([(str(a), str(b)) for a, b in answers], labels=[str(i) for i in range(n)])
 
 
-def next_pair(
-    strategy: str, goal: str, model, plan: list[tuple[int, int]], rng: np.random.Generator
-) -> tuple[int, int]:
-    """The pair that is asked next."""
+def next_questions(
+    strategy: str, goal: str, model, plan: list[tuple[int, int]], rng: np.random.Generator, at_once: int
+) -> list[tuple[int, int]]:
+    """The pairs that are asked next; adaptive ones so many at once."""
     if strategy in ("random", "balanced") or model is None:
-        return plan.pop()
+        return [plan.pop()]
     if strategy == "adaptive":
-        row = model.next_pairs(1, goal=goal, random_seed=rng).loc[0]
-        return int(row["a"]), int(row["b"])
+        table = model.next_pairs(at_once, goal=goal, random_seed=rng)
+        return [(int(a), int(b)) for a, b in zip(table["a"], table["b"], strict=True)]
     posterior = model.posterior_["posterior"]
     pairs = list(itertools.combinations(range(posterior.sizes["option"]), 2))
     p = posterior["choice_probability"].to_numpy().reshape(-1, len(pairs))
     mean = p.mean(axis=0)
     if strategy == "closest":
-        return pairs[int(np.abs(mean - 0.5).argmin())]
+        return [pairs[int(np.abs(mean - 0.5).argmin())]]
     covariance = np.cov(p, rowvar=False)  # the answer to q lessens the variance of r by cov(q, r)^2 / (p (1 - p))
-    return pairs[int(((covariance**2).sum(axis=1) / (mean * (1.0 - mean))).argmax())]
+    return [pairs[int(((covariance**2).sum(axis=1) / (mean * (1.0 - mean))).argmax())]]
 
 
-def errors_of(strategy: str, name: str, p: np.ndarray, most: int, seed: int) -> list[float]:
+def errors_of(strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How) -> list[float]:
     """Mean absolute errors after .75 m and m answers."""
     n, rng = len(p), np.random.default_rng(seed)
     pairs = list(itertools.combinations(range(n), 2))
@@ -117,42 +130,45 @@ def errors_of(strategy: str, name: str, p: np.ndarray, most: int, seed: int) -> 
     else:
         plan = [pairs[k] for k in rng.integers(len(pairs), size=most)]
     noted, answers, model, seen, errors = (3 * most // 4, most), [], None, 0, []
-    for asked in range(1, most + 1):
-        a, b = next_pair(strategy, "everything", model, plan, rng)
-        answers.append((a, b) if rng.random() < p[a, b] else (b, a))
-        if strategy in ("random", "balanced") and asked not in noted:
+    while len(answers) < most:
+        left = next(each for each in noted if each > len(answers)) - len(answers)
+        for a, b in next_questions(strategy, "everything", model, plan, rng, min(how.at_once, left)):
+            answers.append((a, b) if rng.random() < p[a, b] else (b, a))
+        if strategy in ("random", "balanced") and len(answers) not in noted:
             continue
-        model, seen = brought_up(model, name, answers, seen, n, seed)
-        if asked in noted:
+        model, seen = brought_up(model, name, answers, seen, n, seed, how)
+        if len(answers) in noted:
             found = model.predict_proba([(str(i), str(j)) for i, j in pairs])
             errors.append(float(np.abs(found - [p[i, j] for i, j in pairs]).mean()))
     return errors
 
 
-def brought_up(model, name: str, answers: list[tuple[int, int]], seen: int, n: int, seed: int):
+def brought_up(model, name: str, answers: list[tuple[int, int]], seen: int, n: int, seed: int, how: How):
     """The model with all answers, and their number."""
-    if model is None:
-        model = th.EliminationByAspects(MODELS[name]).fit(data_of(answers, n), **RUN, random_seed=seed)
+    if model is None or how.anew:
+        run = RUN | {"draws": how.draws}
+        model = th.EliminationByAspects(MODELS[name]).fit(data_of(answers, n), **run, random_seed=seed)
     else:
         model.update(data_of(answers[seen:], n))
     return model, len(answers)
 
 
-def best_by_model(strategy: str, name: str, p: np.ndarray, most: int, seed: int) -> tuple[int, int | None]:
+def best_by_model(strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How) -> tuple[int, int | None]:
     """After how many answers the best is known with probability .95, and which it is; None if it is not known."""
     n, rng = len(p), np.random.default_rng(seed)
     pairs = list(itertools.combinations(range(n), 2))
     plan = [pairs[k] for k in rng.integers(len(pairs), size=most)]
     answers, model, seen = [], None, 0
-    for asked in range(1, most + 1):
-        a, b = next_pair(strategy, "best", model, plan, rng)
-        answers.append((a, b) if rng.random() < p[a, b] else (b, a))
-        if strategy == "random" and asked % LOOK:
+    while len(answers) < most:
+        at_once = min(how.at_once, most - len(answers))
+        for a, b in next_questions(strategy, "best", model, plan, rng, at_once):
+            answers.append((a, b) if rng.random() < p[a, b] else (b, a))
+        if strategy == "random" and len(answers) % LOOK:
             continue
-        model, seen = brought_up(model, name, answers, seen, n, seed)
+        model, seen = brought_up(model, name, answers, seen, n, seed, how)
         first = model.ranks()["p_1"]
         if first.max() >= SURE:
-            return asked, int(str(first.idxmax()))
+            return len(answers), int(str(first.idxmax()))
     return most, None
 
 
@@ -216,14 +232,13 @@ def mean_se(values: np.ndarray) -> tuple[float, float]:
 
 
 def report(name: str, n: int, most: int, found: dict, known: dict, saved: list[float], seconds: float) -> None:
-    truths = len(found["random"])
+    truths = len(next(iter((found | known).values())))
     print(
         f"{name}, {n} options, m = {most}, {truths} truths, {seconds:.0f} CPU s: mean absolute error (standard error)"
     )
-    reference = found["random"][:, 1]
     for strategy, errors in found.items():
         (early, early_se), (late, late_se) = mean_se(errors[:, 0]), mean_se(errors[:, 1])
-        gain, gain_se = mean_se(errors[:, 0] - reference)
+        gain, gain_se = mean_se(errors[:, 0] - found["random"][:, 1])
         print(
             f"  {strategy:9} .75 m {early:.4f} ({early_se:.4f})   m {late:.4f} ({late_se:.4f})   .75 m less random at m"
             f" {gain:+.4f} ({gain_se:.4f})"
@@ -240,34 +255,44 @@ def report(name: str, n: int, most: int, found: dict, known: dict, saved: list[f
             f"  best: {strategy:9} {answers:6.1f} answers ({answers_se:.1f}), at most {2 * most}; "
             f"known of {int(table[:, 1].sum())} truths, rightly of {int(table[:, 2].sum())}"
         )
-    for other in ("random", "racing"):
+    for other in sorted({"random", "racing"} & known.keys()):
         both = (known["adaptive"][:, 1] > 0) & (known[other][:, 1] > 0)
         share = known["adaptive"][both, 0].sum() / max(known[other][both, 0].sum(), 1.0)
         print(f"  best: adaptive / {other}, of the {both.sum()} truths known to both: {share:.2f} of the answers")
     print(flush=True)
 
 
-def main(options: str = "6,10,20", truths: int = 10, models: str = "BTL,elimination", small: bool = False) -> None:
+def main(
+    options: str = "6,10,20",
+    truths: int = 10,
+    models: str = "BTL,elimination",
+    strategies: str = ",".join(STRATEGIES),
+    best: str = ",".join(BEST),
+    how: How = USUAL,
+    seed: int = 0,
+    small: bool = False,
+) -> None:
     """Everything, a table as soon as it is known."""
     sizes, truths, per = ([4], 2, 3) if small else ([int(each) for each in options.split(",")], truths, 10)
     warnings.simplefilter("ignore", th.errors.ThaliWarning)
     with without_warnings():
         for name, n in itertools.product(models.split(","), sizes):
             begin, most, saved = time.process_time(), per * n, []
-            found = {strategy: np.zeros((truths, 2)) for strategy in STRATEGIES}
-            known = {strategy: np.zeros((truths, 3)) for strategy in ("random", "racing", "adaptive")}
+            found = {strategy: np.zeros((truths, 2)) for strategy in strategies.split(",") if strategy}
+            known = {strategy: np.zeros((truths, 3)) for strategy in best.split(",") if strategy}
             for k in range(truths):
                 p, utility = truth_of(name, n, np.random.default_rng([n, k]))
                 if name == "BTL":
                     saved.append(most_to_save(p, utility, most))
-                for strategy in STRATEGIES:
-                    found[strategy][k] = errors_of(strategy, name, p, most, k)
+                answers = 1000 * seed + k  # their seed
+                for strategy in found:
+                    found[strategy][k] = errors_of(strategy, name, p, most, answers, how)
                 for strategy in known:
                     if strategy == "racing":
-                        asked, best = best_by_racing(p, 2 * most, k)
+                        asked, option = best_by_racing(p, 2 * most, answers)
                     else:
-                        asked, best = best_by_model(strategy, name, p, 2 * most, k)
-                    known[strategy][k] = asked, best is not None, best == utility.argmax()
+                        asked, option = best_by_model(strategy, name, p, 2 * most, answers, how)
+                    known[strategy][k] = asked, option is not None, option == utility.argmax()
             report(name, n, most, found, known, saved, time.process_time() - begin)
 
 
@@ -276,5 +301,12 @@ if __name__ == "__main__":
     parser.add_argument("--options", default="6,10,20")
     parser.add_argument("--truths", type=int, default=10)
     parser.add_argument("--models", default="BTL,elimination")
+    parser.add_argument("--strategies", default=",".join(STRATEGIES), help="random among them, or none")
+    parser.add_argument("--best", default=",".join(BEST), help="strategies for the goal best, or none")
+    parser.add_argument("--at-once", type=int, default=USUAL.at_once, help="adaptive questions before an update")
+    parser.add_argument("--draws", type=int, default=USUAL.draws, help="of each of four chains")
+    parser.add_argument("--anew", action="store_true", help="a new fit in place of each update")
+    parser.add_argument("--seed", type=int, default=0, help="of the answers; the truths stay")
     parser.add_argument("--small", action="store_true")
-    main(**vars(parser.parse_args()))
+    given = vars(parser.parse_args())
+    main(how=How(given.pop("at_once"), given.pop("draws"), given.pop("anew")), **given)

@@ -3,8 +3,9 @@
 import gc
 import os
 import re
+import signal
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import chromium
@@ -16,6 +17,7 @@ from places import TESTS
 from xdist.scheduler import LoadFileScheduling
 
 from thali import _jit
+from thali._kernel_cache import KernelCache
 from thali.cli import app
 from thali.model.spec import ModelSpec
 
@@ -38,7 +40,10 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
 
 
 def pytest_collection_modifyitems(items):
-    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n are `long`."""
+    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n are `long`.
+
+    The scopes with most tests that may compile come first, so that no worker is left with one of them at the end.
+    """
     cases = Counter()
     for item in items:
         if first := item.get_closest_marker("first"):
@@ -50,6 +55,16 @@ def pytest_collection_modifyitems(items):
             folder = item.path.parent.relative_to(TESTS).as_posix()
             is_quick = not (item.get_closest_marker("data") or item.get_closest_marker("long"))
             item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
+    slow = Counter(
+        scope_of(item.nodeid) for item in items if not any(map(item.get_closest_marker, ("unit", "long", "data")))
+    )
+    items.sort(key=lambda item: -slow[scope_of(item.nodeid)])
+
+
+def pytest_sessionstart():
+    """A shell that starts the tests in the background lets them ignore Ctrl-C, which many of them press."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection():
@@ -72,12 +87,21 @@ TOGETHER = {
 }
 
 
+def scope_of(nodeid):
+    """What goes to one worker: a file, or a name in `TOGETHER`."""
+    file = nodeid.partition("::")[0]
+    return next((name for name, files in TOGETHER.items() if re.search(files, file)), file)
+
+
 class TogetherScheduling(LoadFileScheduling):
-    """Files to workers, those of `TOGETHER` to the same one."""
+    """Files to workers, those of `TOGETHER` to the same one, in the order in which they were collected."""
+
+    def __init__(self, config, log):
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
 
     def _split_scope(self, nodeid):
-        file = super()._split_scope(nodeid)
-        return next((name for name, files in TOGETHER.items() if re.search(files, file)), file)
+        return scope_of(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -141,8 +165,11 @@ def compiled_by_one_worker(tmp_path_factory):
     def compile_once(self, signature):
         if _running["unit"]:
             pytest.fail(f"{_running['unit']} is a unit test, but compiles {self.py_func.__qualname__}: mark it `fit`.")
-        name = re.sub(r"\W", "_", self.py_func.__qualname__)
-        with FileLock(locks / f"{name}.lock"), without_collection():
+        with ExitStack() as stack:
+            stack.enter_context(without_collection())
+            if isinstance(self._cache, KernelCache):  # else it is a part of several kernels, and nobody else's to load
+                name = re.sub(r"\W", "_", self.py_func.__qualname__)
+                stack.enter_context(FileLock(locks / f"{name}.lock"))
             return compile_it(self, signature)
 
     with pytest.MonkeyPatch.context() as patch:

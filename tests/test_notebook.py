@@ -2,6 +2,7 @@
 
 import pytest
 from pages import Page
+from patience import PATIENCE
 
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
@@ -26,7 +27,7 @@ CELLS = {  # and a word that is shown
 def test_every_cell_shows_html_and_text():
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=int(PATIENCE), kernel_name="python3").execute()
     for cell, word in zip(notebook.cells, CELLS.values(), strict=True):
         (shown,) = [output["data"] for output in cell.outputs if output.output_type == "execute_result"]
         page = Page(shown["text/html"])

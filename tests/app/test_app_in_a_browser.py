@@ -11,6 +11,7 @@ from pathlib import Path
 
 import chromium
 import pytest
+from patience import PATIENCE
 
 from thali.app import child
 from thali.app.comparisons import by_evidence
@@ -94,7 +95,7 @@ class User:
 
     def __init__(self, browser, server):
         self.page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900}, accept_downloads=True)
-        self.page.set_default_timeout(180_000)
+        self.page.set_default_timeout(1000.0 * PATIENCE)
         self.home = server.address.partition("#")[0]
         self.said, self.asked, self.looks = [], [], 0
         self.page.on("console", lambda message: self.said.append(message.text))

@@ -11,7 +11,9 @@ from thali.app import comparisons, runs
 from thali.app.guard import REPORT_POLICY
 from thali.app.runs import Runs
 from thali.app.studies import FIT, READ, Studies, Study
+from thali.errors import DataError
 from thali.inference.locks import lock
+from thali.model.latent_features.evidence import LatentFeatureEvidence
 
 pytestmark = pytest.mark.fit
 ATTACKS = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "x" * 5000, "{{ 7 * 7 }}")
@@ -112,6 +114,38 @@ def test_models_are_compared_by_prediction_and_by_evidence(client, children_here
     assert "log evidence" in report.lower() and "Luce" in report and "shape of weights x 2" in report
     names = zipfile.ZipFile(io.BytesIO(client.file(address, "evidence/csv").content)).namelist()
     assert names == ["comparison.csv", "sensitivity.csv", "temperatures.csv"]
+
+
+def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatch):
+    """Models that are finished are kept; another question, after one that failed, begins anew."""
+    monkeypatch.setattr("thali.comparison.compare.USUAL", {"draws": 10, "tune": 10, "chains": 2, "thin": 1})
+    monkeypatch.setattr(comparisons, "_BY_EVIDENCE", {"paired comparisons": "first=unique,second=unique"})
+    found, wanted, stops = LatentFeatureEvidence._evidence_of, [], {2: KeyboardInterrupt, 3: DataError("That is odd.")}
+
+    def counted(model, data, how):
+        wanted.append(model)
+        if len(wanted) in stops:
+            raise stops[len(wanted)]
+        return found(model, data, how)
+
+    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", counted)
+    address = client.drop("drinks.csv", PAIRS.encode())
+    client.go(f"{address}/fit", **FITS)
+    client.go(f"{address}/evidence")
+    study = study_at(client, address)
+    assert study.read("evidence.end") == {"code": 130, "message": "", "warnings": []}
+    page = client.page(address)
+    assert "That was stopped; what is finished is kept." in page and 'data-what="evidence/view"' not in page
+    assert f'data-act="{address}/evidence/go-on"' in page and f'data-post="{address}/evidence"' not in page
+    progress = runs.Runs(client.studies).progress(study, "evidence")
+    assert (progress.done, progress.total, progress.unit) == (1, 2, "models")
+    client.go(f"{address}/evidence/go-on")
+    page = client.page(address)
+    assert "Model &#39;second&#39;: That is odd." in page and f'data-post="{address}/evidence"' in page
+    client.go(f"{address}/evidence/go-on")
+    assert len(wanted) == 4 and 'data-what="evidence/view"' in client.page(address)
+    client.go(f"{address}/evidence", sensitivity="yes")
+    assert len(wanted) == 6 and "shape of weights x 2" in client.file(address, "evidence/view").text
 
 
 def test_the_evidence_of_other_models_is_not_asked_for(client, children_here):

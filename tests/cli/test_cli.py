@@ -4,13 +4,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from patience import PATIENCE
 from posterior_cases import chain
+from stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
 from thali.data import kinds
@@ -365,7 +366,7 @@ def program(*words):
 @pytest.mark.fit
 def test_the_program_fits_and_writes(folder):
     words = ["celebrities", "--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1, "--out", "results"]
-    result = subprocess.run(program("fit", *words), capture_output=True, text=True, encoding="utf-8", timeout=300)
+    result = subprocess.run(program("fit", *words), capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE)
     assert result.returncode == 0, result.stderr
     assert len(re.findall(r"^choice_probability\[", result.stdout, re.MULTILINE)) == 36
     assert "\x1b" not in result.stdout + result.stderr and "\r" not in result.stderr
@@ -381,10 +382,9 @@ def heed_interrupts():
 @pytest.mark.fit
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 def test_ctrl_c_keeps_what_was_drawn(folder):
-    subprocess.run(program("fit", "celebrities", "--draws", 4, "--tune", 1), check=True, timeout=300)  # compiles
     words = "celebrities --draws 500_000 --tune 10 --chains 2 --thin 100 --out results".replace("_", "")
     with subprocess.Popen(
-        program("fit", *words.split()),
+        command_that_stops(1, "fit", *words.split()),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -392,11 +392,10 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
         preexec_fn=heed_interrupts,
     ) as process:
         try:
-            while "sampling" not in process.stderr.readline():  # the run has lasted a second
-                assert process.poll() is None, process.stderr.read()
-            time.sleep(1)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=120)
+            wait_until_stopped(process)
+            process.send_signal(signal.SIGINT)  # comes when the process goes on
+            process.send_signal(signal.SIGCONT)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()  # or leaving this block would wait for it
     assert process.returncode == 130, err

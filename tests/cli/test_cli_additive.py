@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from additive_fits import MadeUp, made_up, similarities
+from patience import PATIENCE
 
 import thali
 from thali.cli.messages import OptionWords
@@ -465,7 +466,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
                 assert process.poll() is None
             time.sleep(0.5)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()  # or leaving this block would wait for it
     assert process.returncode == 130, err

@@ -1,6 +1,10 @@
 """`thali ask`: an interview at the terminal."""
 
 import builtins
+import os
+import select
+import sys
+import time
 
 import pytest
 
@@ -35,7 +39,7 @@ def test_an_interview_is_taken_up_again(run, typed):
     rows = log.read_text().splitlines()
     assert rows[0] == "first,second,chosen" and len(rows) == 3
     assert rows[2].split(",")[1] == rows[2].split(",")[2]
-    assert "'?' is none of the keys: 1, 2, t (neither), u (take back), q (leave)." in result.out
+    assert "'?' is none of the keys: 1, 2, t (neither), u (take the last answer back), q (leave)." in result.out
     assert result.out.count("is the best with probability") == 4 and "89% interval" in result.out
     assert "the answers are in drinks-answers.csv; the same command goes on" in result.err
     typed("1")  # and the terminal is closed
@@ -43,6 +47,50 @@ def test_an_interview_is_taken_up_again(run, typed):
     assert again.code == 0 and "2 answers found in drinks-answers.csv" in again.err
     assert len(log.read_text().splitlines()) == 4
     assert run("fit", log, "--method", "maximum-likelihood").code == 0
+
+
+def test_three_at_a_time(run, typed):
+    folder = typed("1", "t", "3", "u", "2")
+    result = run("ask", "drinks.txt", "--shown", 3, "--seed", 1)
+    assert result.code == 0, result.err
+    assert "1, 2 or 3: the one you choose; u: take the last answer back; q: leave." in result.err
+    assert "'t' is none of the keys: 1, 2, 3, u (take the last answer back), q (leave)." in result.out
+    log = folder / "drinks-answers.csv"
+    rows = log.read_text().splitlines()
+    assert rows[0] == "choice_id,alternative,chosen" and [row[-1] for row in rows[1:]] == list("100010")
+    assert "2 answers found" in run("ask", "drinks.txt", "--shown", 3, "--seed", 1).err
+    refused = run("ask", "drinks.txt", "--seed", 1)
+    assert refused.code == 2 and refused.err.strip().endswith(
+        "shows three options at a time, and this one shows two; give --shown 3, or name another file."
+    )
+    assert log.read_text().splitlines() == rows
+
+
+def _read_to(terminal, end):
+    """Read what the terminal shows, to this end of it."""
+    said, patience = b"", time.monotonic() + 300
+    while not said.endswith(end):
+        assert time.monotonic() < patience, said
+        if select.select([terminal], [], [], 1)[0]:
+            said += os.read(terminal, 4096)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudoterminals")
+def test_a_terminal_that_is_closed_costs_no_answer(typed):
+    """The process is killed by the hangup while it waits for the second answer."""
+    import pty
+
+    folder = typed()
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "thali", "ask", "drinks.txt", "--shown", "3", "--seed", "1"])
+    _read_to(terminal, b"   > ")
+    os.write(terminal, b"2\n")
+    _read_to(terminal, b"   > ")
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+    rows = (folder / "drinks-answers.csv").read_text().splitlines()
+    assert [row[-1] for row in rows[1:]] == list("010") and len(os.listdir(folder)) == 2
 
 
 def test_it_ends_by_itself(run, typed):
@@ -66,8 +114,10 @@ def test_nothing_is_written_before_an_answer(run, typed):
         (["drinks.txt", "--sure", 1], "--sure is the probability at which the interview ends and must be between"),
         (["drinks.txt", "--questions", 0], "--questions must be a whole number"),
         (["drinks.txt", "--log", "drinks.txt"], "drinks.txt is no log of an interview"),
+        (["drinks.txt", "--shown", 4], "--shown must be one of 2, 3; got 4."),
         (["one.txt"], "An interview compares two options or more; got 1."),
-        (["twice.txt"], "Labels must all differ"),
+        (["one.txt", "--shown", 3], "An interview compares three options or more; got 1."),
+        (["twice.txt"], "Options must all differ"),
         (["image.txt"], "image.txt is no text in UTF-8; save the options as plain text, one a line."),
         (["none.txt"], "none.txt: No such file"),
     ],

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from patience import PATIENCE
 
 from thali.comparison import engine
 from thali.inference import jobs, workers
@@ -91,7 +92,7 @@ def test_a_comparison_killed_twice_is_resumed(run, folder):
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # the workers are killed, too
         )
-        before, end = done(job), time.monotonic() + 120
+        before, end = done(job), time.monotonic() + PATIENCE
         while done(job) == before and process.poll() is None:
             assert time.monotonic() < end
             time.sleep(0.02)

@@ -19,10 +19,15 @@ def folder(tmp_path, monkeypatch):
     """A table of choices, and evidence by the number of aspects in place of any computation."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tea.csv").write_text(TEA)
-    runs = []
+    runs: list = []
+    stops: list = []
 
     def found(model, data, how):
+        if stops:
+            raise KeyboardInterrupt
         runs.append(how)
+        if len(runs) == 1 and (tmp_path / "stop").exists():
+            stops.append(True)
         value = -20.0 if model.aspects == "unique" else -25.0
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
         path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan])
@@ -54,9 +59,48 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
         "evidence.png",
         "temperatures.png",
         "report.html",
+        "job",
     }
     table = pd.read_csv(tmp_path / "found" / "comparison.csv", index_col=0)
     assert table.loc["unique", "log_evidence"] == -20.0
+
+
+@pytest.mark.fit
+def test_a_stopped_one_goes_on(run, folder, tmp_path):
+    """The first model is kept, the second is found by resume; then the folder holds the whole."""
+    how = ("compare", "tea.csv", "--by", "evidence", "--models", "unique,two=2", "--draws", 300, "--seed", 4)
+    (tmp_path / "stop").touch()
+    stopped = run(*how, "--out", "found")
+    assert stopped.code == 130
+    assert "stopped by Ctrl-C; 1 of 2 models are in 'found'; the same command, or thali resume found" in stopped.err
+    assert "Not found yet is that of two" in stopped.out
+    assert "comparison by evidence: stopped\n1 of 2 models (50%)\n" in run("status", "found").out
+
+
+@pytest.mark.fit
+def test_it_is_resumed_reported_and_refused(run, folder, tmp_path):
+    how = ("compare", "tea.csv", "--by", "evidence", "--draws", 300, "--seed", 4, "--out", "found", "--models")
+    assert run(*how, "unique").code == 0
+    assert run(*how, "unique,two=2").code == 0 and len(folder) == 2
+    again = run("resume", "found")
+    assert again.code == 0 and len(folder) == 2 and "two" in again.out
+    assert "comparison by evidence: finished\n2 of 2 models (100%)" in run("status", "found").out
+    (tmp_path / "found" / "report.html").unlink()
+    assert run("report", "found").code == 0 and "two" in (tmp_path / "found" / "report.html").read_text("utf-8")
+    refused = run(*how, "unique,two=2", "--sensitivity")
+    assert refused.code == 2 and "was begun with --no-sensitivity, and this comparison by evidence" in refused.err
+    assert run(*how, "unique,two=2", "--sensitivity", "--overwrite").code == 0 and len(folder) == 4
+
+
+@pytest.mark.fit
+def test_shards_are_merged(run, folder):
+    how = ("compare", "tea.csv", "--by", "evidence", "--models", "unique,two=2", "--draws", 300, "--seed", 4)
+    whole = run(*how).out
+    first = run(*how, "--shard", "1/2", "--out", "1")
+    assert first.out == "shard 1/2: 1 of 1 models are finished, in 1; thali merge joins the shards.\n"
+    assert run(*how, "--shard", "2/2", "--out", "2").code == 0
+    assert run("merge", "1", "2", "--out", "whole").out == whole
+    assert run("report", "whole").code == 0
 
 
 @pytest.mark.parametrize(
@@ -65,6 +109,8 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
         (["--by", "luck"], "--by must be one of prediction, evidence; got 'luck'"),
         (["--by", "evidence", "--folds", 3], "--folds is for a comparison by prediction"),
         (["--by", "evidence", "--leave-out", "pair"], "--leave-out is for a comparison by prediction"),
+        (["--by", "evidence", "--shard", "1/3", "--seed", 1, "--out", "x"], "so that there are 2 at most; got 3"),
+        (["--by", "evidence", "--shard", "1/2", "--seed", 1], "--shard needs --out, the folder that keeps"),
         (["--sensitivity"], "--sensitivity goes with --by evidence"),
         (["--by", "evidence", "--method", "maximum-likelihood", "--models", "unique"], "whose evidence is not known"),
     ],

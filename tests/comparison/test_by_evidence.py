@@ -136,7 +136,6 @@ def test_changed_parameters_are_refused():
     [
         ({"leave_out": "pair"}, "leave_out is for a comparison by prediction"),
         ({"folds": 3}, "folds is for a comparison by prediction"),
-        ({"job": "folder"}, "job is for a comparison by prediction"),
         ({"draws": 5}, "draws must be a whole number of 10 or more; got 5"),
         ({"prior_odds": {"lapse 0.1": 1}}, "prior_odds must be a mapping from the name of every model"),
         ({"prior_odds": dict.fromkeys(models(), 0)}, "and must be a finite number above 0; got 0"),

@@ -13,7 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
+from patience import PATIENCE
 from scipy import stats
+from stopped_jobs import wait_until_stopped
 from terminals import narrow
 
 import thali as th
@@ -369,13 +371,19 @@ def test_a_killed_process_loses_nothing(tmp_path, always):
 def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     job = tmp_path / "job"
     code = (
-        "import sys, warnings, thali as th\n"
-        "from thali.inference import jobs\n"
+        "import os, signal, sys, warnings, thali as th\n"
+        "from thali.inference import jobs, parts\n"
         "if __name__ == '__main__':\n"
         "    jobs.LEAST = 0.0\n"
+        "    add = parts.PartsFolder.add\n"
+        "    def add_and_stop(folder, *args):\n"
+        "        add(folder, *args)\n"
+        "        if len(folder.records) == 3:\n"
+        "            os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "    parts.PartsFolder.add = add_and_stop\n"
         "    warnings.simplefilter('always')\n"
         "    models = {'BTL': th.EliminationByAspects('unique')}\n"
-        f"    table = th.compare(models, th.datasets.celebrities(), draws=4000, tune=500,\n"
+        f"    table = th.compare(models, th.datasets.celebrities(), draws=100, tune=50,\n"
         f"                       cores={cores}, random_seed=1, progressbar=False, job={str(job)!r})\n"
         "    print(int(table['pairs'].iloc[0]), len(table.attrs['missing']), table.attrs['interrupted'])\n"
     )
@@ -389,11 +397,12 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
         start_new_session=True,  # Ctrl-C reaches all processes of a terminal's group, workers too
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    deadline = time.monotonic() + 120
-    while finished(job) < 3 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    os.killpg(run.pid, signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    try:
+        wait_until_stopped(run)
+        os.killpg(run.pid, signal.SIGINT)  # comes when the run goes on
+    finally:
+        os.killpg(run.pid, signal.SIGCONT)
+    out, err = run.communicate(timeout=PATIENCE)
     scored, missing, interrupted = out.split()
     assert int(scored) >= 3 and int(missing) >= 1 and int(scored) + int(missing) == 36 and interrupted == "True"
     assert "Stopped early" in err and "not run: " in err and f"goes on from '{job}'" in err

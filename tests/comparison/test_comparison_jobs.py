@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from experiment_data import simulated
+from patience import PATIENCE
 from places import HELPERS
 from sklearn.linear_model import LogisticRegression
 from stopped_jobs import keep_parts
 
 import thali as th
+from thali.comparison.merge import table_of_job
 from thali.comparison.shards import fits_of
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
 from thali.inference import jobs, workers
@@ -126,7 +128,7 @@ print(killed, "times killed, the same")
 
 def killed(times, seed):
     command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([times, seed])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
 
@@ -343,6 +345,7 @@ def test_merged_shards_are_the_whole(kind, tmp_path, ran):
     assert ran[0] == fits == sum(ran[1:])
     merged = merge([tmp_path / "3", tmp_path / "1", tmp_path / "2"], tmp_path / "merged")
     same(merged, whole)
+    same(table_of_job(tmp_path / "merged"), whole)
     same(compare(named(), data(), **how, job=tmp_path / "merged"), whole)
     assert ran[-1] == 0
     same(merge([tmp_path / "3", tmp_path / "1", tmp_path / "2"], tmp_path / "merged"), whole)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -24,7 +25,7 @@ def opened():
         own = next(filter(None, map(shutil.which, _NAMES)), None)
         if own is None and not Path(started.chromium.executable_path).exists() and not is_needed:
             pytest.skip("there is no Chromium; apt install chromium, or playwright install chromium")
-        browser = started.chromium.launch(executable_path=own)
+        browser = started.chromium.launch(executable_path=own, timeout=1000.0 * PATIENCE)
         try:
             yield browser
         finally:

@@ -6,6 +6,8 @@ import threading
 import time
 from types import SimpleNamespace
 
+from patience import PATIENCE
+
 
 @contextlib.contextmanager
 def pressed(*moments, after=None):
@@ -17,7 +19,7 @@ def pressed(*moments, after=None):
     events = SimpleNamespace(first=threading.Event(), last=threading.Event())
 
     def press():
-        (after or is_ready).wait(60.0)
+        (after or is_ready).wait(PATIENCE)
         begin = time.monotonic()
         for moment in moments:
             if is_over.wait(max(0.0, begin + moment - time.monotonic())):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 from thali.inference import jobs
 
@@ -29,6 +30,34 @@ def killed_at_a_rename(work, folder, moment, late):
         os._exit(0)
     _, status = os.waitpid(child, 0)
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+
+
+def wait_until_stopped(process):
+    """Wait for a child process that stops itself by SIGSTOP: it is alive then, and as far as it wanted to be."""
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status), "it ended before it stopped"
+
+
+# The command line, which stops itself when so many draws of every chain are in its job.
+_STOPPING = """
+import os, signal
+from thali.inference import jobs, threads
+jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
+write = jobs.FitFolder.write
+def write_and_stop(self, states, draws, recorded, *rest, **how):
+    write(self, states, draws, recorded, *rest, **how)
+    if min(recorded) >= DRAWS:
+        jobs.FitFolder.write = write
+        os.kill(os.getpid(), signal.SIGSTOP)
+jobs.FitFolder.write = write_and_stop
+from thali.cli import main
+main()
+"""
+
+
+def command_that_stops(draws, *words):
+    """The words of a command that stops itself when so many draws of every chain are in its job."""
+    return [sys.executable, "-c", _STOPPING.replace("DRAWS", str(draws)), *map(str, words)]
 
 
 def keep_parts(job, segments):

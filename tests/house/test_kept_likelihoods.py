@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from thali._jit import constants_digest
 
@@ -83,7 +84,7 @@ def test_a_later_session_compiles_nothing(tmp_path):
     def run(half):
         command = [sys.executable, "-W", "ignore", str(tmp_path / "study.py"), half]
         env = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PATH": ""}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=env)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env)
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 

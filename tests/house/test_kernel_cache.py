@@ -18,6 +18,7 @@ import pytest
 from ctrl_c import pressed
 from numba.core import dispatcher as numba_dispatcher
 from numba.core.dispatcher import Dispatcher
+from patience import PATIENCE
 
 import thali
 from thali import _kernel_cache
@@ -356,7 +357,7 @@ def start(folder, limit=None, code=USE, **changes):
 
 
 def answer(process):
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and "Traceback" not in err, err
     return out.split(), err
 

@@ -10,6 +10,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from places import PROJECT
 
 import thali
@@ -21,7 +22,7 @@ HEAVY = ["numba", "scipy", "sklearn", "xarray", "arviz_base", "arviz_stats", "ma
 
 
 def python(code):
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -33,21 +34,22 @@ def test_importing_loads_nothing_heavy(statement):
 
 
 def test_importing_takes_a_tenth_of_a_second_at_most():
-    # CPU time, the least of several: the budget is that of the package, not of a busy machine.
+    # CPU time, one of several: the budget is that of the package, not of a busy machine. Measured: a thousandth.
     code = "import numpy, time; began = time.process_time(); import thali; print(time.process_time() - began)"
-    assert min(float(python(code)) for _ in range(5)) <= 0.1
+    assert any(float(python(code)) <= 0.1 for _ in range(5))
 
 
 def test_help_takes_half_a_second_at_most():
-    def seconds():
-        code = "import sys, time; began = time.process_time(); sys.argv = ['thali', '--help']\n"
-        code += "from thali.cli import main\ntry: main()\nexcept SystemExit: pass\n"
-        printed = python(code + "print(time.process_time() - began)").splitlines()
+    """By the time of an import of NumPy in the same process, a tenth of a second; about as much was measured."""
+
+    def share():
+        code = "import sys, time; began = time.process_time(); import numpy; ours = time.process_time()\n"
+        code += "sys.argv = ['thali', '--help']\nfrom thali.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+        printed = python(code + "print((time.process_time() - ours) / (ours - began))").splitlines()
         assert printed[0].startswith("Usage: thali")
         return float(printed[-1])
 
-    # The interpreter's own start is not in this; it takes some hundredths of a second.
-    assert min(seconds() for _ in range(5)) <= 0.45
+    assert any(share() <= 4.0 for _ in range(5))
 
 
 def test_every_public_name_loads():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 from places import PROJECT
 
 FOLDER = PROJECT / "docs" / "how_to"
@@ -18,7 +19,7 @@ def test_the_script_prints_what_the_page_says():
         pytest.skip("needs R and its package reticulate")
     environment = os.environ | {"RETICULATE_PYTHON": sys.executable}
     command = ["Rscript", str(FOLDER / "from_r.R")]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     printed = "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
     assert printed == (FOLDER / "from_r.txt").read_text("utf-8")

@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 import pytest
+from patience import PATIENCE
 from places import PROJECT
 
 import thali
@@ -115,7 +116,7 @@ def test_every_public_name_is_in_the_reference():
 @pytest.mark.skipif(find_spec("sphinx") is None, reason="needs the extra docs")
 def test_the_site_is_built_and_every_page_executed(tmp_path):
     command = [sys.executable, "-m", "sphinx", "-W", "-n", "-q", str(DOCS), str(tmp_path / "site")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     for page in EXECUTED:
         html = (tmp_path / "site" / page.relative_to(DOCS)).with_suffix(".html").read_text("utf-8")

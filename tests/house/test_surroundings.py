@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from places import HELPERS
 
 import thali
@@ -63,7 +64,7 @@ def same_everywhere(folder, *places):
     paths = [str(Path(thali.__file__).parents[1]), str(HELPERS)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     words = [sys.executable, str(script), *places]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=900)
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     assert done.returncode == 0 and done.stdout.split() == ["same"] * len(places), done.stderr
 
 

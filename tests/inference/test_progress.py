@@ -2,6 +2,7 @@ import io
 import time
 
 import pytest
+from patience import PATIENCE
 
 from thali.inference import progress
 from thali.inference.progress import Progress
@@ -20,12 +21,17 @@ def plain_surroundings(monkeypatch):
 
 
 @pytest.fixture
+def patient(monkeypatch):
+    monkeypatch.setattr(progress, "_PATIENCE", PATIENCE)
+
+
+@pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(progress, "_PATIENCE", 0.05)
 
 
 def wait_for(bar):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while bar._display is None and time.monotonic() < deadline:
         time.sleep(0.01)
 
@@ -38,7 +44,7 @@ def long_run():
             bar.update(done)
 
 
-def test_a_short_run_shows_nothing(capsys):
+def test_a_short_run_shows_nothing(patient, capsys):
     with Progress(True, "sampling", 10) as bar:
         bar.note("compiling, once")
         bar.update(10)
@@ -82,16 +88,16 @@ def test_it_ends_when_the_run_is_interrupted(impatient, capsys):
     assert capsys.readouterr().err.splitlines()[-1].startswith("sampling: 3 of 10 steps in ")
 
 
-def test_it_opens_with_what_was_said_before(impatient, capsys):
+def test_it_opens_with_what_was_said_before(patient, capsys):
     with Progress(True, "sampling", 10) as bar:
         bar.note("compiling, once")
         bar.update(4)
-        wait_for(bar)
+        bar._open()
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "sampling ..." and lines[1].startswith("sampling: 4 of 10 steps in ") and len(lines) == 2
 
 
-def test_a_timer_that_is_late_opens_nothing(capsys):
+def test_a_timer_that_is_late_opens_nothing(patient, capsys):
     with Progress(True, "sampling", 10) as bar:
         pass
     bar._open()

@@ -130,7 +130,11 @@ def test_updates_by_sets():
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        (["first,second,chosen", "tea,milk,tea"], "whose first line is 'choice_id,alternative,chosen'"),
+        (
+            ["first,second,chosen", "tea,milk,tea"],
+            "shows two options at a time, and this one shows three; give shown=2",
+        ),
+        (["first,second", "tea,milk"], "whose first line is 'choice_id,alternative,chosen'"),
         ([HEAD, "1,tea,1", "1,milk,0"], "Line 2 of the log .* is damaged, '1,tea,1'"),
         ([HEAD, "1,tea,1", "1,milk,1", "1,beer,0"], "damaged"),
         ([HEAD, "1,tea,1", "1,tea,0", "1,beer,0"], "damaged"),
@@ -216,14 +220,20 @@ def test_damaged_logs_are_refused_and_left_as_they_are(text, sentence, tmp_path)
         (["tea"], {}, "An interview compares two options or more; got 1"),
         (["tea", "tea"], {}, "both 'tea'"),
         (["tea", "undo"], {}, "An option cannot be called 'undo', which is an answer; rename it."),
+        ("tea", {}, "options must be a list of labels; got the text 'tea'"),
         (OPTIONS, {"goal": "worst"}, "goal must be one of"),
+        (OPTIONS, {"model": th.AdditiveClustering()}, "model must be a model of choices .*; got AdditiveClustering()"),
+        (OPTIONS, {"model": th.EliminationByAspects("unique", method="ML")}, "that draws from the posterior"),
+        (OPTIONS, {"ask": "tea"}, "ask must be a function that shows the options and returns the answer; got 'tea'"),
+        (OPTIONS, {"log": "absent/log.csv"}, "Cannot write 'absent/log.csv': there is no folder 'absent'; make it"),
+        (OPTIONS, {"log": "."}, "Cannot write '.': it is a folder; give the name of a file"),
         (OPTIONS, {"sure": 1.5}, "sure is the probability at which the interview ends"),
         (OPTIONS, {"questions": 0}, "questions must be a whole number"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(options, how, sentence):
     with pytest.raises((ArgumentError, DataError), match=sentence):
-        th.paired.adaptive(best_of, options, **how)
+        th.paired.adaptive(**{"ask": best_of, "options": options, **how})
 
 
 def test_an_answer_that_is_none_is_refused():

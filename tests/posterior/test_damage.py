@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 from places import HELPERS
 
 # Run in a process of its own, which ends with a traceback on stderr if a single read takes 20 s.
@@ -83,7 +84,7 @@ print(json.dumps(counts))
 
 def reads(kind, flips, blocks):
     words = json.dumps([kind, flips, blocks, 1, [str(HELPERS)]])
-    done = subprocess.run([sys.executable, "-c", READS, words], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", READS, words], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
     assert (counts["silent"], counts["traceback"]) == (0, 0), done.stderr

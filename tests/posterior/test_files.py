@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 from places import HELPERS
 
 from thali.errors import DataError
@@ -41,7 +42,7 @@ print("alive")
 def saves(place, limit):
     folders = json.dumps([str(HELPERS)])
     command = [sys.executable, "-c", SAVES, folders, str(place), str(limit)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
 @pytest.mark.fit

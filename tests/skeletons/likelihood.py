@@ -51,6 +51,7 @@ class Ratings:
     tempers = False
     parameters = ()  # names of the likelihood's own parameters
     has_published_sampler = False
+    approximate = None  # no other likelihood by which chains find their start
 
     def observed(self, data) -> Observed:
         """The data as models take them."""

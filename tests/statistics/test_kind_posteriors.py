@@ -168,7 +168,6 @@ def test_joint_distribution(kinds, weights, rounds):
     lapse, people = 0.05, 5
     data = random_answers(people, 4, 3, seed=kinds)
     of_task = task(data, kinds, th.likelihoods.Elimination(lapse), weights=weights)
-    of_task.people = of_task.people._replace(wins=of_task.people.wins.copy(), losses=of_task.people.losses.copy())
     chain, rng = KindChain(of_task, np.random.default_rng(77)), np.random.default_rng(78)
     chain.run_to(0)
     expected = means(4, weights == "similar")
@@ -207,8 +206,11 @@ def test_joint_distribution(kinds, weights, rounds):
         has = np.einsum("rk,rki,rkj->rij", w[g], Z[g], 1.0 - Z[g])
         rows = np.arange(len(g))
         up, down = has[rows, i, j] + s[g, i], has[rows, j, i] + s[g, j]
-        answers.wins[:] = rng.binomial(times.astype(int), (1.0 - lapse) * up / (up + down) + lapse / 2.0)
-        answers.losses[:] = times - answers.wins
+        wins = rng.binomial(times.astype(int), (1.0 - lapse) * up / (up + down) + lapse / 2.0).astype(float)
+        now_said = wins, times - wins
+        for array in now_said:
+            array.flags.writeable = False  # as those of data, so that no kernel is compiled twice
+        of_task.people = answers._replace(wins=now_said[0], losses=now_said[1])
         chain.states.whole[..., SWEEPS] = 0
     scores = {}
     for name, values in kept.items():

@@ -139,7 +139,6 @@ class Pages:
         )
 
     def _results(self, study: Study) -> str:
-        state, weighed = self._runs.state(study, COMPARE), self._runs.state(study, EVIDENCE)
         kind = study.read("reading").get("kind", "")
         return self._rendered(
             "results.html",
@@ -149,18 +148,23 @@ class Pages:
             end=ended(study, FIT),
             has_draws=(study.path / FIT / "posterior.nc").exists(),
             has_excel=any((study.path / FIT).glob("*.xlsx")),
-            comparison=state,
-            compared=(study.path / COMPARE / "report.html").exists() and state == runs.ENDED,
-            comparison_end=ended(study, COMPARE),
+            compare_state=self._runs.state(study, COMPARE),
+            compared=self._has_report(study, COMPARE),
+            compare_end=ended(study, COMPARE),
             has_evidence=has_evidence(kind),
-            evidence=weighed,
-            weighed=(study.path / EVIDENCE / "report.html").exists() and weighed == runs.ENDED,
+            evidence_state=self._runs.state(study, EVIDENCE),
+            weighed=self._has_report(study, EVIDENCE),
             evidence_end=ended(study, EVIDENCE),
             size=study.read("reading").get("size", ""),
             draws=self._runs.draws(study, FIT),
             **self._tests(study, kind),
             log=_log(study, FIT),
         )
+
+    def _has_report(self, study: Study, name: str) -> bool:
+        """Whether a comparison has come to its end, and its report is there."""
+        has_ended = self._runs.state(study, name) == runs.ENDED and ended(study, name)["code"] == 0
+        return has_ended and (study.path / name / "report.html").exists()
 
     def _tests(self, study: Study, kind: str) -> dict[str, Any]:
         """What the card of classical tests shows; nothing but paired comparisons has one."""

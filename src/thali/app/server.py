@@ -225,17 +225,21 @@ class Server:
     async def compare(self, request: Request) -> Response:
         """Compare models by what they predict of data left out."""
         study = self._study(request)
-        study.write(COMPARE, by_prediction(study))
-        self.runs.queue(study, COMPARE)
-        return _go(study)
+        return self._compared(study, COMPARE, by_prediction(study))
 
     async def evidence(self, request: Request) -> Response:
         """Compare models by their evidence."""
         study, form = self._study(request), await _form(request)
         if not has_evidence(study.read("reading").get("kind", "")):
             raise HTTPException(404)
-        study.write(EVIDENCE, by_evidence(study, "sensitivity" in form))
-        self.runs.queue(study, EVIDENCE)
+        return self._compared(study, EVIDENCE, by_evidence(study, "sensitivity" in form))
+
+    def _compared(self, study: Study, name: str, asked: dict[str, Any]) -> Response:
+        """Begin a comparison unless it runs; an earlier one, which failed, gives way."""
+        if self.runs.state(study, name) not in (runs.RUNNING, runs.QUEUED):
+            study.clear(name)
+            study.write(name, asked)
+            self.runs.queue(study, name)
         return _go(study)
 
     async def test(self, request: Request) -> Response:

@@ -71,6 +71,10 @@ class Study:
         for name in names:
             (self.path / name).unlink(missing_ok=True)
 
+    def clear(self, name: str) -> None:
+        """Remove the results of a run, and its job."""
+        shutil.rmtree(self.path / name, ignore_errors=True)
+
     @property
     def title(self) -> str:
         """What it is called."""

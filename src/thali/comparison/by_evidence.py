@@ -6,21 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import positive
 from thali.data.choices import Choices
 from thali.data.groups import Groups
 from thali.data.pairs import PairedComparisons
 from thali.data.triplets import Triplets
-from thali.errors import Argument, ArgumentError, ConvergenceWarning, Message, ThaliError
-from thali.inference.seeds import root
-from thali.inference.warn import warn
-from thali.model.evidence import EvidenceRun, HasLogEvidence
 from thali.model.latent_features.answers.binomial import log_binomial
 from thali.model.latent_features.answers.choice_sets import log_coefficients
 from thali.model.latent_features.answers.ties import log_multinomial
 from thali.posterior.evidence import LogEvidence
 
 from .scorer import BASE
+from .table import NOT_RUN
 
 if TYPE_CHECKING:
     import pandas
@@ -30,62 +26,10 @@ EVIDENCE = "evidence"
 _WORDS = (2.0, "not worth a mention"), (6.0, "positive"), (10.0, "strong"), (math.inf, "very strong")
 
 
-def compare_by_evidence(
-    named: dict[str, Any], data: Any, how: EvidenceRun, prior_odds: Mapping[str, float] | None
-) -> "pandas.DataFrame":
-    """The table of `thali.compare` with ``by="evidence"``."""
-    odds = _checked_odds(prior_odds, named)
-    for name, model in named.items():
-        _check(name, model, data)
-    found = {}
-    for (name, model), seed in zip(named.items(), root(how.random_seed).spawn(len(named)), strict=True):
-        try:
-            found[name] = model._evidence_of(data, how._replace(random_seed=seed))
-        except ThaliError as error:
-            raise type(error)(f"Model {name!r}: ", error) from None
-    if unusable := [name for name, each in found.items() if not each.usable]:
-        warn(ConvergenceWarning(*Message(*_unusable(unusable, found)).parts))
-    return _table(found, odds, _base(data))
-
-
-def _check(name: str, model: Any, data: Any) -> None:
-    """Refuse a model without evidence, and one that was fitted to other data."""
-    if not isinstance(model, HasLogEvidence):
-        raise ArgumentError(
-            f"{name!r} is a {type(model).__name__}, whose evidence is not known; evidence is for the latent-feature "
-            "models by MCMC and for ProductClasses(method='smc'). Compare by prediction, or leave it out."
-        )
-    try:
-        model._refuse_other_fit(data)
-    except ThaliError as error:
-        raise type(error)(f"Model {name!r}: ", error) from None
-
-
-def _checked_odds(prior_odds: Any, named: dict[str, Any]) -> np.ndarray:
-    """Prior probabilities of the models, in their order."""
-    if prior_odds is None:
-        return np.full(len(named), 1.0 / len(named))
-    if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(named):
-        raise ArgumentError(
-            Argument("prior_odds"),
-            f" must be a mapping from the name of every model to a number above 0, such as "
-            f"{dict.fromkeys(named, 1)}; got {prior_odds!r}.",
-        )
-    odds = np.array([positive("prior_odds", prior_odds[name], f"that of {name!r}") for name in named])
-    return odds / odds.sum()
-
-
-def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
-    parts: list[object] = []
-    for name in names:
-        parts += [f"{name}: ", found[name].verdict.message, " "]
-    return tuple(parts[:-1])
-
-
-def _base(data: Any) -> float | None:
+def log_evidence_of_guessing(data: Any) -> float | None:
     """The log-likelihood of guessing: every outcome is equally probable. None where there is no such thing."""
     if isinstance(data, Mapping):
-        each = [_base(part) for part in Groups(data).data]
+        each = [log_evidence_of_guessing(part) for part in Groups(data).data]
         known = [value for value in each if value is not None]
         return sum(known) if len(known) == len(each) else None
     if isinstance(data, PairedComparisons):
@@ -102,7 +46,10 @@ def _base(data: Any) -> float | None:
     return None
 
 
-def _table(found: dict[str, LogEvidence], prior: np.ndarray, base: float | None) -> "pandas.DataFrame":
+def evidence_table(
+    found: dict[str, LogEvidence], prior: np.ndarray, base: float | None, missing: dict[str, str]
+) -> "pandas.DataFrame":
+    """The table of models with their evidence, prior probabilities, that of guessing, and why others are missing."""
     import pandas as pd
 
     from thali._tables import Table
@@ -132,7 +79,12 @@ def _table(found: dict[str, LogEvidence], prior: np.ndarray, base: float | None)
         index=pd.Index([*rows, *names], name="model"),
     )
     table.attrs.update(
-        by=EVIDENCE, best=names[best], evidence=found, prior=dict(zip(names, prior.tolist(), strict=True))
+        by=EVIDENCE,
+        best=names[best],
+        evidence=found,
+        prior=dict(zip(names, prior.tolist(), strict=True)),
+        fits=len(found) + list(missing.values()).count(NOT_RUN),
+        missing=pd.DataFrame({"model": list(missing), "why": list(missing.values())}),
     )
     if any(each.sensitivity is not None for each in found.values()):
         table.attrs["sensitivity"] = _sensitivity(found, prior)
@@ -215,6 +167,8 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         said.append(
             f"No model has greater evidence than {BASE}, which guesses (log {table.loc[BASE, 'log_evidence']:.2f})."
         )
+    if len(missing := table.attrs["missing"]):
+        said.append(f"Not found yet is that of {', '.join(missing['model'])}; the probabilities are among the others.")
     said += [f"{name}: {each.verdict}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
         said.append(_how_sensitive(table, best))

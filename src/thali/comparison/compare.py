@@ -7,8 +7,9 @@ from thali._arguments import one_of, whole
 from thali.errors import Argument, ArgumentError, Setting
 from thali.model.evidence import USUAL, checked_evidence_run
 
-from .by_evidence import EVIDENCE, compare_by_evidence
+from .by_evidence import EVIDENCE
 from .engine import run_comparison
+from .evidence_engine import compare_by_evidence
 from .naming import models_of_own_data, named_models, prepared_models, with_ties
 from .shards import checked_shard
 from .ways import WAYS, as_left_out, is_own, kind_of, usual_way
@@ -89,8 +90,9 @@ def compare(
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
     progressbar : bool
     job : str or path, optional
-        A folder that keeps the finished fits. The same call goes on from there after any end of the process, and gives
-        the table of an unbroken run; models may have been added since. None: nothing is kept.
+        A folder that keeps the finished fits, or the evidence of finished models. The same call goes on from there
+        after any end of the process, and gives the table of an unbroken run; models may have been added since, by
+        evidence after the others. None: nothing is kept.
     hold_out : int, optional
         How many are left out once: of a choice experiment the last tasks of every respondent; respondents, choices or
         pairs of objects, drawn by the seed. None: a quarter of the tasks, a fifth of the respondents or choices, every
@@ -102,7 +104,7 @@ def compare(
     shard : (k, n), optional
         Carry out the k-th of n shares of the fits (k is 1 to n) into `job`, so that n processes, on one machine or
         several, do them all; every share needs a folder of its own and the same `random_seed`. `thali.merge` joins
-        them. None: all fits.
+        them. By evidence a share is one of whole models. None: all fits.
     by : {"prediction", "evidence"}
         "evidence": nothing is left out; the log evidence of every model is found as by its method `log_evidence`, whose
         defaults draws, tune, chains and thin have then. Of latent-feature models and ``ProductClasses(method="smc")``.
@@ -165,8 +167,8 @@ def compare(
     ``attrs["pairs"]``, ``["tasks"]``, ``["rows"]`` or ``["similarities"]``: a data frame of the score of each, by
         models; ``attrs["predictions"]`` (of pairs): one row a model and pair with everything known of it.
         ``attrs["missing"]``: fits that failed, were not run, or are in another shard; a row counts only what a shard
-        finished for every model. (pandas cannot join tables with such attrs:
-        ``table.attrs.clear()`` first.) `thali.plots.comparison` draws the table of paired comparisons,
+        finished for every model (by evidence: models, and why they are missing). (pandas cannot join tables with such
+        attrs: ``table.attrs.clear()`` first.) `thali.plots.comparison` draws the table of paired comparisons,
         `thali.comparison.sentences.sentences` puts any table in words.
 
     Raises
@@ -225,8 +227,6 @@ def compare(
             ("leave_out", leave_out),
             ("hold_out", hold_out),
             ("folds", folds),
-            ("shard", shard),
-            ("job", job),
         ):
             if value is not None:
                 raise ArgumentError(Argument(name), " is for a comparison by prediction; leave it out.")
@@ -241,7 +241,7 @@ def compare(
         how = checked_evidence_run(
             **budget, cores=cores, random_seed=random_seed, progressbar=progressbar, sensitivity=sensitivity
         )
-        return compare_by_evidence(named, data, how, prior_odds)
+        return compare_by_evidence(named, data, how, prior_odds, job, checked_shard(shard, job, random_seed))
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
             raise ArgumentError(

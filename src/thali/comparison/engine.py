@@ -1,8 +1,6 @@
 """Runs every left-out fit of a comparison, whatever is left out and however it is scored, and records it."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +9,11 @@ from thali._labels import shorten
 from thali.errors import ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
 from thali.inference.parts import PartsFolder, Record, is_whole
 from thali.inference.progress import Progress
-from thali.inference.seeds import root
 from thali.inference.warn import warn
 from thali.inference.workers import run_all
-from thali.model.registry import spec_of
-from thali.model.saved import describe, digest_of, encoded, packed
+from thali.model.saved import packed
 
+from .job import BY_PREDICTION, opened_job
 from .left_out import LeftOutFit, clone, run
 from .scorer import Scorer
 from .sentences import unconverged
@@ -28,13 +25,6 @@ if TYPE_CHECKING:
     import pandas
 
 _MAX_NAMED = 5
-_OF_RUN = (
-    "cores",
-    "random_seed",
-    "random_state",
-    "progressbar",
-    "job",
-)  # parameters of classifiers that decide about no result
 _DIED = "its worker process died again and again, perhaps for want of memory; use fewer cores"
 
 
@@ -78,8 +68,9 @@ def run_comparison(
     budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
     way = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
     splitter.parts(np.random.SeedSequence(0), hold_out, folds)  # raises errors before a job is touched
-    determined_by = {name: encoded(value, None) for name, value in (way | budget).items()}
-    with _opened_job(job, named, splitter, determined_by, random_seed, shard, lapses) as (folder, seed):
+    source = packed({"data": splitter.data, "lapses": lapses})
+    of_job = (job, BY_PREDICTION, named, way | budget, splitter.data, random_seed, shard, source)
+    with opened_job(*of_job) as (folder, seed):
         parts = splitter.parts(seed, hold_out, folds)
         seeds = seed.spawn(len(parts))
         own = set(fits_of(named, len(parts), shard))
@@ -105,46 +96,6 @@ def run_comparison(
     kept = InPython("with job=FOLDER it could go on", "with --out DIR it could go on")
     warn_of(table, splitter, kept if job is None else f"the same call goes on from '{job}'")
     return table
-
-
-@contextmanager
-def _opened_job(
-    job: Any,
-    named: dict[str, Any],
-    splitter: Splitter,
-    settings: dict[str, Any],
-    random_seed: Any,
-    shard: Shard | None,
-    lapses: dict[str, float],
-) -> Iterator[tuple[PartsFolder | None, np.random.SeedSequence]]:
-    """The folder of a comparison, if it has one, and its seed, which is that of the job where none was given."""
-    if job is None:
-        yield None, root(random_seed)
-        return
-    stamp = {
-        "kind": "comparison",
-        "models": {name: _described(model) for name, model in named.items()},
-        "settings": settings,
-        "data": digest_of(splitter.data),
-        "shard": shard,
-    }
-    source = packed({"data": splitter.data, "lapses": lapses})
-    with PartsFolder(job, stamp, random_seed, source) as folder:
-        yield folder, folder.seed
-
-
-def _described(model: Any) -> dict[str, Any]:
-    """What determines the fits of a model, besides data and settings, as JSON."""
-    if spec_of(model) is None:
-        is_told = type(model).__repr__ is not object.__repr__
-        parameters = (
-            {"model": repr(model)} if is_told else {name: encoded(each, None) for name, each in vars(model).items()}
-        )
-        return {"class": type(model).__name__, "parameters": parameters}
-    described = describe(model)
-    return described | {
-        "parameters": {name: value for name, value in described["parameters"].items() if name not in _OF_RUN}
-    }
 
 
 def _run_waiting(

@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from thali import __version__
 from thali.errors import Argument, ArgumentError, DataError, InPython
+from thali.inference.arrays import Arrays
 from thali.inference.jobs import difference, shard_name
 from thali.inference.parts import Parts, PartsFolder, Record, is_whole, read_parts
 from thali.inference.seeds import seed_of_json
 from thali.model.saved import unpacked
 
-from .engine import warn_of
-from .shards import fits_of, key_of
-from .table import Scores, comparison_table
-from .ways import WAYS, kind_of
+from .job_tables import OF_KIND, OfJob
+from .shards import fit_of, key_of
 
 if TYPE_CHECKING:
     import pandas
 
 
 def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
-    """Join the shards of a comparison.
+    """Join the shards of a comparison, by prediction or by evidence.
 
     Parameters
     ----------
@@ -35,7 +34,8 @@ def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
     Returns
     -------
     pandas.DataFrame
-        The table that `compare` returns without `shard`, to the last bit (but for the CPU seconds).
+        The table that `compare` returns without `shard`, to the last bit (but for the CPU seconds); by evidence with
+        all models alike before the data (`compare` with the job of the whole takes other prior odds).
 
     Raises
     ------
@@ -64,18 +64,16 @@ def merge(jobs: Iterable[Any], job: Any) -> "pandas.DataFrame":
         raise ArgumentError(Argument("jobs"), " must be a list of folders, one a shard; got a single one.")
     shards = {Path(each): read_parts(Path(each)) for each in jobs}
     stamp, source = _whole_of(shards)
-    settings = stamp["settings"]
-    splitter, scorer = _way_of(stamp, source)
-    with PartsFolder(job, stamp, seed_of_json(stamp["seed"])) as folder:
-        parts = splitter.parts(folder.seed, settings["hold_out"], settings["folds"])
-        fits = fits_of(stamp["models"], len(parts))
-        folder.plan({key_of(fit): fit[0] for fit in fits}, "fits")
-        records = {path: shard.records for path, shard in shards.items()}
-        for key, record in _joined({folder.path: dict(folder.records), **records}).items():
+    whole = OF_KIND[stamp["kind"]](stamp, unpacked(source))
+    records = {path: shard.records for path, shard in shards.items()}
+    go_on = InPython(f"compare(..., job='{job}') runs them", "thali resume runs them")
+    with PartsFolder(job, stamp, seed_of_json(stamp["seed"]), source) as folder:
+        folder.plan({key_of(fit): fit[0] for fit in whole.fits}, whole.unit)
+        for key, record in _joined({folder.path: dict(folder.records), **records}, whole).items():
             if record is not folder.records.get(key):
                 folder.add(key, record, 0.0)
-        table = _table(splitter, scorer, parts, stamp, source, folder.records)
-    warn_of(table, splitter, InPython(f"compare(..., job='{job}') runs them", "thali resume runs them"))
+        table = whole.table(folder.records)
+    whole.warn(table, go_on)
     return table
 
 
@@ -97,37 +95,11 @@ def table_of_job(job: Any) -> "pandas.DataFrame":
     DataError
         If there is no comparison, it runs, or it is damaged.
     """
-    stamp, records, packed = read_parts(Path(job))
-    source = unpacked(packed)
-    splitter, scorer = _way_of(stamp, source)
-    seed, settings = seed_of_json(stamp["seed"]), stamp["settings"]
-    parts = splitter.parts(seed, settings["hold_out"], settings["folds"])
-    return _table(splitter, scorer, parts, stamp, source, records)
+    stamp, records, source = read_parts(Path(job))
+    return OF_KIND[stamp["kind"]](stamp, unpacked(source)).table(records)
 
 
-def _table(
-    splitter: Any,
-    scorer: Any,
-    parts: list[Any],
-    stamp: Mapping[str, Any],
-    source: Mapping[str, Any],
-    records: Mapping[str, Record],
-) -> "pandas.DataFrame":
-    """The table of what the records hold."""
-    names = list(stamp["models"])
-    found = {fit: records.get(key_of(fit)) for fit in fits_of(names, len(parts))}
-    table = comparison_table(Scores(splitter, scorer, parts, names, found))
-    table.attrs.update(interrupted=False, lapses=source["lapses"])
-    return table
-
-
-def _way_of(stamp: Mapping[str, Any], source: Mapping[str, Any]) -> tuple[Any, Any]:
-    """How a comparison divides its data, and how it scores."""
-    splitter, scorer = WAYS[kind_of(source["data"])][stamp["settings"]["leave_out"]]
-    return splitter(source["data"]), scorer
-
-
-def _whole_of(shards: Mapping[Path, Parts]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _whole_of(shards: Mapping[Path, Parts]) -> tuple[dict[str, Any], Arrays]:
     """The stamp of the comparison of which these are all shards, and what is stored with it."""
     if not shards:
         raise ArgumentError("There is no shard to merge; give the folder of each.")
@@ -154,10 +126,10 @@ def _whole_of(shards: Mapping[Path, Parts]) -> tuple[dict[str, Any], dict[str, A
     if missing := [f"{k}/{count}" for k in range(1, count + 1) if k not in present]:
         be = "Shard {} is" if len(missing) == 1 else "Shards {} are"
         raise DataError(f"{be.format(', '.join(missing))} missing; give the folder of every shard.")
-    return whole, unpacked(first.source)
+    return whole, first.source
 
 
-def _joined(records: Mapping[Path, Mapping[str, Record]]) -> dict[str, Record]:
+def _joined(records: Mapping[Path, Mapping[str, Record]], whole: OfJob) -> dict[str, Record]:
     """All records, of each fit one; a fit that failed in one place may be finished in another."""
     found: dict[str, Record] = {}
     source: dict[str, Path] = {}
@@ -165,10 +137,9 @@ def _joined(records: Mapping[Path, Mapping[str, Record]]) -> dict[str, Record]:
         for key, record in own.items():
             if key in found and is_whole(found[key]):
                 if is_whole(record) and _scores(record) != _scores(found[key]):
-                    number, _, name = key.partition(" ")
                     raise DataError(
-                        f"'{source[key]}' and '{path}' found different scores of {name!r} for part {int(number) + 1}; "
-                        "merge each shard once, as one process left it."
+                        f"'{source[key]}' and '{path}' found different {whole.called(fit_of(key))}; merge each shard "
+                        "once, as one process left it."
                     )
                 continue
             found[key], source[key] = record, path

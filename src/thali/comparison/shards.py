@@ -20,7 +20,11 @@ def fits_of(names: Iterable[str], parts: int, shard: Shard | None = None) -> lis
     >>> fits_of(["BTL", "iEBA"], 3, (1, 2))
     [('BTL', 0), ('BTL', 2), ('iEBA', 1)]
     """
-    fits = [(name, number) for name in names for number in range(parts)]
+    return share_of([(name, number) for name in names for number in range(parts)], shard)
+
+
+def share_of(fits: list[Fit], shard: Shard | None) -> list[Fit]:
+    """Those of a shard, or all."""
     return fits if shard is None else fits[shard[0] - 1 :: shard[1]]
 
 
@@ -28,6 +32,12 @@ def key_of(fit: Fit) -> str:
     """The name of a fit in its job."""
     name, number = fit
     return f"{number} {name}"
+
+
+def fit_of(key: str) -> Fit:
+    """The fit of that name."""
+    number, _, name = key.partition(" ")
+    return name, int(number)
 
 
 def checked_shard(shard: Any, job: Any, random_seed: Any) -> Shard | None:

@@ -12,12 +12,14 @@ from thali._labels import as_label, checked_labels, plural
 from thali.data.choices import Choices
 from thali.data.pairs import PairedComparisons
 from thali.errors import ArgumentError
+from thali.inference.files import check_place
 from thali.inference.quiet import without_warnings
 from thali.model.latent_features.answers.columns import columns_of
 from thali.model.latent_features.answers.ranks import utility_draws
 from thali.model.latent_features.elimination import EliminationByAspects
+from thali.model.latent_features.next_answers import NextAnswers
 
-from .interview_log import TIE, Answer, read_log, write_log
+from .interview_log import MANY, TIE, Answer, read_log, write_log
 
 EVERYTHING, RANKS, BEST = "everything", "ranks", "best"
 GOALS = (EVERYTHING, RANKS, BEST)
@@ -60,9 +62,10 @@ class Interview:
     Raises
     ------
     ArgumentError
-        If the options are fewer than are shown at once, or called "tie", "undo" or "quit"; or the goal is unknown.
+        If the options are fewer than are shown at once, or called "tie", "undo" or "quit"; if the goal is unknown, or
+        the model is none of choices.
     DataError
-        If options are named twice, or the log is damaged or about other options.
+        If options are named twice; or if the log is damaged, about other options, or cannot be written.
 
     Examples
     --------
@@ -81,17 +84,25 @@ class Interview:
         random_seed: Any = None,
         shown: int = 2,
     ) -> None:
-        self.options = checked_labels([as_label(each) for each in options])
+        if isinstance(options, str):
+            raise ArgumentError(f"options must be a list of labels; got the text {options!r}.")
+        self.options = checked_labels(options, "Options")
         self.shown = one_of("shown", shown, SHOWN)
         if len(self.options) < shown:
-            many = {2: "two", 3: "three"}[shown]
-            raise ArgumentError(f"An interview compares {many} options or more; got {len(self.options)}.")
+            raise ArgumentError(f"An interview compares {MANY[shown]} options or more; got {len(self.options)}.")
         if taken := [each for each in self.options if each in (TIE, UNDO, QUIT)]:
             raise ArgumentError(f"An option cannot be called {taken[0]!r}, which is an answer; rename it.")
         self.goal = one_of("goal", goal, GOALS)
         self.model = EliminationByAspects("unique") if model is None else model
+        if not isinstance(self.model, NextAnswers):
+            raise ArgumentError(
+                "model must be a model of choices that draws from the posterior, such as EliminationByAspects(); got "
+                f"{model!r}."
+            )
         self._rng = np.random.default_rng(random_seed)
         self._path = None if log is None else Path(log)
+        if self._path is not None:
+            check_place(self._path)
         self.answers: list[Answer] = [] if self._path is None else read_log(self._path, self.options, shown)
         self._fitted = 0  # answers that the model has seen; 0: none, or it is to be fitted anew
         self._question: tuple[str, ...] | None = None
@@ -221,6 +232,8 @@ def adaptive(
     >>> len(found.answers)
     3
     """
+    if not callable(ask):
+        raise ArgumentError(f"ask must be a function that shows the options and returns the answer; got {ask!r}.")
     sure = between("sure", sure, "the probability at which the interview ends")
     questions = None if questions is None else whole("questions", questions, 1)
     interview = Interview(options, model, goal, log, random_seed, shown)

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from thali.errors import DataError
+from thali.errors import DataError, Setting
 from thali.inference.files import atomic_write
 
 TIE = "tie"
-OF_PAIRS = ("first", "second", "chosen")
-OF_SETS = ("choice_id", "alternative", "chosen")
+COLUMNS = {2: ("first", "second", "chosen"), 3: ("choice_id", "alternative", "chosen")}  # by how many are shown
+MANY = {2: "two", 3: "three"}
 
 
 class Answer(NamedTuple):
@@ -30,7 +30,7 @@ def write_log(path: Path, answers: Sequence[Answer], shown: int) -> None:
     """Write the answers, all or none."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(OF_PAIRS if shown == 2 else OF_SETS)
+    rows.writerow(COLUMNS[shown])
     for number, answer in enumerate(answers, start=1):
         if shown == 2:
             rows.writerow((*answer.shown, answer.chosen))
@@ -48,11 +48,19 @@ def read_log(path: Path, options: Sequence[str], shown: int) -> list[Answer]:
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"The log {path} cannot be read: {error}.") from None
     rows = list(csv.reader(io.StringIO(text)))
-    columns = OF_PAIRS if shown == 2 else OF_SETS
-    if not rows or tuple(rows[0]) != columns:
+    head = tuple(rows[0]) if rows else ()
+    for other, columns in COLUMNS.items():
+        if head == columns and other != shown:
+            raise DataError(
+                f"{path} is the log of an interview that shows {MANY[other]} options at a time, and this one shows "
+                f"{MANY[shown]}; give ",
+                Setting("shown", other),
+                ", or name another file.",
+            )
+    if head != COLUMNS[shown]:
         raise DataError(
-            f"{path} is no log of an interview, whose first line is {','.join(columns)!r}; name another file, or move "
-            "this one away."
+            f"{path} is no log of an interview, whose first line is {','.join(COLUMNS[shown])!r}; name another file, "
+            "or move this one away."
         )
     found, known = [], set(options)
     for number, row, answer in (_of_pairs if shown == 2 else _of_sets)(rows[1:], shown):

@@ -15,10 +15,12 @@ import thali as th
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 from thali.inference.chains import checked_run, run_chains
 from thali.inference.seeds import streams
+from thali.model.choice_logits.coding import coding_of
 from thali.model.choice_logits.hierarchical_chain import Chain, Prior, problem_of
 from thali.model.choice_logits.hierarchical_covariates import Covariates
 from thali.model.choice_logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people
 from thali.model.choice_logits.hierarchical_fit import sampling_of
+from thali.model.choice_logits.hierarchical_reported import reported
 from thali.model.choice_logits.hierarchical_tastes import Population, TasteScale
 from thali.model.choice_logits.logit import Tasks, probabilities
 
@@ -285,6 +287,16 @@ def test_bad_arguments(arguments, settings, sentence, fitted):
     with pytest.raises(ArgumentError) as caught:
         th.HierarchicalLogit(**arguments).fit(fitted[1], **settings)
     assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("count", [1, 5, 36])
+def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count):
+    data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=6, seed=4), levels={"zoom": ["no", "yes"]})
+    coding = coding_of(data)
+    beta = np.random.default_rng(4).normal(size=(2, 37, 12, len(coding.names)))
+    some, every = reported(beta[:, :count], data, coding), reported(beta, data, coding)
+    for name, values in every.items():
+        np.testing.assert_array_equal(some[name].values, values.values[:, :count], err_msg=name)
 
 
 def test_bad_data():

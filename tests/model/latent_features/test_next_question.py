@@ -146,6 +146,8 @@ def test_triplets_that_are_asked_next(link, uncompiled):
     [
         ({"goal": "worst"}, "goal must be 'everything', 'ranks', 'best', or {'aspect': [labels]}; got 'worst'"),
         ({"goal": {"feature": ["tea"]}}, "goal must have the key 'aspect'"),
+        ({"goal": {"aspect": "tea"}}, "goal: the aspect must be a list of one label or more; got 'tea'"),
+        ({"goal": {"aspect": []}}, "goal: the aspect must be a list of one label or more; got []"),
         ({"goal": {"aspect": ["tee"]}}, "goal names 'tee', which is not an option of the data. Did you mean 'tea'?"),
         ({"among": ["tea"]}, "A question is about 2 different options, and there are only 1 to ask about."),
         ({"among": "tea"}, "among must be a list of labels; got 'tea'."),

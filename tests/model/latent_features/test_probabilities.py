@@ -61,6 +61,20 @@ def test_few_pairs_of_many_options_agree_with_all_pairs():
             np.testing.assert_allclose(a[:, pair], b[:, 0], rtol=1e-13)
 
 
+def test_a_draw_does_not_depend_on_the_others():
+    """Neither on how many there are, nor on how many columns they have."""
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(0, 20, 60)
+    features = (rng.random((60, 19, 9)) < 0.4) & (np.arange(19) < sizes[:, None])[:, :, None]
+    weights, unique_weights = rng.gamma(1.0, size=(60, 19)), rng.gamma(1.0, size=(60, 9))
+    pairs = np.triu_indices(9, k=1)
+    together = advantages(features, weights, unique_weights, *pairs)
+    for draw, size in enumerate(sizes):
+        one = slice(draw, draw + 1)
+        alone = advantages(features[one, :size], weights[one, :size], unique_weights[one], *pairs)
+        np.testing.assert_array_equal([side[draw] for side in together], [side[0] for side in alone])
+
+
 def test_option_without_an_advantage_has_exactly_none():
     """1e-17 instead of 0 on both sides would give anything instead of one half."""
     rng = np.random.default_rng(1)

@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
+from cpu_time import time_ratio
 from plackett_luce_data import problem
 
 import thali as th
@@ -13,17 +14,6 @@ from thali.inference.quiet import without_warnings
 from thali.model.plackett_luce.class_rows import class_rows
 from thali.model.plackett_luce.design import Design
 from thali.model.plackett_luce.gibbs import Chain, settings_of
-
-
-def cpu_seconds(run, repeats=5):
-    """The least of several calls; the first, which may compile, is not counted."""
-    run()
-    found = []
-    for _ in range(repeats):
-        begin = time.thread_time()
-        run()
-        found.append(time.thread_time() - begin)
-    return min(found)
 
 
 def simulated(n, d=13):
@@ -44,11 +34,10 @@ def plain_sweep(parts, W, weights, rng):
     return rng.gamma(1.0 + counts) / (1.0 + times @ W)
 
 
-def seconds_of_both(W, codes, n_classes, a, sampler, sweeps):
-    """CPU seconds of so many sweeps: of a chain, and of plain NumPy for a fixed a."""
+def share_of_plain(W, codes, n_classes, a, sampler, sweeps):
+    """The CPU time of so many sweeps of a chain over that of plain NumPy for a fixed a."""
     settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, sampler, 1, 10**7, 1, 1)
     chain = Chain(settings, class_rows(W, codes, n_classes), n_classes, np.random.default_rng(1))
-    ours = cpu_seconds(lambda: chain.run_to(chain.sweeps + sweeps))
     rng, weights = np.random.default_rng(1), np.ones((n_classes, W.shape[1]))
     order = np.argsort(codes, kind="stable")
     parts = [W[codes == k] for k in range(n_classes)]
@@ -58,21 +47,23 @@ def seconds_of_both(W, codes, n_classes, a, sampler, sweeps):
         for _ in range(sweeps):
             plain_sweep(parts, W, weights, rng)
 
-    return ours, cpu_seconds(run)
+    def ours():
+        chain.run_to(chain.sweeps + sweeps)
+
+    ours()  # compiles
+    return time_ratio(ours, run, tries=3, turns=3)
 
 
 def test_a10_a_sweep_takes_a_quarter_of_plain_numpy_at_most():
     X, codes = simulated(100_000)
     W = Design.fit(X, [f"x{j}" for j in range(13)]).apply(X)
-    ours, plain = seconds_of_both(W, codes, 3, 1.0, "paper", 1)
-    assert ours <= plain / 4  # 9 were measured
+    assert share_of_plain(W, codes, 3, 1.0, "paper", 1) <= 1 / 4  # a ninth was measured
 
 
 @pytest.mark.parametrize("sampler, gain", [("paper", 5), ("recommended", 1.5)])
 def test_a10_small_data_with_a_learned(sampler, gain):
     """Where NumPy's calls cost more than their work, though it draws no a."""
-    ours, plain = seconds_of_both(*problem("iris"), None, sampler, 1000)
-    assert ours <= plain / gain  # 12 and 3.6 were measured
+    assert share_of_plain(*problem("iris"), None, sampler, 300) <= 1 / gain  # 12 and 3.6 were measured
 
 
 @pytest.mark.first(1)

@@ -5,7 +5,7 @@ import copy
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -32,7 +32,8 @@ from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, said_of_table
 from ..values import value_of
-from .compare_evidence import refuse_prediction, refuse_sensitivity, run_by_evidence
+from .compare_evidence import finish_evidence, refuse_prediction, refuse_sensitivity
+from .compare_texts import TEXTS
 from .jobs import JOB, OVERWRITE, job_in, noted
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ _BUDGET = {"draws": 1000, "tune": 1000, "chains": 4}  # of latent-feature models
 # How models are compared, by default.
 UNSAID: dict[str, Any] = dict.fromkeys(("leave_out", "folds", "shard", "by", "sensitivity"))
 _OWN = (
-    *(Option(name, "") for name in ("models", *UNSAID)),
+    *(Option(name, "", bool if name == "sensitivity" else str) for name in ("models", *UNSAID)),
     Option("job", "", typed="out"),
 )
 
@@ -123,21 +124,14 @@ def run_compare(
         wanted = " or ".join([*WAYS[kind], *[SUBJECT] * (kind in (PAIRS, PAIR_GROUPS))])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
     named = parse_models(models or DEFAULTS[kind], values, kind, getattr(data, "labels", ()))
+    run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     if by_evidence:
-        wanted = {name: values[name] for name in (*_RUN, "cores") if name in values}
-        wanted["random_seed"] = values.get("seed")
-        run_by_evidence(named, data, wanted, bool(own["sensitivity"]), out, formats)
-        return
-    if kind == PAIRS:
-        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
-    if kind == PAIR_GROUPS:
-        pairs = sum(each.n_pairs for each in data.data)
-        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
-    latent = OF_GROUPS.get(kind, kind) in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
-    run: dict[str, Any] = (_BUDGET if latent else {}) | {
-        name: values[name] for name in (*_RUN, "cores") if name in values
-    }
-    run |= {"leave_out": leave_out, "folds": own["folds"], "shard": shard, "random_seed": values.get("seed")}
+        run |= {"by": EVIDENCE, "sensitivity": bool(own["sensitivity"])}
+    else:
+        _say_fits(named, data, kind)
+        latent = OF_GROUPS.get(kind, kind) in (PAIRS, CHOICES, SIMILARITIES, TRIPLETS)
+        run = (_BUDGET if latent else {}) | run | {"leave_out": leave_out, "folds": own["folds"]}
+    run |= {"shard": shard, "random_seed": values.get("seed")}
     with contextlib.ExitStack() as stack:
         if out is not None:
             command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
@@ -145,7 +139,8 @@ def run_compare(
             run["job"] = stack.enter_context(job_in(out, overwrite, noted("compare", command)))
         table = thali.compare(named, data, progressbar=True, **run)
     fits = table.attrs["fits"]
-    done = f"{fits - int((table.attrs['missing']['why'] != ELSEWHERE).sum()):,} of {fits:,} fits are"
+    finished = fits - int((table.attrs["missing"]["why"] != ELSEWHERE).sum())
+    done = f"{finished:,} of {fits:,} {'models' if by_evidence else 'fits'} are"
     if shard is None:
         _finish(table, out, formats)
     elif not table.attrs["interrupted"]:
@@ -179,8 +174,22 @@ def run_merge(terminal: Terminal, folders: list[Path], out: Path) -> None:
     _finish(table, out)
 
 
+def _say_fits(named: list[tuple[str, Any]], data: Any, kind: str) -> None:
+    """Say how many fits there are."""
+    if kind == PAIRS:
+        notify(f"{len(named):,} x {data.n_pairs:,} fits, each without one pair.")
+    if kind == PAIR_GROUPS:
+        pairs = sum(each.n_pairs for each in data.data)
+        notify(f"{len(named):,} x {pairs:,} fits, each without one pair of one group.")
+
+
 def _finish(table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] = ("csv",)) -> None:
     """Write the results to the folder, if there is one, and print the answer."""
+    from thali.comparison.by_evidence import EVIDENCE
+
+    if table.attrs.get("by") == EVIDENCE:
+        finish_evidence(table, out, formats)
+        return
     try:
         if out is not None:
             _write(table, out, formats)
@@ -241,105 +250,6 @@ def _refuse_others(kind: str, data_name: str, typed: dict[str, Any], own: dict[s
         raise ArgumentError(f"--folds is not for {kind}, of which {data_name} holds some; leave it out.")
 
 
-class _Text(NamedTuple):
-    """How a table of one kind is printed."""
-
-    unit: str
-    count: str  # the column that counts the units
-    headings: dict[str, str]
-    legend: str
-
-
-_DIFFERENCE = {"difference": "to best", "difference_se": "std. error"}
-_TEXTS = {
-    "BinomialScorer": _Text(
-        "pairs",
-        "pairs",
-        {
-            "nll": "score",
-            "nll_mcse": "MC error",
-            "information": "bits",
-            "mean_log_pred": "log pred.",
-            "mean_log_pred_mcse": "MC error",
-            **_DIFFERENCE,
-            "r_hat": "R-hat",
-        },
-        "score: mean over pairs of -ln Binomial(observed | n, posterior mean), smaller is better; bits: information per"
-        " comparison above guessing;\nlog pred.: mean of the log of the posterior mean of the binomial; to best: score"
-        " minus that of the best model, with its standard error over pairs.",
-    ),
-    "ChoiceScorer": _Text(
-        "choices",
-        "tasks",
-        {
-            "log_score": "log score",
-            "log_score_se": "std. error",
-            "hit_rate": "hits",
-            "hit_rate_se": "std. error",
-            **_DIFFERENCE,
-        },
-        "log score: mean over choices of the log of the predicted probability, larger is better; to best: log score"
-        "\nminus that of the best model; standard errors are over {unit}s.",
-    ),
-    "ClassScorer": _Text(
-        "rows",
-        "rows",
-        {
-            "log_loss": "log loss",
-            "log_loss_se": "std. error",
-            "accuracy": "right",
-            "accuracy_se": "std. error",
-            "brier": "Brier",
-            **_DIFFERENCE,
-        },
-        "log loss: mean over rows of -ln of the predicted probability of the class, smaller is better; right: share of"
-        " rows whose most\nprobable class is theirs; Brier: mean squared distance of the probabilities from 0 and 1; to"
-        " best: log loss minus that of the best\nmodel. BASE: the proportions of the classes, and the largest class, of"
-        " the other rows.",
-    ),
-    "GaussianScorer": _Text(
-        "similarities",
-        "pairs",
-        {
-            "log_score": "log score",
-            "log_score_se": "std. error",
-            "log_score_mcse": "MC error",
-            "squared_error": "sq. error",
-            **_DIFFERENCE,
-            "r_hat": "R-hat",
-        },
-        "log score: mean over pairs of objects of the log of the predictive density, larger is better; sq. error: mean"
-        " squared distance of\nsimilarities from their predictions; to best: log score minus that of the best model."
-        " BASE: one normal distribution for all.",
-    ),
-    "TripletScorer": _Text(
-        "answers",
-        "answers",
-        {
-            "log_score": "log score",
-            "log_score_se": "std. error",
-            "log_score_mcse": "MC error",
-            "hit_rate": "hits",
-            "hit_rate_se": "std. error",
-            **_DIFFERENCE,
-        },
-        "log score: mean over answers of the log of the predicted probability of the pair named, larger is better;"
-        " hits: share of\nanswers that name the most probable pair; to best: log score minus that of the best model;"
-        " standard errors are over sets.\nBASE: guessing.",
-    ),
-}
-
-_CHOICES = _TEXTS["ChoiceScorer"]
-_PEOPLE = _CHOICES._replace(
-    headings=_CHOICES.headings | {"together": "together", "together_se": "std. error"},
-    legend=_CHOICES.legend
-    + "\ntogether: log of the probability of all choices of a person together, summed over people and divided by the"
-    " number of choices.",
-)
-_TEXTS |= {"GroupChoiceScorer": _CHOICES, "GroupGaussianScorer": _TEXTS["GaussianScorer"]}
-_TEXTS |= {"PeopleScorer": _PEOPLE, "GroupPeopleScorer": _PEOPLE}
-
-
 def report(table: "pandas.DataFrame") -> str:
     """The answer in words and numbers: the table, what it establishes, and whether the chains agree.
 
@@ -355,7 +265,7 @@ def report(table: "pandas.DataFrame") -> str:
     """
     from thali.comparison.sentences import sentences, unconverged
 
-    text = _TEXTS[table.attrs["scorer"]]
+    text = TEXTS[table.attrs["scorer"]]
     count, of_all = int(table[text.count].iloc[0]), table.attrs["units"]
     counted = f"{count:,}" if count == of_all else f"{count:,} of {of_all:,}"
     parts = [
@@ -395,7 +305,7 @@ def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> N
     if "predictions" in table.attrs:
         contents["predictions.csv"] = csv(table.attrs["predictions"], index=False)
     else:
-        contents["predictions.csv"] = csv(table.attrs[_TEXTS[table.attrs["scorer"]].count])
+        contents["predictions.csv"] = csv(table.attrs[TEXTS[table.attrs["scorer"]].count])
     if "pairs" in table.attrs and table["pairs"].iloc[0] > 0:
         contents["comparison.png"] = png(lambda plots: plots.comparison(table))
     write_all(folder, contents)

@@ -11,7 +11,7 @@ from ..boundary import notify
 if TYPE_CHECKING:
     import pandas
 
-OF_PREDICTION = ("leave_out", "folds", "shard")  # what a comparison by evidence has not
+OF_PREDICTION = ("leave_out", "folds")  # what a comparison by evidence has not
 _HEADINGS = {
     "log_evidence": "log evidence",
     "standard_error": "std. error",
@@ -39,18 +39,8 @@ def refuse_sensitivity(own: dict[str, Any]) -> None:
         raise ArgumentError(Argument("sensitivity"), " goes with ", Setting("by", "evidence"), ".")
 
 
-def run_by_evidence(
-    named: list[tuple[str, Any]],
-    data: Any,
-    run: dict[str, Any],
-    sensitivity: bool,
-    out: Path | None,
-    formats: Sequence[str],
-) -> None:
-    """Compare models by evidence, write the results to the folder, if there is one, and print the answer."""
-    import thali
-
-    table = thali.compare(named, data, by="evidence", sensitivity=sensitivity, progressbar=True, **run)
+def finish_evidence(table: "pandas.DataFrame", out: Path | None, formats: Sequence[str]) -> None:
+    """Write the results to the folder, if there is one, and print the answer."""
     try:
         if out is not None:
             _write(table, out, formats)

@@ -47,6 +47,7 @@ def write_report(what: Any, file: Path, command: str, terminal: Terminal) -> Non
 
 def _results(results: Path) -> Any:
     """The model, or the table of a comparison."""
+    from thali.comparison.job_tables import OF_KIND
     from thali.comparison.merge import table_of_job
     from thali.inference.jobs import read_index
     from thali.model.saved import load
@@ -57,7 +58,7 @@ def _results(results: Path) -> Any:
         if (results / name).exists():
             return load(results / name)
     index = read_index(results / JOB)
-    if index is not None and index["stamp"]["kind"] == "comparison":
+    if index is not None and index["stamp"]["kind"] in OF_KIND:
         return table_of_job(results / JOB)
     raise DataError(
         f"There are no results in '{results}'; give the folder that --out of thali fit or compare named, or a file that"

@@ -31,11 +31,11 @@ def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "d
         products = data.row_product[data.first_row[first] : data.first_row[end]]
         starts = data.first_row[first:end] - data.first_row[first]
         sizes = np.diff(data.first_row[first : end + 1])
-        utility = beta[:, :, person] @ matrix[products].T
+        utility = _times(beta[:, :, person], matrix[products].T)
         utility -= np.repeat(np.maximum.reduceat(utility, starts, axis=2), sizes, axis=2)
         np.exp(utility, out=utility)
         utility /= np.repeat(np.add.reduceat(utility, starts, axis=2), sizes, axis=2)
-        shares += utility @ levels[products]
+        shares += _times(utility, levels[products])
     pairs = level_pairs_of(data.scheme, np.zeros(len(data.attributes)))
     one, other = np.zeros((2, len(pairs), len(data.attributes)), np.int64)
     for number, (attribute, a, b) in enumerate(pairs):
@@ -43,6 +43,11 @@ def reported(beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding") -> "d
     steps = coding.matrix(one) - coding.matrix(other)
     effects = np.stack([_effect(beta @ step) for step in steps], axis=-1)
     return named_arrays(shares / data.n_tasks, effects, share_names(data.scheme), effect_names(data.scheme, pairs))
+
+
+def _times(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Rows (chain, draw, .) times a matrix, each in a product of its own: rounding does not know the other draws."""
+    return (rows[:, :, None, :] @ matrix)[:, :, 0]
 
 
 def _effect(differences: np.ndarray) -> np.ndarray:

@@ -24,18 +24,17 @@ from .answers.similarities import fitted_draws, measured_similarities
 from .answers.stored_layout import POINT
 from .answers.triplets import answered
 from .engine import PreparedChains, build_task
-from .feature_argument import names_of, prior_of
+from .feature_argument import prior_of
 from .for_groups import ForGroups
 from .held_out_sigma import can_choose, sigma_scores
 from .likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, suited_prior
 from .likelihoods.most_similar_pair import EXP, MostSimilarPair
 from .model import LatentFeatureModel
+from .similarity_answers import SimilarityAnswers
 from .spec import ADDITIVE
 from .triplet_answers import TripletAnswers
 
 if TYPE_CHECKING:
-    import pandas
-
     from thali.posterior.verdict import Verdict
 
     from .answers.estimate import Estimate
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 LAPSE = 0.01
 
 
-class AdditiveClustering(ForGroups, TripletAnswers):
+class AdditiveClustering(SimilarityAnswers, ForGroups, TripletAnswers):
     r"""Infer the features behind judgements of similarity, how many there are, and how much each weighs.
 
     The similarity of objects i and j is a constant plus the weights of the features that both have:
@@ -314,84 +313,12 @@ class AdditiveClustering(ForGroups, TripletAnswers):
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
 
-    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
-        """The features with their members, posterior probability (of at least one copy), weight, and convergence.
-
-        Features of a single object are left out, because similarities tell nothing of them.
-
-        Parameters
-        ----------
-        min_probability : float in [0, 1]
-            Features less probable than this are left out.
-        similar : float between 0 and 1, optional
-            Jaccard index from which on features of different draws are taken for one, such as 0.8; None takes only
-            features of exactly the same owners for one. Of more than about thirty objects a feature seldom has the same
-            owners in two draws.
-
-        Returns
-        -------
-        pandas.DataFrame
-            As `LatentFeatureModel.features`, with the effective sample size `ess` and `r_hat` of each probability, and
-            `converged`: False where R-hat exceeds 1.05, so that the probability is not to be relied on. Features that
-            were given by name have a first column `feature` (unless `similar` is given).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        from .answers.presence import add_convergence
-
-        table = super().features(min_probability, similar)
-        if similar is not None:
-            return table
-        shared: Any = table[table["members"].map(len) > 1].reset_index(drop=True)
-        table = add_convergence(shared, self._fitted())
-        if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
-            table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
-        return table
-
     def _log_likelihood(self) -> "np.ndarray | None":
         if kind_of(self._fitted()) == TRIPLETS or self.groups_:
             return super()._log_likelihood()
         data = measured_similarities(self._fitted())
         mean, deviation = fitted_draws(self._fitted(), data)
         return -0.5 * ((data.values - mean) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2.0 * np.pi)
-
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        """Posterior predictive check: which similarities, or pairs of triplets, does the model miss?
-
-        Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of its judgements, and
-        what was observed is held against the replicates. `thali.plots.check` draws the table.
-
-        Parameters
-        ----------
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the replicates.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a measured pair (object, other), the worst first: n (judgements), observed, predicted (posterior
-            mean), low and high (the 89 % interval of a replicated similarity), p_value (two-sided) and missed (whether
-            observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together (chi-square
-            discrepancy). The model has seen these very similarities, so that p-values gather around one half; where
-            sigma was learned, the overall one can show misfit of the shape of the errors only by chance. Of triplets
-            one row a pair that occurs (a, b): sets (that hold it), n (their answers), observed, the proportion in which
-            it was called the most similar, and the others alike.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-
-        References
-        ----------
-        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
-        """
-        from .answers.posterior_check import check_table
-
-        return check_table(self._fitted(), random_seed)
 
     def estimate(self, kind: str = "expectation") -> "Estimate":
         """One answer in place of a whole posterior: features, weights, and the similarities that they fit.

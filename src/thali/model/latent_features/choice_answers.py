@@ -84,6 +84,9 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
     def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included.
 
+        Of a model with `kinds` they are those of a new person, for pairs. A new person is of a kind with a probability
+        proportional to one more than the number of people who are. For those of one kind ask `of_kind`.
+
         Parameters
         ----------
         sets : list of (a, b), list of lists, or Choices
@@ -108,6 +111,10 @@ class ChoiceAnswers(NextAnswers, LatentFeatures):
         ArgumentError
             If a label or a covariate is unknown, or an entry is not two different options or more.
         """
+        return self._predicted(sets, return_se, covariates)
+
+    def _predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """The probabilities of `predict_proba`, with their errors if asked for."""
         from .answers.best_worst import rule_of
         from .answers.columns import columns_of
         from .answers.kind import of_choices

@@ -88,7 +88,7 @@ def build_task(
     learned = prior.learns_alpha and alpha is None
     most = n if explicit or sees_full(compiled_likelihood) else n - 1
     model = Model(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
-    if sampler == "paper" and not getattr(likelihood, "has_published_sampler", True):
+    if sampler == "paper" and not likelihood.has_published_sampler:
         raise ArgumentError(
             Setting("sampler", "paper"),
             " is for the published likelihoods, without ties, covariates or functions of your own; set ",
@@ -101,10 +101,9 @@ def build_task(
     temperatures, lengthens = _ladder(tempering, likelihood.tempers and prior.learns_alpha, sampler != "paper")
     many = n >= MANY and len(temperatures) > 1 and type(compiled_likelihood) in draw_weights.answers
     kernel = _kernel(sampler, prior, model, many)
-    approximate = getattr(likelihood, "approximate", None)
     near = None
-    if approximate is not None and prior.learns_alpha and MANY <= n <= MOST:
-        near = NearStart(approximate)
+    if likelihood.approximate is not None and prior.learns_alpha and MANY <= n <= MOST:
+        near = NearStart(likelihood.approximate)
     if thin is None:
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
     thin = whole("thin", thin, 1)

@@ -189,40 +189,12 @@ class ForKinds(ForGroups, ChoiceAnswers):
         made.fitted_to_ = f"{self.fitted_to_}; kind {number}"
         return made
 
-    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
-        """Posterior mean choice probabilities, lapse included; with `kinds` those of a new person, for pairs.
-
-        A new person is of a kind with a probability proportional to one more than the number of people who are. For
-        those of one kind ask `of_kind`.
-
-        Parameters
-        ----------
-        sets : list of (a, b), list of lists, or Choices
-            Labels of the options that are offered together.
-        return_se : bool
-            Whether to give the Monte Carlo standard error of each probability, too.
-        covariates : mapping or DataFrame, optional
-            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b": ``{"order":
-            1}`` where a is shown first. Those not named are 0.
-
-        Returns
-        -------
-        ndarray, shape (number of pairs,), or list of ndarray
-            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen;
-            see `predict_outcomes`). Of larger sets, or `Choices`: for each set the probabilities of its members, in
-            their order; of best-worst `Choices` those of the ordered pairs (best, worst), the first member as the best
-            with each of the others as the worst, then the second. With `return_se` a pair of these: the second
-            holds the standard errors, from the effective sample size of the draws.
-
-        Raises
-        ------
-        ArgumentError
-            If a label or a covariate is unknown, or an entry is not two different options or more.
-        """
+    def _predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Those of a new person, with `kinds`."""
         from .answers.kinds_predict import predicted_of_new
 
         if not is_of_kinds(tree := self._fitted()):
-            return super().predict_proba(sets, return_se, covariates)
+            return super()._predicted(sets, return_se, covariates)
         if covariates is not None:
             raise ArgumentError(Argument("covariates"), " are unknown to models of kinds of people; leave them out.")
         return predicted_of_new(tree, sets, return_se)

@@ -158,8 +158,12 @@ def _aspect_target(goal: Mapping[str, Any], columns: Columns, labels: list[str])
     """Whether a draw has a column of these owners, or of nearly these."""
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
         raise ArgumentError(f"goal must have the key 'aspect', and may have 'similar'; got {dict(goal)!r}.")
+    aspect = goal["aspect"]
+    members = [] if isinstance(aspect, str) or not isinstance(aspect, Iterable) else list(aspect)
+    if not members:
+        raise ArgumentError(f"goal: the aspect must be a list of one label or more; got {aspect!r}.")
     wanted = np.zeros(columns.n_options, bool)
-    wanted[[_place(as_label(each), labels, "goal") for each in goal["aspect"]]] = True
+    wanted[[_place(as_label(each), labels, "goal") for each in members]] = True
     shared = np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1]) if len(columns.sizes) else np.zeros(0)
     index = shared / (columns.sizes + wanted.sum() - shared)
     least = 1.0 if goal.get("similar") is None else between("similar", goal["similar"], "the least Jaccard index")

@@ -24,10 +24,8 @@ def advantages(
     """
     first, second = np.asarray(first, dtype=np.intp), np.asarray(second, dtype=np.intp)
     n = features.shape[-1]
-    if n * n <= 4 * len(first):  # most pairs are wanted: one matrix product has them all
-        lacking = (~features).astype(float)
-        having = np.where(features, weights[:, :, None], 0.0)
-        everything = having.transpose(0, 2, 1) @ lacking
+    if n * n <= 4 * len(first):  # most pairs are wanted: matrix products have them all
+        everything = _all_advantages(features, weights)
         ij, ji = everything[:, first, second], everything[:, second, first]
     else:
         ij = np.zeros((len(features), len(first)))
@@ -38,6 +36,17 @@ def advantages(
             ij += np.where(of_first & ~of_second, weight, 0.0)
             ji += np.where(of_second & ~of_first, weight, 0.0)
     return ij + unique_weights[:, first], ji + unique_weights[:, second]
+
+
+def _all_advantages(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """sum_k w_k f_ik (1 - f_jk) of all i, j; a draw's products have its own size, and rounding knows no other draws."""
+    sizes = (features.any(axis=2) * np.arange(1, features.shape[1] + 1)).max(axis=1, initial=0)
+    found = np.empty((len(features), features.shape[2], features.shape[2]))
+    for size in np.flatnonzero(np.bincount(sizes)):
+        draws = np.flatnonzero(sizes == size)
+        owned = features[draws, :size]
+        found[draws] = (owned * weights[draws, :size, None]).transpose(0, 2, 1) @ (~owned).astype(float)
+    return found
 
 
 def lapsing(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:

@@ -8,12 +8,12 @@ import numpy as np
 
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at
-from ..samplers.chains import Chain, count_schedule
+from ..samplers.chains import Chain
 from ..samplers.draws import ChainDraws
 from ..samplers.group_record import empty_group_record
-from ..samplers.pilot import looked_at, pairs_of
+from ..samplers.pilot import looked_at
 from ..samplers.record import chain_draws
-from ..samplers.tempering import ladder, narrow_gaps, swap_rates
+from ..samplers.tempering import narrow_gaps, swap_rates
 from ..samplers.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..state import ALPHA, COLUMNS, ROOM, SWEEPS, State, capacity, empty_state, replica, resized, stack
 from .stacked import group_at
@@ -41,6 +41,7 @@ class GroupTask:
     pilot: int = 0
     may_temper: bool = False
     evens: bool = False  # levels are added one by one, and chains are not annealed
+    begins: None = None  # chains begin with a prior draw
 
     @property
     def n_groups(self) -> int:
@@ -59,9 +60,8 @@ class GroupChain(Chain):
 
     task: Any
 
-    def __init__(self, task: GroupTask, rng: np.random.Generator) -> None:
-        self.task, self.rng = task, rng
-        self.ladder = ladder(task.temperatures)
+    def _start(self) -> None:
+        task, rng = self.task, self.rng
         starts = [start_of(rng, task, _middle) for _ in task.temperatures]
         room = max(capacity(each[0]) for each, _ in starts)
         levels = [stack([resized(b, room) for b in groups]) for groups, _ in starts]
@@ -73,11 +73,9 @@ class GroupChain(Chain):
         tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack([tuning for _ in levels])
         self.record = empty_group_record(task.draws, task.n_options, task.n_groups, len(task.parameters))
-        self.thin = task.thin
-        self.pairs = pairs_of(task.n_options)
-        self.seen = np.zeros((task.pilot, (2 + self.pairs.shape[1]) * min(task.n_groups, LOOKED_AT)))
-        self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
-        self._counted = 0
+
+    def _looked_at(self) -> int:
+        return min(self.task.n_groups, LOOKED_AT)
 
     @property
     def state(self) -> Any:
@@ -101,8 +99,8 @@ class GroupChain(Chain):
         return chain_draws(self.drawn(self.first, last), (*names, "kappa"), stats)
 
     def _look(self) -> np.ndarray:
-        groups = range(min(self.task.n_groups, LOOKED_AT))
-        return np.concatenate([looked_at(self.task.model, replica(self.state, g), self.pairs) for g in groups])
+        groups = [replica(self.state, g) for g in range(self._looked_at())]
+        return np.concatenate([looked_at(self.task.model, group, self.pairs) for group in groups])
 
     def _lengthen(self) -> None:
         below = self.ladder.at[narrow_gaps(self.ladder)]

@@ -94,6 +94,8 @@ class Additive:
     takes_signed_weights = False
     least_shape = 1.0  # of the weight prior: below it weights of 0 have infinite density
     tempers = True  # families of features that explain the data alike are far apart
+    has_published_sampler = True
+    approximate = None  # chains need no other likelihood to find their start
     parameters = ("constant", "sigma")  # stored with the draws in addition to features and weights
 
     def __post_init__(self) -> None:

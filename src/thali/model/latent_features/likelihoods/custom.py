@@ -115,6 +115,7 @@ class Custom:
     least_shape = 0.5  # of the weight prior: for smaller shapes a difference of sums loses tiny weights
     tempers = False
     has_published_sampler = False
+    approximate = None  # chains know no other likelihood by which to find their start
 
     def __post_init__(self) -> None:
         for name, arguments in ARGUMENTS.items():

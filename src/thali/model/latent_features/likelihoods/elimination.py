@@ -105,6 +105,7 @@ class Elimination:
 
     takes_signed_weights = False
     least_shape = 0.1  # of the weight prior: below it weights may be too small for floating-point numbers
+    approximate = None  # chains need no other likelihood to find their start
 
     def __post_init__(self) -> None:
         if not (isinstance(self.lapse, int | float | np.number) and 0.0 <= self.lapse < 1.0):

@@ -35,6 +35,7 @@ from ..operations import (
 from ..state import ALPHA, BETA, COLUMNS, capacity, copy_row, replica, scratch
 from .duplicates import same_owners
 from .group_densities import log_gamma, log_gamma_ratio
+from .split_join import drawn_pair, split_or_joined
 
 
 @scalar
@@ -131,22 +132,9 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
     Where groups are similar, what the weights vary about moves with them.
     """
     first = replica(states, 0)
-    columns = first.whole[COLUMNS]
-    if columns < 2:
+    k, other, sign, m = drawn_pair(rng, first)
+    if sign == 0.0 or (m == 0 and not keeps_empty(model.prior)):
         return
-    k = index(rng, columns)
-    other = index(rng, columns - 1)
-    if other >= k:
-        other += 1
-    n = first.Z.shape[1] - 1
-    shared = 0.0
-    for i in range(n):
-        shared += first.Z[k, i] * first.Z[other, i]
-    splits = shared == first.m[other]
-    m = first.m[k] - first.m[other] if splits else first.m[k] + first.m[other]
-    if first.m[other] == 0 or (not splits and shared > 0.0) or (m == 0 and not keeps_empty(model.prior)):
-        return
-    sign = 1.0 if splits else -1.0  # of the weight that the other column gains
     v = base.v[other] + sign * base.v[k] if model.similar else base.v[other]
     if v <= 0.0:
         return
@@ -155,8 +143,7 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
         b = replica(states, g)
         if b.w[other] + sign * b.w[k] <= 0.0:
             return
-        for i in range(n):
-            b.Z[new, i] = b.Z[k, i] - sign * b.Z[other, i]
+        split_or_joined(b, k, other, sign)
     rate = log_rate(model.prior, first, new, m)
     ratio = rate - first.log_rate[k]
     if model.similar:
@@ -173,8 +160,7 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
             likelihood, b = group_at(model.likelihood, g), replica(states, g)
             d = -sign * b.w[k]
             apply_transfer(likelihood, cache_at(likelihood, caches, g), b, k, other, d)
-            for i in range(n):
-                b.Z[k, i] = b.Z[new, i]
+            copy_row(b, new, k)
             b.m[k] = m
             b.log_rate[k] = rate
             b.w[other] -= d

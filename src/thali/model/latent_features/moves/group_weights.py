@@ -23,8 +23,9 @@ from ..operations import (
     sees_single,
 )
 from ..samplers.tuning import COMPENSATED_WEIGHT, SHARED
-from ..state import BETA, COLUMNS, least_unique
+from ..state import BETA, COLUMNS
 from .group_densities import draw_gamma, log_gamma_ratio, log_owners_ratio
+from .mass_transfer import proposed_weight
 
 
 @scalar
@@ -77,17 +78,14 @@ def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base:
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1
-    w = b.w[k]
-    least = least_unique(b, k)
-    most = w + least
-    odds = w / least * math.exp(tuning.step[COMPENSATED_WEIGHT] * rng.standard_normal())
-    new = most * odds / (1.0 + odds)
-    d = new - w
-    if not (0.0 < new < most and d < least):
+    new, jacobian = proposed_weight(rng, b, k, tuning.step[COMPENSATED_WEIGHT])
+    if new == 0.0:
         return
+    w = b.w[k]
+    d = new - w
     ratio = b.real[BETA] * delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
     ratio += log_owners_ratio(base.real[KAPPA], base.own, b, k, d) + log_gamma_ratio(base.real[KAPPA], base.v[k], w, d)
-    if accept(rng, ratio + math.log(new * (most - new) / (w * least))):
+    if accept(rng, ratio + jacobian):
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
         for i in range(base.own.shape[0]):
             b.s[i] -= d * b.Z[k, i]

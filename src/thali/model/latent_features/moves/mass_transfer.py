@@ -148,26 +148,34 @@ def log_of_code(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any) -> Any
 
 
 @scalar
-def compensated_weight(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any) -> None:
-    """Move 7: shift weight between a random column and the unique weights of its owners.
+def proposed_weight(rng: np.random.Generator, b: Any, k: Any, step: Any) -> Any:
+    """A weight of column k, 0 if it is impossible, and the logarithm of the Jacobian of the walk to it.
 
     Random walk in logit(w / M): w lies between 0 and M = w + c, where c is the least unique weight among the owners.
     """
+    w, least = b.w[k], least_unique(b, k)
+    most = w + least
+    odds = w / least * math.exp(step * rng.standard_normal())
+    new = most * odds / (1.0 + odds)
+    if not (0.0 < new < most and new - w < least):
+        return 0.0, 0.0
+    return new, math.log(new * (most - new) / (w * least))
+
+
+@scalar
+def compensated_weight(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: Any) -> None:
+    """Move 7: shift weight between a random column and the unique weights of its owners."""
     k = index(rng, b.whole[COLUMNS])
     if b.m[k] == 0:
         return
     tuning.tried[COMPENSATED_WEIGHT] += 1
-    w = b.w[k]
-    least = least_unique(b, k)
-    most = w + least
-    odds = w / least * math.exp(tuning.step[COMPENSATED_WEIGHT] * rng.standard_normal())
-    new = most * odds / (1.0 + odds)
-    d = new - w
-    if not (0.0 < new < most and d < least):
+    new, jacobian = proposed_weight(rng, b, k, tuning.step[COMPENSATED_WEIGHT])
+    if new == 0.0:
         return
+    d = new - b.w[k]
     change = b.real[BETA] * delta_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
     ratio = change + log_compensated_ratio(model, b, k, b.m[k], d)
-    ratio += log_density_ratio(model.weights, w, d) + math.log(new * (most - new) / (w * least))
+    ratio += log_density_ratio(model.weights, b.w[k], d) + jacobian
     if accept(rng, ratio):
         apply_compensated_weight(model.likelihood, c, b, k, b.m[k], d)
         shift_unique(model, b, k, d)

@@ -56,11 +56,21 @@ class Chain(AnyChain):
     task: "Task"
     caches: Any
     tunings: Any
-    _begins: Callable[..., Any] | None = None  # as that of the task, until the first sweep
 
-    def __init__(self, task: Task, rng: np.random.Generator) -> None:
+    def __init__(self, task: Any, rng: np.random.Generator) -> None:
         self.task, self.rng = task, rng
         self.ladder = ladder(task.temperatures)
+        self.thin = task.thin
+        self.pairs = pairs_of(task.n_options)
+        self._start()
+        self.seen = np.zeros((task.pilot, self._looked_at() * (2 + self.pairs.shape[1])))  # in the pilot, a row a sweep
+        self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
+        self._counted = 0  # how much of the schedule is done
+        self._begins = task.begins  # until the first sweep
+
+    def _start(self) -> None:
+        """States drawn from the prior, their caches and tunings, and an empty record."""
+        task, rng = self.task, self.rng
         states = []
         for _ in task.temperatures:
             alpha = rng.standard_exponential() if task.alpha is None else task.alpha
@@ -70,12 +80,10 @@ class Chain(AnyChain):
         self.caches = stack([task.make_cache(task.model.likelihood) for _ in states])
         self.tunings = stack([initial_tuning(task.n_options) for _ in states])
         self.record = empty_record(task.draws, task.n_options, len(task.parameters))
-        self.thin = task.thin
-        self.pairs = pairs_of(task.n_options)
-        self.seen = np.zeros((task.pilot, 2 + self.pairs.shape[1]))  # in the pilot, a row a sweep
-        self._schedule = count_schedule(task.tune * task.thin, len(task.temperatures) > 1, task.lengthens)
-        self._counted = 0  # how much of the schedule is done
-        self._begins = task.begins
+
+    def _looked_at(self) -> int:
+        """Of how many groups the pilot sees the pairs."""
+        return 1
 
     @property
     def state(self) -> Any:

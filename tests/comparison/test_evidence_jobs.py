@@ -1,0 +1,246 @@
+"""Comparisons by evidence that go on from a job after any end of the process, and their shards."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.comparison.by_evidence import evidence_sentences
+from thali.comparison.merge import table_of_job
+from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, Message, Remedy
+from thali.inference import jobs
+from thali.inference.seeds import root
+from thali.model.latent_features.evidence import LatentFeatureEvidence
+from thali.posterior.evidence import LogEvidence
+from thali.posterior.thermodynamic import Thermodynamic
+from thali.posterior.verdict import Verdict
+
+TRIO = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
+LAPSES = (0.1, 0.2, 0.3)
+
+
+def models(lapses=LAPSES):
+    return {f"lapse {lapse}": th.EliminationByAspects("unique", lapse=lapse) for lapse in lapses}
+
+
+def compare(lapses=LAPSES, **changed):
+    how = {"by": "evidence", "random_seed": 3, "progressbar": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
+        return th.compare(models(lapses), TRIO, **(how | changed))
+
+
+class Found:
+    """In place of any computation: an evidence that depends on the model and its seed, and which models were asked."""
+
+    def __init__(self):
+        self.asked = []
+        self.stops_at = None
+
+    def __call__(self, model, data, how):
+        if model.lapse == self.stops_at:
+            raise KeyboardInterrupt
+        self.asked.append(model.lapse)
+        rng = np.random.default_rng(how.random_seed)
+        value, usable = float(-3.0 - model.lapse + rng.standard_normal()), model.lapse < 0.3
+        said = Verdict(usable, {"draws": 10}, Message("Repeat it with ", Remedy("draws", 40), "."))
+        path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -math.inf]})
+        path = path.assign(log_likelihood_sd=rng.random(2), log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
+        changed = pd.DataFrame({"log_evidence": [value + 1 / 3], "standard_error": [0.1]}, ["alpha x 2"])
+        integral = Thermodynamic(value, 0.1, 0.2, 0.0, 0.1) if usable else None
+        df = 11.0 if usable else math.inf
+        return LogEvidence(value, 0.1, df, said, rng.random(2), path, changed if how.sensitivity else None, integral)
+
+
+@pytest.fixture
+def found(monkeypatch):
+    monkeypatch.setattr(jobs, "LEAST", 0.0)  # every model is written when it is finished
+    monkeypatch.setattr(jobs, "SHARE", 1e9)
+    made = Found()
+    monkeypatch.setattr(LatentFeatureEvidence, "_evidence_of", lambda *given: made(*given))
+    return made
+
+
+def same(a, b):
+    """The tables, and all that stands behind them."""
+    pd.testing.assert_frame_equal(a, b, check_exact=True)
+    assert a.attrs.keys() == b.attrs.keys()
+    for name, one in a.attrs["evidence"].items():
+        other = b.attrs["evidence"][name]
+        assert str(one) == str(other) and one.thermodynamic == other.thermodynamic
+        assert one.verdict.facts == other.verdict.facts and one.verdict.remedies == other.verdict.remedies
+        assert (one.estimates == other.estimates).all() and one.interval() == other.interval()
+        pd.testing.assert_frame_equal(one.path, other.path, check_exact=True)
+    if "sensitivity" in a.attrs:
+        pd.testing.assert_frame_equal(a.attrs["sensitivity"], b.attrs["sensitivity"], check_exact=True)
+
+
+@pytest.mark.parametrize("sensitivity", [False, True])
+def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
+    """With the numbers of an unbroken one, without a job; finished models are not found again."""
+    whole = compare(sensitivity=sensitivity)
+    found.stops_at, found.asked = 0.2, []
+    with pytest.warns(InterruptedWarning, match=r"^Stopped early; the evidence of 'lapse 0.2', 'lapse 0.3' is not f.*"):
+        part = compare(sensitivity=sensitivity, job=tmp_path / "job")
+    assert part.attrs["interrupted"] and part.loc["lapse 0.1", "probability"] == 1.0
+    assert part.attrs["missing"]["why"].tolist() == ["not run", "not run"]
+    assert "Not found yet is that of lapse 0.2, lapse 0.3; the probabilities are among the others." in (
+        evidence_sentences(part)
+    )
+    found.stops_at = None
+    same(compare(sensitivity=sensitivity, job=tmp_path / "job"), whole)
+    assert found.asked == list(LAPSES)
+    same(compare(sensitivity=sensitivity, job=tmp_path / "job", random_seed=None), whole)
+    same(table_of_job(tmp_path / "job"), whole)
+    assert found.asked == list(LAPSES) and jobs.read_index(tmp_path / "job")["ended"]
+
+
+def test_models_are_added(found, tmp_path):
+    """After the others they cost nothing else; before them the seeds of those after are others, with or without a
+    job."""
+    compare((0.1, 0.2), job=tmp_path / "job")
+    found.asked = []
+    after = compare((0.1, 0.2, 0.3), job=tmp_path / "job")
+    assert found.asked == [0.3]
+    before = compare((0.3, 0.1, 0.2), job=tmp_path / "other")
+    compare((0.1, 0.2), job=tmp_path / "third")
+    found.asked = []
+    same(compare((0.3, 0.1, 0.2), job=tmp_path / "third"), before)
+    assert found.asked == [0.3, 0.1, 0.2]
+    same(after, compare((0.1, 0.2, 0.3)))
+
+
+def test_prior_odds_are_no_part_of_the_job(found, tmp_path):
+    even = compare(job=tmp_path / "job")
+    odds = {"lapse 0.1": 2, "lapse 0.2": 1, "lapse 0.3": 1}
+    found.asked = []
+    table = compare(job=tmp_path / "job", prior_odds=odds)
+    assert not found.asked
+    ratio = table["probability"] / even["probability"]
+    assert ratio["lapse 0.1"] / ratio["lapse 0.2"] == pytest.approx(2.0)
+    found.stops_at = 0.3
+    with pytest.warns(InterruptedWarning):
+        part = compare(prior_odds=odds)
+    assert part["probability"].sum() == pytest.approx(1.0)
+    assert part.attrs["prior"] == {"lapse 0.1": pytest.approx(2 / 3), "lapse 0.2": pytest.approx(1 / 3)}
+
+
+def test_nothing_is_left_of_a_comparison_that_found_nothing(found, tmp_path):
+    found.stops_at = 0.1
+    with pytest.raises(KeyboardInterrupt):
+        compare(job=tmp_path / "job")
+    assert not (tmp_path / "job").exists()
+
+
+def test_shards_are_merged(found, tmp_path):
+    whole = compare()
+    found.asked = []
+    parts = [compare(job=tmp_path / str(k), shard=(k, 2)) for k in (2, 1)]
+    assert found.asked == [0.2, 0.1, 0.3]
+    assert parts[0].attrs["missing"]["why"].tolist() == ["in another shard"] * 2
+    merged = th.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "whole")
+    same(merged, whole)
+    same(table_of_job(tmp_path / "whole"), whole)
+    same(compare(job=tmp_path / "whole"), whole)
+    assert found.asked == [0.2, 0.1, 0.3]
+
+
+def test_what_shards_lack_is_said(found, tmp_path):
+    found.stops_at = 0.3
+    with pytest.warns(InterruptedWarning):
+        compare(job=tmp_path / "1", shard=(1, 2))
+    compare(job=tmp_path / "2", shard=(2, 2))
+    with pytest.warns(IncompleteWarning, match=r"^The evidence of 'lapse 0.3' is not found yet, .*runs them\.$"):
+        table = th.merge([tmp_path / "1", tmp_path / "2"], tmp_path / "whole")
+    assert table["probability"].sum() == pytest.approx(1.0) and len(table) == 3
+    found.stops_at = None
+    same(compare(job=tmp_path / "whole"), compare())
+
+
+def test_shards_that_differ_are_not_merged(found, tmp_path):
+    for k in (1, 2):
+        compare(job=tmp_path / str(k), shard=(k, 2))
+    other = tmp_path / "other"
+    other.mkdir()
+    index = jobs.read_index(tmp_path / "1")
+    file = index["segments"][0]["file"]
+    records = json.loads((tmp_path / "1" / file).read_text())
+    next(iter(records.values()))["evidence"]["fields"]["value"] += 1e-12
+    content = json.dumps(records).encode()
+    index["segments"] = [{"file": file, "sha256": jobs.hashlib.sha256(content).hexdigest()}]
+    (other / file).write_bytes(content)
+    (other / "source.npz").write_bytes((tmp_path / "1" / "source.npz").read_bytes())
+    (other / "job.json").write_bytes(jobs.sealed(index))
+    with pytest.raises(DataError, match="found different evidence of 'lapse 0.1'; merge each shard once"):
+        th.merge([tmp_path / "1", tmp_path / "2", other], tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"random_seed": 4}, "was begun with another seed"),
+        ({"draws": 999}, "was begun with draws=1000, and this comparison by evidence has draws=999"),
+        (
+            {"sensitivity": True},
+            "was begun with sensitivity=False, and this comparison by evidence has sensitivity=True",
+        ),
+        ({"lapses": (0.1, 0.2)}, "was begun with the model 'lapse 0.3', which this comparison by evidence has not"),
+        ({"by": "prediction"}, "is a comparison by evidence, not a comparison;"),
+        ({"shard": (1, 2)}, "is the whole, and this comparison by evidence is shard 1/2"),
+    ],
+)
+def test_the_job_of_another_comparison_is_refused(found, tmp_path, changed, said):
+    compare(job=tmp_path / "job")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "job").iterdir()}
+    with pytest.raises(DataError, match=said):
+        compare(job=tmp_path / "job", **changed)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "job").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"shard": (1, 4), "job": "job"}, "shard: each shard has a model or more, so that there are 3 at most; got 4"),
+        ({"shard": (1, 2)}, "shard needs job, the folder that keeps the fits"),
+        ({"shard": (1, 2), "job": "job", "random_seed": None}, "shard needs random_seed, the same for all shards"),
+    ],
+)
+def test_bad_shards(found, tmp_path, monkeypatch, changed, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArgumentError, match=said):
+        compare(**changed)
+    assert not found.asked and not list(tmp_path.iterdir())
+
+
+def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):
+    compare_all = dict(job=tmp_path / "job")
+
+    def fails(model, data, how):
+        if model.lapse == 0.3:
+            raise DataError("there is no draw.")
+        return found(model, data, how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LatentFeatureEvidence, "_evidence_of", fails)
+        with pytest.raises(DataError, match="Model 'lapse 0.3': there is no draw"):
+            compare(**compare_all)
+    same(compare(**compare_all), compare())
+    assert found.asked == [0.1, 0.2, 0.3, *LAPSES]
+
+
+def test_real_chains_give_the_same_numbers(tmp_path):
+    """Those of the method with the seed of the place, also after a stop between two models."""
+    run = {"draws": 20, "tune": 10, "chains": 2, "thin": 1, "cores": 1}
+    plain = compare((0.1, 0.2), **run)
+    same(compare((0.1,), job=tmp_path / "job", **run), compare((0.1,), **run))
+    same(compare((0.1, 0.2), job=tmp_path / "job", **run), plain)
+    model = th.EliminationByAspects("unique", lapse=0.2).fit(TRIO, 10, 10, 2, random_seed=1, progressbar=False)
+    seed = root(3).spawn(2)[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", th.errors.ConvergenceWarning)
+        alone = model.log_evidence(**run, random_seed=seed, progressbar=False)
+    assert alone.value == plain.loc["lapse 0.2", "log_evidence"]
