@@ -1,6 +1,7 @@
 """How many answers adaptive questions need, beside questions at random, in a balanced order, and about the closest two.
 
     python benchmarks/next_question.py [--options 6,10,20] [--truths 10] [--models BTL,elimination] [--small]
+        [--strategies random,adaptive] [--best ""] [--at-once 5] [--draws 1000] [--anew] [--seed 1]
 
 Truths are drawn from the prior of the model. A strategy asks m = 10 x options questions; after .75 m and m answers the
 mean absolute error of the posterior mean of all pairs' probabilities is noted.
@@ -42,17 +43,30 @@ absolute error (standard error over ten truths):
     closest                            .090 (.006)     .090 (.005)   -.013 (.010)
     variance                           .109 (.014)     .100 (.008)   +.006 (.015)
     adaptive                           .104 (.007)     .097 (.005)   +.001 (.009)
-    BTL, 20 options, m = 200 (six truths, nothing else)
-    random                             .100 (.007)     .084 (.007)   +.017 (.004)
-    balanced                           .104 (.006)     .085 (.005)   +.020 (.008)
-    adaptive                           .102 (.005)     .090 (.005)   +.018 (.008)
+    BTL, 20 options, m = 200
+    random                             .097 (.005)     .084 (.005)   +.013 (.004)
+    balanced                           .105 (.005)     .088 (.004)   +.021 (.007)
+    adaptive                           .098 (.004)     .087 (.004)   +.014 (.005)
+    the same truths, --seed 1
+    random                             .115 (.007)     .102 (.003)   +.013 (.005)
+    adaptive                           .087 (.005)     .077 (.004)   -.015 (.006)
+    the same truths, --seed 2
+    random                             .094 (.006)     .083 (.004)   +.012 (.003)
+    adaptive                           .094 (.005)     .084 (.006)   +.011 (.008)
+    BTL, 60 options, m = 600, --truths 4 --at-once 5
+    random                             .115 (.004)     .100 (.003)   +.014 (.002)
+    adaptive                           .093 (.003)     .084 (.003)   -.008 (.004)
 
     best (at most 2 m answers)         answers         known of ten truths, wrongly
     BTL, 10: random, racing, adaptive  200, 195, 162   0, 2, 4               0, 1, 1
     elimination, 6: likewise           111, 98, 76     2, 4, 7               0, 0, 0
     elimination, 10: likewise          196, 200, 138   1, 0, 8               0, 0, 0
 
-    share that the best plan saves, BTL, 6, 10, 20 options: .16 (.03), .19 (.02), .26 (.01)
+    share that the best plan saves, BTL, 6, 10, 20, 60 options: .16 (.03), .19 (.02), .26 (.01), .31 (.03)
+
+One series of answers tells little: with 20 options, m random questions about the same ten truths end at errors of .084,
+.102, .083, .090, .094 and .099 (--seed 0 to 5), .092 on average; .75 m adaptive ones end at .098, .087 and .094 (--seed
+0 to 2), .093 on average.
 """
 
 import argparse
