@@ -31,6 +31,12 @@ absolute error (standard error over ten truths):
     closest                            .108 (.007)     .105 (.006)   +.016 (.006)
     variance                           .097 (.009)     .085 (.008)   +.005 (.012)
     adaptive                           .087 (.009)     .075 (.007)   -.006 (.011)
+    BTL, 6 options, m = 60
+    random                             .106 (.010)     .088 (.010)   +.018 (.007)
+    balanced                           .108 (.011)     .094 (.010)   +.020 (.016)
+    closest                            .107 (.014)     .100 (.012)   +.019 (.018)
+    variance                           .087 (.011)     .072 (.013)   -.001 (.013)
+    adaptive                           .098 (.007)     .085 (.008)   +.010 (.011)
     elimination, 6 options, m = 60
     random                             .106 (.008)     .088 (.009)   +.018 (.008)
     balanced                           .107 (.011)     .098 (.009)   +.019 (.017)
@@ -58,7 +64,8 @@ absolute error (standard error over ten truths):
     adaptive                           .093 (.003)     .084 (.003)   -.008 (.004)
 
     best (at most 2 m answers)         answers         known of ten truths, wrongly
-    BTL, 10: random, racing, adaptive  200, 195, 162   0, 2, 4               0, 1, 1
+    BTL, 6: random, racing, adaptive   113, 101, 69    1, 6, 8               0, 1, 0
+    BTL, 10: likewise                  200, 195, 162   0, 2, 4               0, 1, 1
     elimination, 6: likewise           111, 98, 76     2, 4, 7               0, 0, 0
     elimination, 10: likewise          196, 200, 138   1, 0, 8               0, 0, 0
 
