@@ -49,6 +49,10 @@ absolute error (standard error over ten truths):
     closest                            .090 (.006)     .090 (.005)   -.013 (.010)
     variance                           .109 (.014)     .100 (.008)   +.006 (.015)
     adaptive                           .104 (.007)     .097 (.005)   +.001 (.009)
+    elimination, 20 options, m = 200
+    random                             .102 (.004)     .092 (.004)   +.010 (.004)
+    balanced                           .109 (.005)     .095 (.004)   +.018 (.006)
+    adaptive                           .097 (.005)     .091 (.004)   +.005 (.006)
     BTL, 20 options, m = 200
     random                             .097 (.005)     .084 (.005)   +.013 (.004)
     balanced                           .105 (.005)     .088 (.004)   +.021 (.007)
