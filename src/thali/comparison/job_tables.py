@@ -1,5 +1,6 @@
 """What the job of a comparison holds, of either kind, and the table of it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,26 +19,26 @@ if TYPE_CHECKING:
     import pandas
 
 
-class OfJob:
-    """What a job holds, from its stamp and what is stored beside the records; a subclass has the methods."""
+class OfJob(ABC):
+    """What a job holds, from its stamp and what is stored beside the records."""
 
     unit: str
     fits: list[Fit]  # all that belong to it
 
-    def __init__(self, stamp: Mapping[str, Any], source: Mapping[str, Any]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def __init__(self, stamp: Mapping[str, Any], source: Mapping[str, Any]) -> None: ...
 
+    @abstractmethod
     def table(self, records: Mapping[str, Record]) -> "pandas.DataFrame":
         """The table of what the records hold."""
-        raise NotImplementedError
 
+    @abstractmethod
     def warn(self, table: "pandas.DataFrame", go_on: Fact) -> None:
         """What a reader of the table must know besides."""
-        raise NotImplementedError
 
+    @abstractmethod
     def called(self, fit: Fit) -> str:
         """What was found of one of its fits, in messages."""
-        raise NotImplementedError
 
 
 class Predictions(OfJob):

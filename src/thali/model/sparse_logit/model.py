@@ -132,9 +132,9 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
     method_ : str
         `method`, or what "auto" has chosen.
     lower_bound_ : float
-        After `method="variational"`: of the logarithm of the evidence, ln P(y | X), up to the error of the quadrature over
-        linear predictors: some nats where there are fewer than 20 rows a coefficient, so do not compare models by it
-        there.
+        After `method="variational"`: of the logarithm of the evidence, ln P(y | X), up to the error of the quadrature
+        over linear predictors: some nats where there are fewer than 20 rows a coefficient, so do not compare models by
+        it there.
     converged_ : bool
         After `method="laplace"`, "variational" and "map": whether the climb ended.
     slope_ : float

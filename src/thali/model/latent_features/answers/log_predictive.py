@@ -8,7 +8,6 @@ from thali.data.choices import Choices
 from thali.errors import ArgumentError, DataError
 
 from ..likelihoods.best_worst import answers_given
-from ..likelihoods.set_draws import BLOCK
 from .best_worst import rule_of
 from .columns import Columns, columns_of
 from .group_tree import group_names, tree_of_group
@@ -16,12 +15,11 @@ from .kind import of_choices
 from .kinds_aligned import as_groups, is_of_kinds
 from .kinds_predict import aligned_shares
 from .predict import has_answers, out_of_sets, places_of
+from .probabilities import slices
 
 if TYPE_CHECKING:
     import pandas
     import xarray
-
-_IMPOSSIBLE = -1e300  # the logarithm of a probability of 0, times any count
 
 
 def log_predictive(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
@@ -40,8 +38,7 @@ def log_predictive(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
     if of_kinds:
         groups = as_groups(tree)
         by_kind = [of_draws(columns_of(tree_of_group(groups, name))) for name in group_names(groups)]
-        with np.errstate(divide="ignore"):
-            logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(tree).T)[:, :, None], axis=0)
+        logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(tree).T)[:, :, None], axis=0)
     else:
         logs = of_draws(columns_of(tree))
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
@@ -60,7 +57,9 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
         raise DataError("The choices do not say who made them; name the column of respondents.")
     answers = data.choice if data.worst is None else answers_given(data)
     which, row = np.unique(answers, return_inverse=True)
-    return which, csr_array((data.times, (row, data.respondent)), (len(which), len(data.respondents)))
+    chosen = data.times > 0
+    entries = data.times[chosen], (row[chosen], data.respondent[chosen])
+    return which, csr_array(entries, (len(which), len(data.respondents)))
 
 
 def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":
@@ -74,10 +73,8 @@ def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":
 
 def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
     """The ln of the probability of everybody's choices, (draws, people), from that of the answers that were given."""
-    with np.errstate(divide="ignore"):
-        logs = np.maximum(np.log(p), _IMPOSSIBLE)
-    found = logs @ times
-    return np.where(found <= _IMPOSSIBLE, -np.inf, found)
+    with np.errstate(divide="ignore"):  # a probability of 0
+        return np.log(p) @ times  # a sparse product sums what was chosen alone
 
 
 def _log_of_people(
@@ -86,8 +83,6 @@ def _log_of_people(
     """The same draw by draw, by the columns of one posterior."""
     draws_of, first = out_of_sets(columns, places_of(data, labels)[0], has_answers(data), lapse, rule)
     found = np.empty((columns.n_draws, times.shape[1]))
-    step = max(1, BLOCK // max(1, int(first[-1])))
-    for start in range(0, columns.n_draws, step):
-        draws = slice(start, min(start + step, columns.n_draws))
+    for draws in slices(columns.n_draws, int(first[-1])):
         found[draws] = log_of_choices(draws_of(draws)[:, which], times)
     return found

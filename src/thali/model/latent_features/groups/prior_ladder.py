@@ -44,8 +44,6 @@ def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
 class GroupPriorLadder(ToThePrior, GroupChain):
     """A ladder of several groups."""
 
-    chain = GroupChain
-
     def _draw_anew(self) -> None:
         groups, base = start_of(self.rng, self.task, drawn_base)
         columns = int(groups[0].whole[COLUMNS])

@@ -8,11 +8,11 @@ from thali._jit import compiled
 from thali.errors import DataError
 
 from ..answers.columns import Columns
+from ..answers.probabilities import slices
 from ..state import COLUMNS, clear_row, empty_state
 from .best_worst import RANKING, answer_probabilities, ordered_pairs
 from .sets import LARGEST, empty_cache, lay_out, set_shares
 
-BLOCK = 2**21  # numbers held at once: 16 MiB
 AT_HAND = 2**15  # numbers that a processor has at hand
 
 
@@ -97,9 +97,8 @@ def answer_probability_draws(
 def mean_over_draws(draws_of: Any, n_draws: int, size: int) -> np.ndarray:
     """The mean over draws of `size` probabilities, which a function gives for a slice of draws."""
     total = np.zeros(size)
-    step = max(1, BLOCK // max(1, size))
-    for first in range(0, n_draws, step):
-        total += draws_of(slice(first, min(first + step, n_draws))).sum(axis=0)
+    for draws in slices(n_draws, size):
+        total += draws_of(draws).sum(axis=0)
     return total / n_draws
 
 

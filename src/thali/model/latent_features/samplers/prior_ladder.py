@@ -84,8 +84,6 @@ class ToThePrior(Chain):
 class PriorLadder(ToThePrior):
     """A ladder of one group."""
 
-    chain = Chain
-
     def _draw_anew(self) -> None:
         task = self.task
         new = independent_draw(self.rng, task.model, task.prior, task.n_options, task.alpha)
