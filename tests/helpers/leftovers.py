@@ -125,11 +125,11 @@ def _is_ours(name):
 _NAMES = {"thali", *(file.stem for file in HELPERS.glob("*.py"))}
 
 
-def spaces(is_ours=_is_ours):
+def spaces():
     """The modules of thali and of the folder of helpers, and the classes defined in them, as they are now."""
     found = []
     for name, module in list(sys.modules.items()):
-        if is_ours(name) and isinstance(module, ModuleType):
+        if _is_ours(name) and isinstance(module, ModuleType):
             found.append(_Space(name, module))
             found += [
                 _Space(f"{name}.{value.__qualname__}", value)
@@ -157,7 +157,7 @@ class _Space:
         now = vars(self.owner)
         if not _same(self.attributes, now):
             for name in sorted(self.attributes.keys() | now.keys()):
-                if now.get(name, self) is not self.attributes.get(name, self) and not self._may_change(name, now):
+                if not _same(now.get(name, self), self.attributes.get(name, self)) and not self._may_change(name, now):
                     how = "new" if name not in self.attributes else "replaced" if name in now else "removed"
                     yield f"{self.name}.{name} ({how})"
         for name, items in self.containers.items():
@@ -172,7 +172,7 @@ class _Space:
             return True
         if name not in self.attributes and "__getattr__" in now and name in now.get("__all__", ()):
             return True
-        stores = (now[store] for store in self._remembered())
+        stores = (now.get(store) for store in self._remembered())
         return any(now.get(name) is each for store in stores if isinstance(store, dict) for each in store.values())
 
     def _remembered(self):
@@ -180,9 +180,9 @@ class _Space:
 
 
 def _same(a, b):
-    """Whether two containers hold the same; what cannot be compared does not."""
+    """Whether two objects are the same or equal; what cannot be compared is not."""
     try:
-        return bool(a == b)
+        return a is b or bool(a == b)
     except Exception:  # of any object that stands there
         return False
 
