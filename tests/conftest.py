@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(items):
 def pytest_terminal_summary(terminalreporter, config):
     """The seed of the order, also where `-q` leaves out the header."""
     if (seed := config.getoption("randomly_seed", None)) is not None:
-        terminalreporter.write_line(f"The same order again: -p randomly --randomly-seed={seed}")
+        terminalreporter.write_line(f"The same order again: --randomly-seed={seed}")
 
 
 def pytest_sessionstart():
