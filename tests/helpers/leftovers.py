@@ -32,8 +32,10 @@ _OF_LIBRARIES = {"KMP_INIT_AT_FORK", "KMP_DUPLICATE_LIB_OK"}  # set as joblib an
 _OF_PYTEST = {"PYTEST_CURRENT_TEST"}
 _CONTAINERS, _MOST = {dict, list, set}, 2000  # items of a dictionary, list or set that are looked at
 
-# Names that the project folder and folders of temporary files may hold at any time; hidden ones, of editors, as well.
-CACHES = re.compile(r"__pycache__|build|dist|_build|generated|jupyter_execute|pictures|pytest-of-.*|dask-scratch-space")
+# What may come into a folder at any time: caches, what a person writes meanwhile; and hidden entries, of editors.
+CACHES = re.compile(
+    r"__pycache__|build|dist|_build|generated|jupyter_execute|pictures|pytest-of-.*|dask-scratch-space|.*\.(py|pyi|md)"
+)
 
 _BACKEND = ("backend", "backend_fallback")  # settled by the first picture
 _PANDAS = ("display.max_columns", "display.max_rows", "display.precision", "display.width")

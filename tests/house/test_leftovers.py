@@ -164,9 +164,9 @@ def test_what_is_left_on_the_disk(made_up, tmp_path, place):
     path.rmdir() if path.is_dir() else path.unlink()
 
 
-def test_caches_and_hidden_files_are_nothing_left(made_up, tmp_path):
+def test_caches_and_what_a_person_writes_are_nothing_left(made_up, tmp_path):
     with nothing_left_by_a_file("here.py"):
-        for name in ("src/__pycache__", "src/.names.swp", "home/.bash_history"):
+        for name in ("src/__pycache__", "src/.names.swp", "src/new.py", "home/.bash_history"):
             (tmp_path / name).mkdir()
 
 
