@@ -122,9 +122,15 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.fixture(scope="session", autouse=True)
 def folder_of_temporary_files(tmp_path_factory):
-    """The folder of temporary files is this worker's own: what is left there, its tests have left."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = str(tmp_path_factory.mktemp("temporary"))
+    """The folder of temporary files is this worker's own: what is left there, its tests have left.
+
+    Its path is short, as sockets want it; that of `tmp_path` stays where it is.
+    """
+    tmp_path_factory.getbasetemp()
+    with (
+        tempfile.TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         patch.setenv("TMPDIR", folder)
         patch.setattr(tempfile, "tempdir", folder)
         yield

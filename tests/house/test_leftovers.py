@@ -170,5 +170,6 @@ def test_caches_and_what_a_person_writes_are_nothing_left(made_up, tmp_path):
             (tmp_path / name).mkdir()
 
 
-def test_folders_of_temporary_files_are_those_of_the_tests(tmp_path_factory):
-    assert Path(tempfile.gettempdir()).parent == tmp_path_factory.getbasetemp() and "TMPDIR" in os.environ
+def test_the_folder_of_temporary_files_is_that_of_the_tests(tmp_path):
+    folder = Path(tempfile.gettempdir())
+    assert folder.name.startswith("thali-") and os.environ["TMPDIR"] == str(folder) not in str(tmp_path)
