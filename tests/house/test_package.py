@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from functools import partialmethod
 from importlib import import_module, metadata
@@ -76,8 +77,9 @@ def modules_with_examples():
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")  # examples are short runs
 @pytest.mark.parametrize("name", list(modules_with_examples()))
-def test_examples_in_docstrings(name, tmp_path, monkeypatch):
+def test_examples_in_docstrings(name, tmp_path, monkeypatch, pictures):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "Agg")
     messages = io.StringIO()
     with contextlib.redirect_stdout(messages):
