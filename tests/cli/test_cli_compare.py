@@ -267,6 +267,7 @@ def test_reproduce_stopped_early(run, monkeypatch):
     assert result.code == 130 and "They agree." in result.out and "stopped by Ctrl-C" in result.err
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.fit
 def test_paris_rome():
     found = paper.paris_rome(Settings("small", 1, progressbar=False))
@@ -283,6 +284,7 @@ def test_paris_rome():
     assert all(draw() is not None for draw in found.pictures.values())
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.fit
 def test_celebrities_in_miniature(monkeypatch, folder):
     """All of it but the length: three options of the nine, so that three pairs are left out."""

@@ -34,7 +34,8 @@ _CONTAINERS, _MOST = {dict, list, set}, 2000  # items of a dictionary, list or s
 
 # What may come into a folder at any time: caches, what a person writes meanwhile; and hidden entries, of editors.
 CACHES = re.compile(
-    r"__pycache__|build|dist|_build|generated|jupyter_execute|pictures|pytest-of-.*|dask-scratch-space|.*\.(py|pyi|md)"
+    r"__pycache__|build|dist|_build|generated|jupyter_execute|pictures|pytest-of-.*|dask-scratch-space"
+    r"|sklearn_testing_.*|.*\.(py|pyi|md)"
 )
 
 _BACKEND = ("backend", "backend_fallback")  # settled by the first picture

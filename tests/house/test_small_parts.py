@@ -49,6 +49,7 @@ def test_reproductions_are_listed_and_found_whatever_the_spelling():
     assert find("paris_rome").name == find("Paris-Rome").name == "paris-rome"
 
 
+@pytest.mark.usefixtures("pictures")
 def test_matrices_are_drawn_with_their_labels():
     ax = weighted_features(np.array([[1], [1], [0]], bool), np.array([2.0]), np.ones(3), ["a1", "a2", "b1"])
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["own", "2.0"]

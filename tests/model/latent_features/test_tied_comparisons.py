@@ -64,6 +64,7 @@ def test_outcomes_are_predicted(model):
         fitted(ties="half").predict_outcomes([("0", "1")])
 
 
+@pytest.mark.usefixtures("pictures")
 def test_choices_and_ties_are_checked(model):
     table = model.check(random_seed=1)
     assert sorted(table["tied"]) == [False] * DATA.n_pairs + [True] * DATA.n_pairs
