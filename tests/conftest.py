@@ -5,7 +5,7 @@ import os
 import re
 import signal
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import chromium
@@ -17,8 +17,8 @@ from places import TESTS
 from xdist.scheduler import LoadFileScheduling
 
 from thali import _jit
-from thali._kernel_cache import KernelCache
 from thali.cli import app
+from thali.compile.store import KernelCache
 from thali.model.spec import ModelSpec
 
 KINDS = ("unit", "fit", "exact")
@@ -144,18 +144,6 @@ def in_plain_python(monkeypatch):
     return lambda *names: rare.append(names)
 
 
-@contextmanager
-def without_collection():
-    """The compiler makes objects by the million, and rarely circles of them."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def compiled_by_one_worker(tmp_path_factory):
     """Workers that need the same kernel wait for the first of them to compile it, and then load what it kept."""
@@ -166,7 +154,6 @@ def compiled_by_one_worker(tmp_path_factory):
         if _running["unit"]:
             pytest.fail(f"{_running['unit']} is a unit test, but compiles {self.py_func.__qualname__}: mark it `fit`.")
         with ExitStack() as stack:
-            stack.enter_context(without_collection())
             if isinstance(self._cache, KernelCache):  # else it is a part of several kernels, and nobody else's to load
                 name = re.sub(r"\W", "_", self.py_func.__qualname__)
                 stack.enter_context(FileLock(locks / f"{name}.lock"))

@@ -252,17 +252,18 @@ def start_app(
 def cache_info() -> None:
     """Say where the compiled samplers lie and how large they are."""
     with plain_messages():
-        from thali import _jit
+        from thali.compile.store import cache_info
 
-        info = _jit.cache_info()
+        info = cache_info()
         print(f"{info.files:,} files, {info.bytes / 1e6:,.1f} MB")
-        for path in info.paths:
-            print(f"{path}: not used, because {info.refused[path]}" if path in info.refused else path)
+        print(f"{info.path}: not used, because {info.refused}" if info.refused else info.path)
+        if info.shipped:
+            print(info.shipped)
 
 
 def cache_clear() -> None:
     """Remove the compiled samplers; the next fit compiles."""
     with plain_messages():
-        from thali import _jit
+        from thali.compile.store import cache_clear
 
-        print(f"removed {_jit.cache_clear():,} files")
+        print(f"removed {cache_clear():,} files")
