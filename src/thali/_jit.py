@@ -68,7 +68,8 @@ vectorised = _marker("vectorised", _SUM)
 @functools.cache
 def _how() -> str:
     """How functions are compiled, as text: a part of every digest."""
-    return f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r} {text_of_module(_linked_code)}"
+    linked: Any = _linked_code
+    return f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r} {text_of_module(linked)}"
 
 
 def generic(stub: Any) -> Any:

@@ -7,10 +7,9 @@ change nothing, and whatever changes machine code changes the digest.
 """
 
 import dis
-import functools
 import hashlib
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -224,16 +223,10 @@ def text_of(value: Any) -> str | None:
     return None
 
 
-@functools.cache
 def text_of_module(module: types.ModuleType) -> str:
-    """All functions of a module and of its classes, as text: for parts of the compiler itself."""
-    found: list[Callable[..., Any]] = []
-    for value in (
-        *vars(module).values(),
-        *(each for c in vars(module).values() if isinstance(c, type) for each in vars(c).values()),
-    ):
-        plain = getattr(value, "fget", value)
-        if isinstance(plain, types.FunctionType) and plain.__module__ == module.__name__:
-            found.append(plain)
+    """The code of all functions of a module and of its classes, as text: for parts of the compiler itself."""
+    own = [each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__]
+    inside = [each for cls in own if isinstance(cls, type) for each in vars(cls).values()]
+    plain = [getattr(each, "fget", each) for each in (*own, *inside)]
     walk = _Walk("")
-    return "\n".join(walk._code(code) for function in found for code in codes_of(function))
+    return "\n".join(walk._code(c) for f in plain if isinstance(f, types.FunctionType) for c in codes_of(f))

@@ -2,7 +2,7 @@
 
 An entry is one file, named by its kernel, the digest of all that it was compiled from and the types of its arguments.
 It lies in a folder named by Python, Numba, the operating system and the processor. No name holds a path or a time: two
-environments, a copy of the sources, a later version of the library that changes nothing in a kernel find the same entry.
+environments, a copy of the sources, a later version of the library that leaves a kernel alone find the same entry.
 
 An entry holds machine code and what Numba needs to call it, as a pickle, compressed. To read a pickle can run any code.
 Therefore a file ends in a SHA-256 of its bytes: one that does not fit is removed, and what it held is compiled again.

@@ -3,6 +3,7 @@
 import functools
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import llvmlite.binding
 from numba.core import config
@@ -42,14 +43,15 @@ class Target:
 @functools.cache
 def native() -> Target:
     """What Numba compiles for here: this processor, or what NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say."""
-    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    context: Any = cpu_target.target_context
+    _, name, features = context.codegen().magic_tuple()
     digest = hashlib.sha256(features.encode()).hexdigest()[:8]
     return Target(name, f"{name}-{digest}" if features else name)
 
 
 def is_chosen() -> bool:
     """Whether the environment says what to compile for."""
-    return config.CPU_NAME is not None or config.CPU_FEATURES is not None
+    return any(getattr(config, name) is not None for name in ("CPU_NAME", "CPU_FEATURES"))
 
 
 def features_here() -> frozenset[str]:
