@@ -36,7 +36,7 @@ from numba.misc.appdirs import AppDirs
 
 from thali.errors import IncompleteWarning
 
-from . import targets
+from . import USED, targets
 
 _LIBRARY = Path(__file__).parents[1]
 _DIGEST = hashlib.sha256().digest_size
@@ -121,7 +121,6 @@ class KernelCache(NullCache):
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.target = ""  # of the code that was loaded or compiled last
 
     @property
     def cache_path(self) -> Any:
@@ -149,7 +148,7 @@ class KernelCache(NullCache):
                 self._refuse(folder, name)
                 continue
             result.library._get_module_for_linking = _refuse_to_be_linked
-            self._note(folder.target)
+            USED.add(folder.target)
             return result
         if shipped().reason:
             _warn(
@@ -159,7 +158,7 @@ class KernelCache(NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store compiled code; the run continues if that fails."""
-        self._note(targets.native().name)
+        USED.add(targets.native().tag)
         folder = kept_folder()
         if folder is None or data.library.has_dynamic_globals or any(not each.can_cache for each in data.lifted):
             return
@@ -174,10 +173,6 @@ class KernelCache(NullCache):
     def _entry_of(self, sig: Any) -> str:
         return f"{self._name}.{hashlib.sha256(repr(sig).encode()).hexdigest()[:16]}"
 
-    def _note(self, target: str) -> None:
-        self.target = target
-        USED.add(target)
-
     def _refuse(self, folder: Folder, name: str) -> None:
         """Say that an entry is not used, and remove it from our own folder."""
         if not folder.is_ours:
@@ -186,9 +181,6 @@ class KernelCache(NullCache):
         with suppress(OSError):
             folder.file(name).unlink()
         _warn(f"Damaged compiled code in '{folder.path}' was removed and is compiled again.")
-
-
-USED: set[str] = set()  # the processors for which the code was compiled that this process has used
 
 
 def lean(result: Any) -> Any:
@@ -215,10 +207,14 @@ def root() -> Path:
     return Path(given) if given else Path(AppDirs(appname="thali", appauthor=False).user_cache_dir)
 
 
+def folder_for(tag: str, parent: Path) -> Folder:
+    """The folder for code of a target in another folder; it need not exist."""
+    return Folder(parent / f"thali-{platform_tag()}-{tag}", tag, True)
+
+
 def native_folder() -> Folder:
-    """The folder for code that is compiled here; it need not exist."""
-    target = targets.native()
-    return Folder(root() / f"thali-{platform_tag()}-{target.tag}", target.name, True)
+    """The folder for code that is compiled here."""
+    return folder_for(targets.native().tag, root())
 
 
 def kept_folder() -> Folder | None:

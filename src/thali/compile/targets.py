@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import platform
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,33 @@ _V2 = frozenset("cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3".split())
 _V3 = _V2 | frozenset("avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave".split())
 _V4 = _V3 | frozenset("avx512bw avx512cd avx512dq avx512f avx512vl".split())
 
-# By LLVM's names: the features that a processor must have to run code of a level (x86-64 psABI, "Micro-Architecture
-# Levels"); every 64-bit ARM runs "generic", every Mac with such a processor "apple-m1". The most demanding comes first.
+X86, ARM = ("x86_64", "amd64"), ("arm64", "aarch64")
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level of processors for which code can be shipped.
+
+    Parameters
+    ----------
+    machines : tuple of str
+        The kinds of machine that have it, as `platform.machine` names them, in small letters.
+    features : frozenset of str
+        What a processor must have to run the code, by LLVM's names.
+    """
+
+    machines: tuple[str, ...]
+    features: frozenset[str] = frozenset()
+
+
+# The most demanding comes first. Features: x86-64 psABI, "Micro-Architecture Levels"; every 64-bit ARM runs "generic",
+# every Mac with such a processor "apple-m1".
 LEVELS = {
-    "x86-64-v4": _V4,
-    "x86-64-v3": _V3,
-    "x86-64-v2": _V2,
-    "apple-m1": frozenset[str](),
-    "generic": frozenset[str](),
+    "x86-64-v4": Level(X86, _V4),
+    "x86-64-v3": Level(X86, _V3),
+    "x86-64-v2": Level(X86, _V2),
+    "apple-m1": Level(("arm64",)),
+    "generic": Level(ARM),
 }
 
 
@@ -62,7 +82,9 @@ def features_here() -> frozenset[str]:
 def lacking(level: str) -> str:
     """Why code of a level does not run here, such as "this processor lacks avx2"; empty if it does."""
     if is_chosen():
-        chosen = native().tag
-        return "" if chosen == level else f"code for {chosen} is asked for (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
-    missing = LEVELS[level] - features_here()
+        return f"code for {native().tag} is asked for (NUMBA_CPU_NAME, NUMBA_CPU_FEATURES)"
+    machine = platform.machine().lower()
+    if machine not in LEVELS[level].machines:
+        return f"this processor is {machine}"
+    missing = LEVELS[level].features - features_here()
     return f"this processor lacks {', '.join(sorted(missing))}" if missing else ""
