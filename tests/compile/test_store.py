@@ -20,30 +20,15 @@ from numba import njit
 from numba.core import dispatcher as numba_dispatcher
 from numba.core.dispatcher import Dispatcher
 from patience import PATIENCE
+from rolling import MODEL, RIGHT, roll, rolled
 
 import thali
 from thali._jit import _dispatcher_of, compiled_alone, kernel
 from thali.compile import store
 from thali.compile.store import Damaged, Folder, _is_private, packed, refusal, unpacked
 from thali.errors import IncompleteWarning
-from thali.inference.numerics.decisions import index
-from thali.model.latent_features.priors.given import GivenColumns
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no such permissions")
-MODEL = GivenColumns(3)
-
-
-def roll(rng, model):
-    return index(rng, 10)
-
-
-def rolled():
-    """What a kernel does that this process has not used yet, and how often it was loaded instead of compiled."""
-    fresh = kernel(roll)
-    return fresh(np.random.default_rng(1), MODEL), sum(fresh.dispatcher(MODEL).stats.cache_hits.values())
-
-
-RIGHT = int(np.random.default_rng(1).random() * 10)
 
 
 @pytest.fixture
@@ -350,7 +335,8 @@ USE += "; print(sum(tiny.roll.dispatcher(m).stats.cache_hits.values()))"
 
 def start(folder, limit=None, code=USE, **changes):
     """Python in another process, with a small kernel; changes to None are left out of its environment."""
-    (folder / "tiny.py").write_text(TINY)
+    if not (folder / "tiny.py").exists():  # else one process might read what is written for the next
+        (folder / "tiny.py").write_text(TINY)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     environment["PYTHONPATH"] = os.pathsep.join([str(Path(thali.__file__).parents[1]), str(folder)])
     environment |= {"NUMBA_CACHE_DIR": str(folder / "cache")} | changes
