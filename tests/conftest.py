@@ -4,10 +4,12 @@ import gc
 import os
 import re
 import signal
+import tempfile
 from collections import Counter
 from types import SimpleNamespace
 
 import chromium
+import leftovers
 import pytest
 import real_data
 from filelock import FileLock
@@ -40,10 +42,12 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
 }
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n are `long`.
 
-    The scopes with most tests that may compile come first, so that no worker is left with one of them at the end.
+    Then the files, and the tests within each, are shuffled by pytest-randomly. The scopes with most tests that may
+    compile come first all the same, so that no worker is left with one of them at the end.
     """
     cases = Counter()
     for item in items:
@@ -56,10 +60,17 @@ def pytest_collection_modifyitems(items):
             folder = item.path.parent.relative_to(TESTS).as_posix()
             is_quick = not (item.get_closest_marker("data") or item.get_closest_marker("long"))
             item.add_marker(KIND_OF_FOLDER.get(folder, "unit" if is_quick else "fit"))
+    yield
     slow = Counter(
         scope_of(item.nodeid) for item in items if not any(map(item.get_closest_marker, ("unit", "long", "data")))
     )
     items.sort(key=lambda item: -slow[scope_of(item.nodeid)])
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """The seed of the order, also where `-q` leaves out the header."""
+    if (seed := config.getoption("randomly_seed", None)) is not None:
+        terminalreporter.write_line(f"The same order again: --randomly-seed={seed}")
 
 
 def pytest_sessionstart():
@@ -110,6 +121,36 @@ def pytest_xdist_make_scheduler(config, log):
     return TogetherScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
+@pytest.fixture(scope="session", autouse=True)
+def folder_of_temporary_files(tmp_path_factory):
+    """The folder of temporary files is this worker's own: what is left there, its tests have left.
+
+    Its path is short, as sockets want it; that of `tmp_path` stays where it is.
+    """
+    tmp_path_factory.getbasetemp()
+    with (
+        tempfile.TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("TMPDIR", folder)
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clean_after_each_file(request, folder_of_temporary_files):
+    """A file of tests leaves modules, classes and folders as they were."""
+    with leftovers.nothing_left_by_a_file(request.node.nodeid):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def clean_after_each_test(request):
+    """A test leaves the environment and the options of this process as they were."""
+    with leftovers.nothing_left_in_the_process(request.node.nodeid):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def nothing_compiled_by_a_unit_test(request):
     """A kernel of a unit test is an error, even where it is in the cache."""
@@ -123,6 +164,15 @@ def browser():
     """A real browser."""
     with chromium.opened() as found:
         yield found
+
+
+@pytest.fixture
+def pictures():
+    """The pictures of a test are closed at its end."""
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
 
 
 @pytest.fixture
@@ -195,6 +245,8 @@ def real_data_if_marked(request):
     """Tests marked `data` read the folder of real data; where it is absent they are skipped, or fail if CI is set."""
     if not real_data.open_for(request.node.get_closest_marker("data") is not None):
         (pytest.fail if os.environ.get("CI") else pytest.skip)("the folder of real data is not beside this project")
+    yield
+    real_data.open_for(False)
 
 
 @pytest.fixture

@@ -9,17 +9,16 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from elimination_fits import FakeModel
 from patience import PATIENCE
-from posterior_cases import chain
+from remembering import remembering
 from stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
+from thali._labels import plural
 from thali.compile import store as kernels
 from thali.data import kinds
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
-from thali.model.latent_features.answers import features
-from thali.model.latent_features.answers.tree import to_datatree
-from thali.model.latent_features.likelihoods.elimination import Elimination
 from thali.posterior import store
 from thali.reading.recognise import read
 
@@ -46,33 +45,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-class FakeModel(thali.EliminationByAspects):
-    """A model that draws at random instead of fitting, and remembers what it was asked for."""
-
-    happens = staticmethod(lambda: None)  # in the middle of a fit
-    interrupted_ = False
-    learned_alpha = True
-    common = ((0, 1),)  # aspects of most draws ...
-    beside = 4.0  # ... and the mean number of others
-
-    def fit(self, data, **budget):
-        defaults = thali.EliminationByAspects().get_params()
-        type(self).settings = {k: v for k, v in self.get_params().items() if v != defaults[k]}
-        type(self).budget = budget
-        type(self).data = data
-        self.happens()
-        draws, chains = budget.get("draws", 1000), budget.get("chains", 4)
-        chains = [chain(data.n_options, draws, seed, self.beside, self.common) for seed in range(chains)]
-        self.posterior_ = to_datatree(chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha)
-        return self
-
-    def features(self, min_probability=0.05, similar=None):
-        return features.features_table(self.posterior_)
-
-
 @pytest.fixture
 def fake(stand_in):
-    model = type("Fake", (FakeModel,), {})
+    model = remembering(FakeModel, "Fake")
     stand_in("elimination-by-aspects", model)
     return model
 
@@ -129,7 +104,7 @@ def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
 
 def test_defaults_are_those_of_the_model(run, fake):
     run("fit", "tea.csv")
-    assert fake.settings == {} and fake.budget == {"progressbar": True}
+    assert fake.asked == thali.EliminationByAspects().get_params() and fake.budget == {"progressbar": True}
 
 
 def test_options_reach_the_model(run, fake):
@@ -137,7 +112,8 @@ def test_options_reach_the_model(run, fake):
     words += " --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
     result = run("fit", "tea.csv", *words.split())
     assert result.code == 0
-    assert fake.settings == {"aspects": 3, "unique": False, "lapse": 0.05, "alpha": 2.0, "sampler": "paper"}
+    typed = {"aspects": 3, "unique": False, "lapse": 0.05, "alpha": 2.0, "sampler": "paper"}
+    assert fake.asked == thali.EliminationByAspects().get_params() | typed
     assert fake.budget == {
         "draws": 30,
         "tune": 5,
@@ -152,13 +128,13 @@ def test_options_reach_the_model(run, fake):
 def test_aspects_from_a_table_of_zeros_and_ones(run, fake, folder):
     (folder / "aspects.csv").write_text("option,hot,caffeine\ncoffee,1,1\ntea,1,1\nmilk,0,0\n")
     run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
-    assert fake.settings["aspects"] == {"tea": ["hot", "caffeine"], "coffee": ["hot", "caffeine"], "milk": []}
+    assert fake.asked["aspects"] == {"tea": ["hot", "caffeine"], "coffee": ["hot", "caffeine"], "milk": []}
 
 
 def test_aspects_from_a_list(run, fake, folder):
     (folder / "aspects.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\ncoffee,bitter\n")
     run("fit", "tea.csv", "--aspects", "aspects.csv", "--draws", 10)
-    assert fake.settings["aspects"] == {"tea": ["hot"], "coffee": ["hot", "bitter"], "milk": []}
+    assert fake.asked["aspects"] == {"tea": ["hot"], "coffee": ["hot", "bitter"], "milk": []}
 
 
 def test_a_bundled_data_set(run, fake):
@@ -292,6 +268,7 @@ def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
     assert "thali: stopped early; kept 4 chains of 50 draws; thali resume results goes on." in result.err
     assert "Number of latent aspects" in result.out
     assert sorted(set(os.listdir(folder / "results")) - {"job"}) == EVERYTHING
+    assert "; kept 1 chain of 1 draw." in run("fit", "tea.csv", "--draws", 1, "--chains", 1).err
 
 
 def test_an_interrupt_before_anything_was_drawn(run, fake, folder):
@@ -393,7 +370,10 @@ def test_ctrl_c_keeps_what_was_drawn(folder):
         finally:
             process.kill()  # or leaving this block would wait for it
     assert process.returncode == 130, err
-    assert "stopped early; kept 2 chains of " in err and "Traceback" not in err
+    kept = thali.load(folder / "results" / "posterior.nc").posterior_["posterior"].sizes
+    chains, draws = plural(kept["chain"], "chain"), plural(kept["draw"], "draw")  # a chain far behind is left out
+    assert f"stopped early; kept {chains} of {draws}; " in err and "Traceback" not in err
+    assert kept["chain"] in (1, 2) and kept["draw"] >= 1
     assert "Number of latent aspects" in out
     assert sorted(set(os.listdir(folder / "results")) - {"job"}) == EVERYTHING
 

@@ -1,6 +1,7 @@
 """A fit at the command line goes on where it was: the same command, `thali resume`, `thali status`."""
 
 import os
+import re
 import signal
 import subprocess
 
@@ -108,5 +109,5 @@ def test_what_is_no_job(run, folder):
 def test_time_is_up(run, folder):
     words = ["fit", "tea.csv", "--draws", "1000000", "--tune", "50", "--chains", "2", "--max-time", "1.5"]
     result = run(*words, "--out", "results")
-    assert result.code == 0 and "stopped early; kept 2 chains of" in result.err
+    assert result.code == 0 and re.search("stopped early; kept (1 chain|2 chains) of ", result.err)
     assert "--max-time" in run("fit", "tea.csv", "--max-time", "0").err

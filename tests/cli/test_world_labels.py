@@ -4,7 +4,7 @@ import unicodedata
 
 import pandas as pd
 import pytest
-from test_cli import FakeModel
+from elimination_fits import FakeModel
 
 from thali._labels import display_width
 from thali.cli.text import align
@@ -32,7 +32,7 @@ def test_columns_align_by_width_and_a_cell_is_one_line():
 
 @pytest.mark.fit
 def test_files_give_the_labels_back(stand_in, tmp_path, run):
-    stand_in("elimination-by-aspects", type("Fake", (FakeModel,), {}))
+    stand_in("elimination-by-aspects", FakeModel)
     pairs = [(a, b, k + 2) for k, (a, b) in enumerate(zip(WORLD, WORLD[1:] + WORLD[:1], strict=True))]
     pd.DataFrame(pairs, columns=["chosen", "rejected", "count"]).to_csv(tmp_path / "pairs.csv", index=False)
     done = run("fit", tmp_path / "pairs.csv", "--draws", 20, "--out", tmp_path / "results")

@@ -162,6 +162,7 @@ def test_sigma_that_data_have_chosen_is_refused():
         compare({"it": th.AdditiveClustering()}, similar)
 
 
+@pytest.mark.usefixtures("pictures")
 def test_pictures(found):
     table = compare()
     ax = th.plots.evidence(table)

@@ -97,10 +97,10 @@ def test_it_is_the_same_on_four_cores(table, tmp_path, often):
 # Run in a process of its own, which has no threads when it forks. A child is killed by signal 9 just before or just
 # after a file of the job is renamed into place; the same comparison then goes on from what it left behind.
 KILLED = """
-import json, os, sys, tempfile, warnings
+import json, os, sys, warnings
 warnings.simplefilter("ignore")
 sys.path[:0] = json.loads(sys.argv[1])
-times, seed = json.loads(sys.argv[2])
+place, times, seed = json.loads(sys.argv[2])
 import numpy as np
 import pandas as pd
 import thali as th
@@ -115,7 +115,7 @@ how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progr
 whole = th.compare(models, trio, **how)
 killed = 0
 for number in range(times):
-    folder = os.path.join(tempfile.mkdtemp(), "job")
+    folder = os.path.join(place, str(number))
     moment, late = int(rng.integers(1, 13)), bool(rng.integers(2))  # of six fits, each with two files
     killed += killed_at_a_rename(lambda: th.compare(models, trio, job=folder, **how), folder, moment, late)
     again = th.compare(models, trio, job=folder, **how)
@@ -126,22 +126,22 @@ print(killed, "times killed, the same")
 """
 
 
-def killed(times, seed):
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([times, seed])]
+def killed(place, times, seed):
+    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([str(place), times, seed])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_killed_comparison_goes_on():
-    assert killed(3, 5) == 3  # twice between the records and their index
+def test_a_killed_comparison_goes_on(tmp_path):
+    assert killed(tmp_path, 3, 5) == 3  # twice between the records and their index
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_forty_killed_comparisons_go_on():
-    assert killed(40, 2) == 40
+def test_forty_killed_comparisons_go_on(tmp_path):
+    assert killed(tmp_path, 40, 2) == 40
 
 
 def test_models_may_be_added(table, ran, tmp_path):

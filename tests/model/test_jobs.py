@@ -119,9 +119,9 @@ def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
 # Run in a process of its own, which has no threads when it forks. A child is killed by signal 9 just before or just
 # after a file of the job is renamed into place; the same fit then goes on from what it left behind.
 KILLED = """
-import json, os, sys, tempfile
+import json, os, sys
 sys.path[:0] = json.loads(sys.argv[1])
-kind, size, times, seed = json.loads(sys.argv[2])
+place, kind, size, times, seed = json.loads(sys.argv[2])
 import numpy as np
 from interrupted_fits import draws_of, fitted
 from stopped_jobs import killed_at_a_rename
@@ -132,7 +132,7 @@ jobs.LEAST, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
 whole = draws_of(fitted(kind, size, cores=1))
 killed = 0
 for number in range(times):
-    folder = os.path.join(tempfile.mkdtemp(), "job")
+    folder = os.path.join(place, str(number))
     moment, late = int(rng.integers(1, 12)), bool(rng.integers(2))
     killed += killed_at_a_rename(lambda: fitted(kind, size, job=folder, cores=2), folder, moment, late)
     again = draws_of(fitted(kind, size, job=folder, cores=1))
@@ -142,8 +142,9 @@ print(killed, "times killed, the same")
 """
 
 
-def killed(kind, times, seed):
-    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), json.dumps([kind, size_of(kind), times, seed])]
+def killed(place, kind, times, seed):
+    told = json.dumps([str(place), kind, size_of(kind), times, seed])
+    command = [sys.executable, "-c", KILLED, json.dumps([str(HELPERS)]), told]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return int(done.stdout.split()[0])
@@ -152,15 +153,15 @@ def killed(kind, times, seed):
 @pytest.mark.first(2)  # the others are among those that are killed a hundred times
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kind", ["pairs", "annealed product classes", "particles"])
-def test_a_killed_job_goes_on(kind):
-    assert killed(kind, 3, 1)
+def test_a_killed_job_goes_on(kind, tmp_path):
+    assert killed(tmp_path, kind, 3, 1)
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_hundred_killed_jobs_go_on(kind):
-    assert killed(kind, 11, 2) > 5
+def test_a_hundred_killed_jobs_go_on(kind, tmp_path):
+    assert killed(tmp_path, kind, 11, 2) > 5
 
 
 @pytest.mark.first(3)

@@ -144,6 +144,7 @@ def test_it_is_saved(board, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["board.csv", "board.json"]
 
 
+@pytest.mark.usefixtures("pictures")
 def test_it_is_drawn(board):
     pytest.importorskip("matplotlib").use("Agg")
     ratings, ranks, right = th.plots.leaderboard(board)

@@ -10,13 +10,13 @@ from places import HELPERS
 
 # Run in a process of its own, which ends with a traceback on stderr if a single read takes 20 s.
 READS = """
-import faulthandler, json, random, sys, tempfile
+import faulthandler, json, random, sys
 from pathlib import Path
 import numpy as np
-kind, flips, blocks, seed, folders = json.loads(sys.argv[1])
+place, kind, flips, blocks, seed, folders = json.loads(sys.argv[1])
 sys.path[:0] = folders
 from thali.errors import DataError
-path = Path(tempfile.mkdtemp()) / "file"
+path = Path(place) / "file"
 
 if kind == "posterior":
     from posterior_cases import small_fit
@@ -82,8 +82,8 @@ print(json.dumps(counts))
 """
 
 
-def reads(kind, flips, blocks):
-    words = json.dumps([kind, flips, blocks, 1, [str(HELPERS)]])
+def reads(place, kind, flips, blocks):
+    words = json.dumps([str(place), kind, flips, blocks, 1, [str(HELPERS)]])
     done = subprocess.run([sys.executable, "-c", READS, words], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
@@ -93,11 +93,11 @@ def reads(kind, flips, blocks):
 
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", ["posterior", "parts", "parts index", "index", "state", "draws"])
-def test_damage_is_noticed(kind):
-    reads(kind, 60, 20)
+def test_damage_is_noticed(kind, tmp_path):
+    reads(tmp_path, kind, 60, 20)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["posterior", "parts", "parts index", "index", "state", "draws"])
-def test_damage_is_noticed_at_length(kind):
-    reads(kind, 1000, 200)
+def test_damage_is_noticed_at_length(kind, tmp_path):
+    reads(tmp_path, kind, 1000, 200)

@@ -190,6 +190,7 @@ def test_answers_of_one_group_are_refused_of_several(model, answer):
         model.of_group("x")
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_picture_has_a_line_a_feature(model):
     shared = model.features(0.0)["members"].map(len).between(2, 2).sum()
     axes = th.plots.group_weights(model)

@@ -265,6 +265,7 @@ def test_other_models_have_no_kinds(data):
             ask()
 
 
+@pytest.mark.usefixtures("pictures")
 def test_pictures(model):
     axes = th.plots.same_kind(model)
     names = [label.get_text() for label in axes.get_yticklabels()]

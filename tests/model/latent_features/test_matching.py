@@ -114,6 +114,7 @@ def test_bad_thresholds(similar):
         made_up(4).membership(min_probability=2)
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_picture_puts_those_that_share_features_side_by_side():
     ax = th.plots.membership(made_up(8, common=((0, 2, 4, 6), (1, 3, 5, 7)), beside=0.0))
     named = [tick.get_text() for tick in ax.get_yticklabels()]
@@ -123,6 +124,7 @@ def test_the_picture_puts_those_that_share_features_side_by_side():
     assert "*" not in ax.get_xlabel()
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_picture_marks_what_the_chains_do_not_agree_on(monkeypatch):
     model = made_up(8, common=((0, 2, 4, 6), (1, 3, 5, 7)), beside=0.0)
     monkeypatch.setattr(presence, "MARKED", 0.0)  # no R-hat is as low

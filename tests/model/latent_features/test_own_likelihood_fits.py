@@ -61,6 +61,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
     assert float(found.checks[-1].error.split()[0]) > 5.0
 
 
+@pytest.mark.usefixtures("pictures")
 def test_what_a_fitted_model_answers(page, tmp_path):
     model = page[0]["model"]
     assert {"n_features", "alpha", "log_likelihood", "presence[bank, money, loan]"} <= set(model.summary().index)

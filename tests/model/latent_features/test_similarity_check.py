@@ -30,6 +30,7 @@ def test_against_a_slow_evaluation():
     assert table["p_value"].is_monotonic_increasing
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_sentence_and_the_picture():
     model = made_up(5, draws=40)
     table = model.check(0)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import typer
 
+from thali._labels import plural
 from thali.data.kinds import CLASSES
 from thali.errors import Argument, ArgumentError
 from thali.inference.files import check_place
@@ -100,7 +101,7 @@ def run_fit(
     if interrupted:
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
-        notify(f"stopped early; kept {kept['chain']} chains of {kept['draw']:,} draws{more}.")
+        notify(f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}.")
     answer = with_segments(report.answer(fitted, prepared), fitted)
     try:
         if out is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import positive, whole
+from thali._labels import plural
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, Setting, ThaliWarning
 from thali.inference.chains import Run as ChainRun
 from thali.inference.quiet import is_quiet
@@ -373,7 +374,8 @@ class ProductClasses(Reports, ClassEvidence, HasPriorOfData):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.interrupted_:
             kept = self.posterior_["posterior"].sizes
-            yield InterruptedWarning(f"Stopped early; {kept['chain']} chains of {kept['draw']} draws were kept.")
+            drawn = f"{plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}"
+            yield InterruptedWarning(f"Stopped early; {drawn} were kept.")
         verdict = self.verdict()
         if not verdict.agrees:
             yield ConvergenceWarning(verdict.message)

@@ -1,0 +1,28 @@
+"""A model of choices with made-up draws, for the tests of what comes after sampling."""
+
+from posterior_cases import chain
+
+import thali
+from thali.model.latent_features.answers import features
+from thali.model.latent_features.answers.tree import to_datatree
+from thali.model.latent_features.likelihoods.elimination import Elimination
+
+
+class FakeModel(thali.EliminationByAspects):
+    """Draws at random instead of fitting."""
+
+    happens = staticmethod(lambda: None)  # in the middle of a fit
+    interrupted_ = False
+    learned_alpha = True
+    common = ((0, 1),)  # aspects of most draws ...
+    beside = 4.0  # ... and the mean number of others
+
+    def fit(self, data, **budget):
+        self.happens()
+        draws, chains = budget.get("draws", 1000), budget.get("chains", 4)
+        chains = [chain(data.n_options, draws, seed, self.beside, self.common) for seed in range(chains)]
+        self.posterior_ = to_datatree(chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha)
+        return self
+
+    def features(self, min_probability=0.05, similar=None):
+        return features.features_table(self.posterior_)

@@ -1,0 +1,175 @@
+"""What a test would leave behind is seen: one of each kind is left here."""
+
+import gc
+import os
+import signal
+import sys
+import tempfile
+import types
+import warnings
+from pathlib import Path
+
+import leftovers
+import numpy as np
+import pandas as pd
+import pytest
+from leftovers import nothing_left_by_a_file, nothing_left_in_the_process
+from matplotlib import pyplot
+
+pytestmark = pytest.mark.unit
+
+
+def a_variable(patch, folder):
+    patch.setenv("THALI_LEFT", "here")
+
+
+def a_directory(patch, folder):
+    patch.chdir(folder)
+
+
+def a_path(patch, folder):
+    patch.syspath_prepend(folder)
+
+
+def words(patch, folder):
+    patch.setattr(sys, "argv", [*sys.argv, "left"])
+
+
+def a_filter(patch, folder):
+    warnings.filterwarnings("ignore", "left")
+
+
+def errors_of_numpy(patch, folder):
+    np.seterr(under="raise")
+
+
+def digits_of_numpy(patch, folder):
+    np.set_printoptions(precision=3)
+
+
+def columns_of_pandas(patch, folder):
+    pd.set_option("display.max_columns", 7)
+
+
+def a_style(patch, folder):
+    pyplot.rcParams["lines.linewidth"] = 7.0
+
+
+def a_figure(patch, folder):
+    pyplot.figure(1234)
+
+
+def a_handler(patch, folder):
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def a_depth(patch, folder):
+    sys.setrecursionlimit(sys.getrecursionlimit() + 1)
+
+
+def no_collection(patch, folder):
+    gc.disable()
+
+
+@pytest.fixture
+def restored(pictures):
+    """The options that `monkeypatch` does not know."""
+    filters, errors, digits = warnings.catch_warnings(), np.errstate(), np.printoptions()
+    handler, depth = signal.getsignal(signal.SIGINT), sys.getrecursionlimit()
+    columns = pd.option_context("display.max_columns", pd.get_option("display.max_columns"))
+    with filters, errors, digits, columns, pyplot.rc_context():
+        yield
+    signal.signal(signal.SIGINT, handler)
+    sys.setrecursionlimit(depth)
+    gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("leave", "said"),
+    [
+        (a_variable, r"os.environ \(THALI_LEFT was None and is 'here'\)"),
+        (a_directory, r"the current directory \(was "),
+        (a_path, r"sys.path \(new \["),
+        (words, r"sys.argv \(new \['left'\]\)"),
+        (a_filter, r"warnings.filters \(new \[\('ignore', .*left"),
+        (errors_of_numpy, r"numpy.geterr\(\) \(under was 'ignore' and is 'raise'\)"),
+        (digits_of_numpy, r"numpy.get_printoptions\(\) \(precision was 8 and is 3\)"),
+        (columns_of_pandas, r"the options of pandas \(display.max_columns was .* and is 7\)"),
+        (a_style, r"matplotlib.rcParams \(lines.linewidth was .* and is 7.0\)"),
+        (a_figure, r"the open figures \(new \[1234\]\)"),
+        (a_handler, r"the handler of Ctrl-C \(was "),
+        (a_depth, r"the recursion limit \(was "),
+        (no_collection, r"gc.isenabled\(\) \(was True and is False\)"),
+    ],
+)
+def test_what_is_left_in_the_process(restored, monkeypatch, tmp_path, leave, said):
+    with pytest.raises(pytest.fail.Exception, match=rf"^here.py::test left behind: {said}[^;]*\.$"):
+        with nothing_left_in_the_process("here.py::test"):
+            leave(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def made_up(monkeypatch, tmp_path):
+    """A module as if of thali, with a class; and folders for the project and the home of their own."""
+    module = types.ModuleType("thali.made_up")
+    exec("class Kept:\n    known = {'a': 1}\nnumber, names, array = 1, ['a'], None", vars(module))
+    module.array = np.zeros(2)
+    monkeypatch.setitem(sys.modules, "thali.made_up", module)
+    monkeypatch.setattr(leftovers, "PROJECT", tmp_path)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    for name in ("src", "home"):
+        (tmp_path / name).mkdir()
+    return module
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("module.more = 1", "thali.made_up.more (new)"),
+        ("del module.number", "thali.made_up.number (removed)"),
+        ("module.number = 2", "thali.made_up.number (replaced)"),
+        ("module.array = numpy.ones(2)", "thali.made_up.array (replaced)"),
+        ("module.names.append('b')", "thali.made_up.names (other items)"),
+        ("module.Kept.more = 1", "thali.made_up.Kept.more (new)"),
+        ("module.Kept.known['b'] = 2", "thali.made_up.Kept.known (other items)"),
+        ("del sys.modules['thali.made_up']", "thali.made_up (another module has its name, or none)"),
+    ],
+)
+def test_what_is_left_on_modules_and_classes(made_up, statement, said):
+    with pytest.raises(pytest.fail.Exception) as failure, nothing_left_by_a_file("here.py"):
+        exec(statement, {"module": made_up, "sys": sys, "numpy": np})
+    assert str(failure.value) == f"here.py left behind: {said}."
+
+
+def test_what_modules_load_late_or_remember_is_nothing_left(made_up, monkeypatch):
+    made_up.__all__, made_up.__getattr__, made_up.store = ["late"], lambda name: None, {}
+    monkeypatch.setitem(leftovers.REMEMBERED, "thali.made_up", {"store"})
+    with nothing_left_by_a_file("here.py"):
+        submodule = types.ModuleType("thali.made_up.part")
+        monkeypatch.setitem(sys.modules, "thali.made_up.part", submodule)
+        made_up.part, made_up.late = submodule, 1
+        made_up.Kept_a = made_up.store["a"] = type("Kept_a", (), {})
+        made_up.number, made_up.names = 1, ["a"]  # as they were
+
+
+@pytest.mark.parametrize("place", ["left.txt", "src/left", "home/left", "home/.thali", "temporary"])
+def test_what_is_left_on_the_disk(made_up, tmp_path, place):
+    with pytest.raises(pytest.fail.Exception) as failure, nothing_left_by_a_file("here.py"):
+        path = tmp_path / place
+        if place == "temporary":
+            path = Path(tempfile.mkdtemp())
+        else:
+            path.touch()
+    assert str(failure.value) == f"here.py left behind: {path}."
+    path.rmdir() if path.is_dir() else path.unlink()
+
+
+def test_caches_and_what_a_person_writes_are_nothing_left(made_up, tmp_path):
+    with nothing_left_by_a_file("here.py"):
+        for name in ("src/__pycache__", "src/.names.swp", "src/new.py", "home/.bash_history"):
+            (tmp_path / name).mkdir()
+
+
+def test_the_folder_of_temporary_files_is_that_of_the_tests(tmp_path):
+    folder = Path(tempfile.gettempdir())
+    assert folder.name.startswith("thali-") and os.environ["TMPDIR"] == str(folder) not in str(tmp_path)
