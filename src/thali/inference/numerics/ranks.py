@@ -42,7 +42,7 @@ def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     last[..., :-1] = first[..., 1:]
     starts = np.maximum.accumulate(np.where(first, place, 0), axis=-1)
     ends = np.minimum.accumulate(np.where(last, place, size)[..., ::-1], axis=-1)[..., ::-1]
-    best, worst = np.empty((2, *values.shape), np.intp)
+    best, worst = np.empty(values.shape, np.intp), np.empty(values.shape, np.intp)
     np.put_along_axis(best, order, starts, -1)
     np.put_along_axis(worst, order, ends, -1)
     return best, worst
