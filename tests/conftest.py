@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from types import SimpleNamespace
 
+import budgets
 import chromium
 import leftovers
 import pytest
@@ -22,6 +23,8 @@ from thali import _jit
 from thali.cli import app
 from thali.compile.store import KernelCache
 from thali.model.spec import ModelSpec
+
+pytest_plugins = ["budgets"]
 
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is
@@ -212,6 +215,7 @@ def compiled_by_one_worker(tmp_path_factory):
         if not isinstance(self._cache, KernelCache):  # a part of several kernels, and nobody else's to load
             return compile_it(self, signature)
         name = self.py_func.__qualname__
+        budgets.count(name)
         with FileLock(locks / (re.sub(r"\W", "_", name) + ".lock")):
             seen.clear()
             result = compile_it(self, signature)
