@@ -81,6 +81,12 @@ def test_help_takes_half_a_second_at_most():
     assert any(share() <= 4.0 for _ in range(5))
 
 
+def test_the_command_line_leaves_its_memory_to_the_system():
+    code = "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"  # runs last
+    code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali.cli import main\nmain()"
+    assert python(code).splitlines()[-1] == "True"
+
+
 def test_every_public_name_loads():
     assert set(thali.__all__) <= set(dir(thali))
     for name in thali.__all__:
