@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from functools import partialmethod
 from importlib import import_module, metadata
@@ -81,6 +82,12 @@ def test_help_takes_half_a_second_at_most():
     assert any(share() <= 4.0 for _ in range(5))
 
 
+def test_the_command_line_leaves_its_memory_to_the_system():
+    code = "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"  # runs last
+    code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali.cli import main\nmain()"
+    assert python(code).splitlines()[-1] == "True"
+
+
 def test_every_public_name_loads():
     assert set(thali.__all__) <= set(dir(thali))
     for name in thali.__all__:
@@ -105,8 +112,9 @@ def modules_with_examples():
 
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")  # examples are short runs
 @pytest.mark.parametrize("name", list(modules_with_examples()))
-def test_examples_in_docstrings(name, tmp_path, monkeypatch):
+def test_examples_in_docstrings(name, tmp_path, monkeypatch, pictures):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("MPLBACKEND", "Agg")
     messages = io.StringIO()
     with contextlib.redirect_stdout(messages):
