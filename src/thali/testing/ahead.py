@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -40,10 +41,12 @@ def rows_of(models: Sequence[str]) -> list[str]:
 
 
 def fit(name: str) -> None:
-    """Fit a row and ask for predictions, which compiles and keeps what both need."""
+    """Fit a row, predict and write its report, which compiles and keeps what they need."""
     warnings.simplefilter("ignore")
-    smallest = SMALLEST[name]
-    smallest.ask(smallest.fitted())
+    model = SMALLEST[name].fitted()
+    SMALLEST[name].ask(model)
+    with tempfile.TemporaryDirectory() as folder:
+        model.report(Path(folder) / "report.html")
 
 
 def level_here() -> str:
