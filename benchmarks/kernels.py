@@ -48,13 +48,13 @@ def entries():
             name = file.name.removesuffix(store.SUFFIX)
             began = time.process_time()
             try:
-                payload = folder.read(name)
+                _, *parts = folder.read(name)
                 read = time.process_time() - began
-                CompileResult._rebuild(cpu_target.target_context, *payload)
+                CompileResult._rebuild(cpu_target.target_context, *parts)
             except (ImportError, AttributeError):  # of a module that is not imported here
                 continue
             loaded = time.process_time() - began
-            machine_code, stub = payload[0][2]
+            machine_code, stub = parts[0][2]
             yield name, file.stat().st_size, len(machine_code), len(stub), 1000 * read, 1000 * loaded
 
 

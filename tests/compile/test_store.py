@@ -18,6 +18,7 @@ import pytest
 from ctrl_c import pressed
 from numba import njit
 from numba.core import dispatcher as numba_dispatcher
+from numba.core.cpu import CPUContext
 from numba.core.dispatcher import Dispatcher
 from patience import PATIENCE
 from rolling import MODEL, RIGHT, roll, rolled
@@ -96,6 +97,16 @@ def test_no_flipped_bit_nor_lost_block_is_read():
         with pytest.raises(Damaged):
             unpacked(wrong, "kernel")
     assert unpacked(content, "kernel") == bytes(range(256)) * 20
+
+
+def test_what_the_engine_does_not_know_yet_is_given_to_it(cache, monkeypatch):
+    """As for a likelihood that calls a routine of linear algebra."""
+    rolled()
+    refreshed, refresh = [], CPUContext.refresh
+    monkeypatch.setattr(CPUContext, "refresh", lambda self: refreshed.append(self) or refresh(self))
+    assert rolled() == (RIGHT, 1) and not refreshed
+    monkeypatch.setattr(store.llvmlite.binding, "address_of_symbol", lambda name: None)
+    assert rolled() == (RIGHT, 1) and len(refreshed) == 1
 
 
 def test_damage_is_said_once(cache):

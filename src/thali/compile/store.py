@@ -21,7 +21,7 @@ import stat
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ import numba
 from numba.core import config, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.runtime import rtsys
 from numba.misc.appdirs import AppDirs
 
 from thali.errors import IncompleteWarning
@@ -40,7 +41,7 @@ from . import USED, targets
 
 _LIBRARY = Path(__file__).parents[1]
 _DIGEST = hashlib.sha256().digest_size
-_FORMAT = b"thali kernel 1 "  # the first bytes of a file; then what it is the code of, a line feed, and the code
+_FORMAT = b"thali kernel 2 "  # the first bytes of a file; then what it is the code of, a line feed, and the code
 SUFFIX = ".kernel"
 
 
@@ -134,11 +135,12 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for arguments of these types; None if none is kept."""
-        target_context.refresh()
         for folder in folders_to_read():
             name = self._entry_of(sig)
             try:
-                result = CompileResult._rebuild(target_context, *folder.read(name))
+                needed, *parts = folder.read(name)
+                _make_ready(target_context, needed)
+                result = CompileResult._rebuild(target_context, *parts)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -184,14 +186,27 @@ class KernelCache(NullCache):
 
 
 def lean(result: Any) -> Any:
-    """What Numba keeps of compiled code, with names of its functions in place of their bitcode."""
+    """What is kept of compiled code: the names that it takes from elsewhere, then what Numba keeps, with the names of
+    its functions in place of their bitcode."""
     (name, kind, (machine_code, bitcode)), *rest = result._reduce()
     module = llvmlite.binding.parse_bitcode(bitcode)
+    names = [*module.functions, *module.global_variables]
+    needed = [each.name for each in names if each.is_declaration and not each.name.startswith("llvm.")]
     defined = [each.name for each in module.functions if not each.is_declaration]
-    text = f'target triple = "{module.triple}"\n' + "".join(
-        f'define void @"{each}"() {{ ret void }}\n' for each in defined
-    )
-    return ((name, kind, (machine_code, llvmlite.binding.parse_assembly(text).as_bitcode())), *rest)
+    functions = "".join(f'define void @"{each}"() {{ ret void }}\n' for each in defined)
+    stub = llvmlite.binding.parse_assembly(f'target triple = "{module.triple}"\n{functions}')
+    return (needed, (name, kind, (machine_code, stub.as_bitcode())), *rest)
+
+
+def _make_ready(target_context: Any, needed: Iterable[str]) -> None:
+    """Give Numba's engine the names that code takes from elsewhere.
+
+    Most are there once the engine is. To refresh the context, as Numba does, takes a fifth of a second for all that the
+    compiler knows; that is done if a name is not there yet.
+    """
+    rtsys.initialize(target_context)
+    if not all(map(llvmlite.binding.address_of_symbol, needed)):
+        target_context.refresh()
 
 
 def _refuse_to_be_linked() -> Any:
