@@ -6,22 +6,25 @@ import re
 import signal
 import tempfile
 from collections import Counter
-from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
+import budgets
 import chromium
 import leftovers
 import pytest
 import real_data
 from filelock import FileLock
+from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from places import TESTS
 from xdist.scheduler import LoadFileScheduling
 
 from thali import _jit
-from thali._kernel_cache import KernelCache
 from thali.cli import app
+from thali.compile.store import KernelCache
 from thali.model.spec import ModelSpec
+
+pytest_plugins = ["budgets"]
 
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is
@@ -30,6 +33,7 @@ _running = {"unit": ""}  # the unit test that is running, if one is
 KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they are `unit`
     "statistics": "exact",
     "comparison": "fit",
+    "compile": "fit",
     "house": "fit",
     "model/choice_logits": "fit",
     "model/plackett_luce": "fit",
@@ -194,36 +198,49 @@ def in_plain_python(monkeypatch):
     return lambda *names: rare.append(names)
 
 
-@contextmanager
-def without_collection():
-    """The compiler makes objects by the million, and rarely circles of them."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def compiled_by_one_worker(tmp_path_factory):
-    """Workers that need the same kernel wait for the first of them to compile it, and then load what it kept."""
+    """Workers that need the same kernel wait for the first of them to compile it, and then load what it kept.
+
+    Each compilation is held against the digest that names what is kept: no function may be compiled in that the digest
+    does not count.
+    """
     locks = tmp_path_factory.getbasetemp().parent
     compile_it = Dispatcher.compile
+    counted, seen = {}, []
 
     def compile_once(self, signature):
         if _running["unit"]:
             pytest.fail(f"{_running['unit']} is a unit test, but compiles {self.py_func.__qualname__}: mark it `fit`.")
-        with ExitStack() as stack:
-            stack.enter_context(without_collection())
-            if isinstance(self._cache, KernelCache):  # else it is a part of several kernels, and nobody else's to load
-                name = re.sub(r"\W", "_", self.py_func.__qualname__)
-                stack.enter_context(FileLock(locks / f"{name}.lock"))
+        if not isinstance(self._cache, KernelCache):  # a part of several kernels, and nobody else's to load
             return compile_it(self, signature)
+        name = self.py_func.__qualname__
+        budgets.count(name)
+        with FileLock(locks / (re.sub(r"\W", "_", name) + ".lock")):
+            seen.clear()
+            result = compile_it(self, signature)
+        missed = {f.__qualname__ for f in seen if is_ours(f)} - counted[name.rpartition("-")[2]]
+        assert not missed, f"The digest of {name} does not count {sorted(missed)}."
+        return result
 
+    def is_ours(function):
+        return (function.__module__ or "").startswith("thali") and "-" not in function.__qualname__
+
+    def note(self):
+        seen.append(self.state.func_id.func)
+        return define(self)
+
+    def count(*arguments):
+        reached = reach(*arguments)
+        plain = [getattr(each, "py_func", each) for each in reached.functions]
+        counted[reached.digest[:20]] = {each.__qualname__ for each in plain}
+        return reached
+
+    reach, define = _jit.reached_from, Compiler.define_pipelines
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Dispatcher, "compile", compile_once)
+        patch.setattr(Compiler, "define_pipelines", note)
+        patch.setattr(_jit, "reached_from", count)
         yield
 
 

@@ -6,13 +6,14 @@
 - `generic` declares an operation that priors or likelihoods implement. `operation.register(Class)` registers the
   implementation of one class, `operation.register(object)` the default.
 - `kernel` marks an entry point. It is compiled once for each combination of model classes and kept on disk. The name
-  under which it is stored ends in a digest of the sources, so that an edited callee is compiled again, and holds the
-  names of the model classes, so that no combination can spoil the cache of another.
+  under which it is stored ends in a digest of all that it reaches, so that an edited callee is compiled again and
+  nothing else is, and holds the names of the model classes.
 - `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
 
 Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the compiler, or leave
-half of the code behind. Two parts of this module: `_kernel_cache` checks what is read from disk, `_linked_code` keeps
-from compiling what is never run by itself.
+half of the code behind. Parts of this module: `compile.reached` finds what code is made of, `compile.store` keeps it
+and checks what is read from disk, `compile.targets` knows processors, and `_linked_code` keeps from compiling what is
+never run by itself.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
@@ -20,20 +21,19 @@ Compiled library code runs without reference counting (`_nrt=False`): an increme
 arrays would cost half of the running time. Such code cannot allocate. A combination that holds a class from outside
 the library is compiled with reference counting, so that users may allocate in their own likelihoods. Of functions
 that users hand over (`likelihoods.Custom`) it is known whether they allocate; what is compiled with them is kept on
-disk, under a name that holds a hash of them and of every value that they use, if all of these can be told.
+disk if every value that they use can be told from others of its kind.
 """
 
 import functools
+import gc
 import hashlib
 import inspect
 import re
 import sys
 import types
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import config, njit, typeof
@@ -42,9 +42,10 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
-from ._kernel_cache import KernelCache, folder_of, refusal
-from ._kernel_sources import digest_of, modules_with_kernels, text_of
+from . import _linked_code
 from ._linked_code import APART, LINKED
+from .compile.reached import codes_of, marked, reached_from, text_of_module
+from .compile.store import KernelCache
 from .inference.interrupts import held_back
 
 # Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time to compile.
@@ -52,18 +53,28 @@ _CALLED: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INLINE: Any = {**_CALLED, **LINKED, "forceinline": True}
 _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
-scalar = register_jitable(**_INLINE)
-part = register_jitable(**_CALLED, **APART, forceinline=False)  # else it is inlined where its caller is
-vectorised = register_jitable(**_SUM)
+
+def _marker(mark: str, options: dict[str, Any]) -> Any:
+    """A decorator of functions that compiled code calls."""
+    jitable: Any = register_jitable(**options)
+    return lambda function: jitable(marked(function, mark))
 
 
-_ANSWERS: list[dict[type[Any], Any]] = []  # of every operation
+scalar = _marker("scalar", _INLINE)
+part = _marker("part", {**_CALLED, **APART, "forceinline": False})  # else it is inlined where its caller is
+vectorised = _marker("vectorised", _SUM)
+
+
+@functools.cache
+def _how() -> str:
+    """How functions are compiled, as text: a part of every digest."""
+    linked: Any = _linked_code
+    return f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r} {text_of_module(linked)}"
 
 
 def generic(stub: Any) -> Any:
     """An operation: dispatches on the class of its first argument, in Python and in compiled code."""
     answers: dict[type[Any], Any] = {}
-    _ANSWERS.append(answers)
     parameters = list(inspect.signature(stub).parameters)
 
     def answer(cls) -> Any:
@@ -131,13 +142,10 @@ def _without_advice(call: Any) -> Any:
 class kernel:
     """An entry point, compiled once for each combination of model classes: `function(rng, model, *rest)`."""
 
-    registry: list["kernel"] = []
-
     def __init__(self, function: Any) -> None:
         functools.update_wrapper(self, function)
         self.python = function
         self._dispatchers: dict[tuple[Any, ...], Any] = {}
-        kernel.registry.append(self)
 
     def __call__(self, rng: Any, model: Any, *rest: Any) -> Any:
         if _is_disabled():
@@ -161,30 +169,32 @@ class kernel:
         dispatcher = self.dispatcher(model)
         if dispatcher.signatures:
             return True
-        path = dispatcher._cache.cache_path
-        return path is not None and any(Path(path).glob(f"*{dispatcher.py_func.__qualname__}*.nbi"))
+        return isinstance(dispatcher._cache, KernelCache) and dispatcher._cache.is_kept()
 
     def _specialise(self, classes: Any) -> Any:
-        # Whatever does not belong to the library: classes, and implementations of operations registered for them.
-        modules = {c.__module__ for c in classes}
-        for answers in _ANSWERS:
-            modules.update(answers[c].__module__ for c in (*classes, object) if c in answers)
-        foreign = sorted(m for m in modules if m.split(".")[0] != __name__.split(".")[0])
+        reached = reached_from(self.python, classes, _how())
+        # Whatever does not belong to the library: classes, and answers to operations registered for them.
+        foreign = sorted(m for m in reached.modules if m.split(".")[0] != __name__.split(".")[0])
         # A later process can neither find nor distinguish what a script or a notebook defined.
-        handed_over = [c for c in classes if hasattr(c, "allocates")]  # made of functions that a user wrote
         found_again = all(getattr(sys.modules.get(name), "__file__", None) for name in foreign)
-        cacheable = "__main__" not in foreign and found_again and all(c.source for c in handed_over)
-        digest = digest_of([self.python.__module__, *(sorted(modules) if cacheable else [])])
-        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), digest[:12]])
-        copy = types.FunctionType(
-            self.python.__code__, self.python.__globals__, self.python.__name__, self.python.__defaults__
-        )
-        copy.__qualname__ = name
-        copy.__module__ = self.python.__module__
-        counts = bool(foreign) or any(c.allocates for c in handed_over)
+        is_kept = bool(reached.digest) and "__main__" not in foreign and found_again
+        name = "-".join([self.python.__name__, *(c.__name__ for c in classes), reached.digest[:20]])
+        counts = bool(foreign) or any(c.allocates for c in classes if hasattr(c, "allocates"))
         return _dispatcher_of(
-            copy, cacheable, {} if counts else _UNCOUNTED, lambda: self._dispatchers.pop(classes, None)
+            _copy_of(self.python, name),
+            is_kept,
+            {} if counts else _UNCOUNTED,
+            lambda: self._dispatchers.pop(classes, None),
         )
+
+
+def _copy_of(function: Any, name: str) -> Any:
+    """The function under the name that its compiled code is kept by."""
+    copy = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
+    return copy
 
 
 def _dispatcher_of(
@@ -193,9 +203,21 @@ def _dispatcher_of(
     """numba's dispatcher of a function; `drop` is called if compilation fails, so that the next call starts again."""
     dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if is_kept:
-        dispatcher._cache = KernelCache(function)
+        dispatcher._cache = KernelCache(function.__qualname__)
     dispatcher.compile = functools.partial(_compile, dispatcher, drop)
     return dispatcher
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """The compiler makes objects by the million, and rarely circles of them."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 _WAIT = "thali: stopping as soon as the compiler is done"
@@ -203,7 +225,7 @@ _WAIT = "thali: stopping as soon as the compiler is done"
 
 def _compile(dispatcher: Any, drop: Callable[[], Any], signature: Any) -> Any:
     """Compile or load, whole or not at all."""
-    with held_back(_WAIT):
+    with held_back(_WAIT), _without_collection():
         try:
             return type(dispatcher).compile(dispatcher, signature)
         except BaseException:
@@ -245,34 +267,8 @@ def _called(function: Any) -> list[Any]:
 
 def constants_digest(function: Any) -> str:
     """A hash of a user's function, of those that it calls, and of every value that is compiled into them; "" if one of
-    these may change unseen, such as another module of the user."""
-    digest, waiting, seen = hashlib.sha256(code_digest(function).encode()), [getattr(function, "py_func", function)], []
-    while waiting:
-        one = waiting.pop()
-        if one in seen or not isinstance(one, types.FunctionType):
-            continue
-        seen.append(one)
-        names = {name for code in _codes_of(one) for name in code.co_names} & set(one.__globals__)
-        around = dict(zip(one.__code__.co_freevars, one.__closure__ or (), strict=True))
-        values = {name: one.__globals__[name] for name in sorted(names)}
-        values |= {name: cell.cell_contents for name, cell in sorted(around.items())}
-        for name, value in (values | {"": one.__defaults__}).items():
-            plain = getattr(value, "py_func", value)
-            if isinstance(plain, types.FunctionType):
-                waiting.append(plain)
-            elif (text := text_of(value)) is None:
-                return ""
-            else:
-                digest.update(f"{name}={text};".encode())
-    return digest.hexdigest()
-
-
-def _codes_of(function: Any) -> list[Any]:
-    """The code of a function and of those inside it."""
-    codes = [function.__code__]
-    for code in codes:
-        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
-    return codes
+    these may change unseen."""
+    return reached_from(function).digest
 
 
 def code_digest(function: Any) -> str:
@@ -284,7 +280,7 @@ def code_digest(function: Any) -> str:
             continue
         seen.add(one)
         waiting += [getattr(called, "py_func", called) for called in _called(one)]
-        for code in _codes_of(one):
+        for code in codes_of(one):
             constants = [c for c in code.co_consts if not isinstance(c, types.CodeType)]
             digest.update(code.co_code + repr((code.co_names, code.co_varnames, constants)).encode())
     return digest.hexdigest()
@@ -322,63 +318,31 @@ def _heart(message: str) -> str:
     return said.rstrip(".") + (f" (line {place.group(1)})" if place else "")
 
 
-_COMPILED: list[Any] = []  # the functions that `compiled` has decorated
-
-
-def compiled(function: Any) -> Any:
+class compiled:
     """An entry point that serves no model: compiled for the types of its arguments and kept on disk.
 
-    The name under which it is kept ends in a digest of the sources of its module and of all that this imports. It runs
-    without reference counting, like kernels.
+    The name under which it is kept ends in a digest of all that it reaches. It runs without reference counting, like
+    kernels. Only Python calls it: code loaded from disk cannot be compiled into other code.
     """
-    return _kept_on_disk(function, _UNCOUNTED)
+
+    _options: dict[str, Any] = _UNCOUNTED
+
+    def __init__(self, function: Any) -> None:
+        functools.update_wrapper(self, function)
+        self.python = function
+
+    def __call__(self, *args: Any) -> Any:
+        return self.python(*args) if _is_disabled() else self.dispatcher(*args)
+
+    @functools.cached_property
+    def dispatcher(self) -> Any:
+        """The numba dispatcher, made when it is first needed: only then is there all that the function reaches."""
+        reached = reached_from(self.python, (), _how())
+        name = f"{self.python.__name__}-{reached.digest[:20]}"
+        return _dispatcher_of(_copy_of(self.python, name), bool(reached.digest), self._options)
 
 
-def allocating(function: Any) -> Any:
+class allocating(compiled):
     """As `compiled`, with reference counting: for what makes arrays or views of them."""
-    return _kept_on_disk(function, {})
 
-
-def _kept_on_disk(function: Any, options: dict[str, Any]) -> Any:
-    copy = types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
-    copy.__qualname__ = f"{function.__name__}-{digest_of([function.__module__])[:12]}"
-    copy.__module__, copy.__doc__ = function.__module__, function.__doc__
-    _COMPILED.append(function)
-    return copy if _is_disabled() else _dispatcher_of(copy, True, options)
-
-
-@dataclass(frozen=True)
-class CacheInfo:
-    """Where compiled code lies and how much of it there is."""
-
-    paths: list[str]
-    files: int
-    bytes: int
-    refused: dict[str, str] = field(default_factory=dict)  # of the paths, those that are not used, and why
-
-
-def _cache_files() -> tuple[list[str], list[Path]]:
-    for name in modules_with_kernels():
-        import_module(name)  # brings its kernels into the registry
-    functions = [*(k.python for k in kernel.registry), *_COMPILED]
-    paths = sorted({p for f in functions if (p := folder_of(f)) is not None})
-    names = {f.__name__ for f in functions}
-    files = [f for p in paths for f in Path(p).glob("*.nb[ic]*") if any(f".{name}-" in f.name for name in names)]
-    return paths, files
-
-
-def cache_info() -> CacheInfo:
-    """How much compiled code is kept on disk, and where."""
-    paths, files = _cache_files()
-    refused = {path: reason for path in paths if (reason := refusal(path))}
-    return CacheInfo(paths, len(files), sum(f.stat().st_size for f in files), refused)
-
-
-def cache_clear() -> int:
-    """Remove every piece of compiled code that thali keeps on disk; returns how many files there were."""
-    _, files = _cache_files()
-    for file in files:
-        file.unlink(missing_ok=True)
-    return len(files)
+    _options: dict[str, Any] = {}

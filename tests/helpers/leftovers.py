@@ -21,8 +21,11 @@ from places import HELPERS, PROJECT
 
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.
 REMEMBERED = {
-    "thali._jit": {"_ANSWERS", "_COMPILED", "_HANDED_OVER"},  # what was registered, as modules and functions came
-    "thali._jit.kernel": {"registry"},
+    "thali._jit": {"_HANDED_OVER"},  # what was registered, as modules and functions came
+    "thali.compile.reached": {"_MARKS"},
+    "thali.compile": {"USED"},  # of what was loaded
+    "thali.compile.store": {"USED"},
+    "budgets": {"_kernels", "_slow", "_last"},
     "thali.model.latent_features.likelihoods.custom": {"_CLASSES"},  # by what their functions take
     "thali.model.latent_features.likelihoods.observed": {"_WITHOUT_LABELS"},  # by their fields
 }

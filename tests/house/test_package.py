@@ -34,6 +34,35 @@ def test_importing_loads_nothing_heavy(statement):
     assert not set(HEAVY) & set(loaded)
 
 
+# What no fit loads, as it takes longer than the fit.
+NEVER = "arviz_base arviz_stats click h5netcdf h5py jinja2 matplotlib netCDF4 sklearn typer".split()
+NEVER += [f"scipy.{part}" for part in ("fft", "interpolate", "optimize", "signal", "sparse", "spatial", "stats")]
+SHORT = "draws=8, tune=4, thin=1, chains=2, cores=1, random_seed=1, progressbar=False"
+SHORT_FITS = {
+    "pairs": f"th.EliminationByAspects().fit(th.datasets.celebrities(), {SHORT})",
+    "pairs of many options": "th.EliminationByAspects('unique').fit("
+    f"th.PairedComparisons(np.eye(61, k=1) + np.eye(61, k=-1)), {SHORT})",  # ranks are rows of the summary
+    "independent draws": "th.EliminationByAspects('unique', method='laplace').fit("
+    "th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]]), draws=8, chains=2, random_seed=1, progressbar=False)",
+    "maximum likelihood": "th.EliminationByAspects('unique', method='maximum-likelihood', lapse=0.0).fit("
+    "th.datasets.celebrities())",
+    "similarities": f"th.AdditiveClustering().fit(th.datasets.numbers(), {SHORT})",
+    "rows": "th.PlackettLuceRegression(draws=8, tune=4, chains=2, random_seed=1, progressbar=False).fit("
+    "np.eye(6)[:, :3] + 0.1, ['a', 'b'] * 3)",
+}
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("fit", SHORT_FITS.values(), ids=SHORT_FITS)
+def test_a_fit_loads_only_what_it_needs(fit):
+    """Without Dask, which xarray loads where it is installed, and with the samplers as Python, without the compiler."""
+    code = "import os, sys; os.environ['NUMBA_DISABLE_JIT'] = '1'; sys.modules['dask'] = None\n"
+    code += "import numpy as np, thali as th, warnings; warnings.simplefilter('ignore')\n"
+    loaded = set(python(f"{code}{fit}; print(*sys.modules)").split())
+    assert "thali.model.base" in loaded
+    assert not set(NEVER) & loaded
+
+
 def test_importing_takes_a_tenth_of_a_second_at_most():
     # CPU time, one of several: the budget is that of the package, not of a busy machine. Measured: a thousandth.
     code = "import numpy, time; began = time.process_time(); import thali; print(time.process_time() - began)"
@@ -51,6 +80,12 @@ def test_help_takes_half_a_second_at_most():
         return float(printed[-1])
 
     assert any(share() <= 4.0 for _ in range(5))
+
+
+def test_the_command_line_leaves_its_memory_to_the_system():
+    code = "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"  # runs last
+    code += "sys.argv = ['thali', 'fit', '--help']\nfrom thali.cli import main\nmain()"
+    assert python(code).splitlines()[-1] == "True"
 
 
 def test_every_public_name_loads():

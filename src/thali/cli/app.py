@@ -53,3 +53,5 @@ for _command in (other_commands.ask, other_commands.datasets, other_commands.cit
 app.command("app")(other_commands.start_app)
 cache.command("info")(other_commands.cache_info)
 cache.command("clear")(other_commands.cache_clear)
+cache.command("warm")(other_commands.cache_warm)
+cache.command("build")(other_commands.cache_build)

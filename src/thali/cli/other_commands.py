@@ -249,20 +249,50 @@ def start_app(
         run_app(port, host, browser, folder)
 
 
+Models = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[MODEL]...", help="As for fit --model.", show_default="all"),
+]
+
+
 def cache_info() -> None:
     """Say where the compiled samplers lie and how large they are."""
     with plain_messages():
-        from thali import _jit
+        from .commands import cache
 
-        info = _jit.cache_info()
-        print(f"{info.files:,} files, {info.bytes / 1e6:,.1f} MB")
-        for path in info.paths:
-            print(f"{path}: not used, because {info.refused[path]}" if path in info.refused else path)
+        cache.show_info()
 
 
 def cache_clear() -> None:
     """Remove the compiled samplers; the next fit compiles."""
     with plain_messages():
-        from thali import _jit
+        from .commands import cache
 
-        print(f"removed {_jit.cache_clear():,} files")
+        cache.clear()
+
+
+def cache_warm(models: Models = None) -> None:
+    """Compile ahead for this machine, so that no fit waits for it."""
+    with plain_messages(OptionWords([])):
+        from .commands import cache
+
+        cache.warm(models or [])
+
+
+def cache_build(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the code is written; made if need be.")],
+    models: Models = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="The least processor that the code is for: x86-64-v2, x86-64-v3, x86-64-v4, apple-m1 or generic.",
+            show_default="x86-64-v3, apple-m1 on a Mac, generic elsewhere",
+        ),
+    ] = None,
+) -> None:
+    """Compile for every processor of a level, as wheels carry it (see CONTRIBUTING)."""
+    with plain_messages(OptionWords.of_names({"target": "target", "out": "out"})):
+        from .commands import cache
+
+        cache.build(models or [], target, out)

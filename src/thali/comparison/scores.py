@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.model.latent_features.answers.binomial import log_binomial
 from thali.model.latent_features.answers.ties import log_multinomial
+from thali.posterior.diagnostics import LEAST_DRAWS, bulk_and_r_hat, mean_mcse
 
 
 @dataclass(frozen=True)
@@ -163,19 +164,11 @@ def point_score(wins: float, losses: float, p: float) -> Score:
 
 def mcse(draws: np.ndarray) -> float:
     """Monte Carlo standard error of the mean of draws (chain, draw); NaN for fewer than 4 draws a chain."""
-    from arviz_stats.base.array import array_stats
-
-    if draws.shape[1] < 4:
+    if draws.shape[1] < LEAST_DRAWS:
         return np.nan
-    return 0.0 if np.ptp(draws) == 0 else float(array_stats.mcse(draws[None], method="mean")[0])
+    return 0.0 if np.ptp(draws) == 0 else float(mean_mcse(draws[None])[0])
 
 
 def r_hat(draws: np.ndarray) -> float:
     """R-hat of draws (chain, draw); NaN where there is none."""
-    from arviz_stats.base.array import array_stats
-
-    return (
-        np.nan
-        if np.ptp(draws) == 0 or len(draws) < 2 or draws.shape[1] < 4
-        else float(array_stats.rhat(draws[None])[0])
-    )
+    return np.nan if np.ptp(draws) == 0 else float(bulk_and_r_hat(draws[None])[1][0])

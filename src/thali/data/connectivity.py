@@ -6,13 +6,22 @@ from thali._labels import shorten
 
 
 def group_numbers(n_options: int, first: np.ndarray, second: np.ndarray) -> tuple[int, np.ndarray]:
-    """The number of connected groups, and the group of each option."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
+    """The number of connected groups, and the group of each option; groups are in the order of their first options.
 
-    edges = np.ones(len(first), dtype=np.int8)
-    graph = coo_array((edges, (first, second)), shape=(n_options, n_options))
-    return connected_components(graph, directed=False)
+    SciPy's function for this takes a fifth of a second to load, which every fit would wait for.
+    """
+    root = np.arange(n_options)  # an option of the same group with a lower number, or the option itself
+    while True:
+        one, other = root[first], root[second]
+        apart = one != other
+        if not apart.any():
+            break
+        first, second, one, other = first[apart], second[apart], one[apart], other[apart]
+        np.minimum.at(root, np.maximum(one, other), np.minimum(one, other))
+        while (root[root] != root).any():
+            root = root[root]
+    found, group = np.unique(root, return_inverse=True)
+    return len(found), group
 
 
 def disconnected(groups: list[list[str]], never_compared: list[str], most: int = 4) -> str:

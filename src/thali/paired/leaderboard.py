@@ -223,12 +223,11 @@ def _by_mcmc(data: PairedComparisons, random_seed: Any, progressbar: bool) -> _D
 def _board(data: PairedComparisons, drawn: _Drawn) -> Leaderboard:
     """The leaderboard that draws of log worths give."""
     import pandas as pd
-    from scipy.stats import rankdata
 
     middle = drawn.log_worths.mean(axis=0) if drawn.estimate is None else drawn.estimate
     place = np.argsort(-middle, kind="stable")
     log_worths, middle, n = drawn.log_worths[:, place], middle[place], len(place)
-    rank = rankdata(-log_worths, "ordinal", axis=1)
+    rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = orders(rank)
     found = groups(order)
     worth = _shares(log_worths)

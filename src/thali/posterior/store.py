@@ -166,10 +166,11 @@ def _check_file(path: Path, verify: bool) -> None:
 
 
 def origin() -> dict[Any, Any]:
-    """Attributes that say when, and by which version of thali, a tree was made."""
+    """Attributes that say when, by which version of thali, and with code for which processor a tree was made."""
     from datetime import UTC, datetime
 
     from thali import __version__
+    from thali.compile import USED
 
     return {
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -179,4 +180,5 @@ def origin() -> dict[Any, Any]:
         "inference_library": "thali",
         "inference_library_version": __version__,
         "thali_schema": SCHEMA,
+        **({"compiled_for": ", ".join(sorted(USED))} if USED else {}),
     }

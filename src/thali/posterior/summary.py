@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .diagnostics import LEAST_DRAWS, bulk_and_r_hat, mean_mcse, tail_ess
 from .interval import INTERVAL, INTERVAL_COLUMNS
 
 if TYPE_CHECKING:
@@ -48,31 +49,28 @@ def mean_errors(draws: np.ndarray) -> np.ndarray:
         0 for a quantity that never changes; NaN for fewer than 4 draws.
     """
     errors = np.full(len(draws), np.nan)
-    if draws.shape[2] >= 4:
-        errors[:] = 0.0
+    if draws.shape[2] >= LEAST_DRAWS:
         varying = np.ptp(draws, axis=(1, 2)) > 0
-        errors[varying] = _columns(draws[varying])["mcse_mean"] if varying.any() else 0.0
+        errors[~varying], errors[varying] = 0.0, mean_mcse(draws[varying])
     return errors
 
 
 def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
     """The columns of the summary for draws (quantity, chain, draw)."""
-    # The array functions are the same in arviz-stats 0.8 and 1.x, and need no further package.
-    from arviz_stats.base.array import array_stats
-
     constant = np.ptp(draws, axis=(1, 2)) == 0
-    low, high = np.moveaxis(array_stats.eti(draws.reshape(len(draws), -1), INTERVAL), -1, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):  # constant quantities, chains that never moved
-        columns = {
-            "mean": draws.mean(axis=(1, 2)),
-            "sd": draws.std(axis=(1, 2), ddof=1) if draws[0].size > 1 else np.full(len(draws), np.nan),
-            INTERVAL_COLUMNS[0]: low,
-            INTERVAL_COLUMNS[1]: high,
-            "mcse_mean": array_stats.mcse(draws, method="mean"),
-            "ess_bulk": array_stats.ess(draws, method="bulk"),
-            "ess_tail": array_stats.ess(draws, method="tail", prob=INTERVAL),
-            "r_hat": array_stats.rhat(draws),
-        }
+    outside = (1 - INTERVAL) / 2
+    low, high = np.quantile(draws.reshape(len(draws), -1), [outside, 1 - outside], axis=1)
+    ess, r_hat = bulk_and_r_hat(draws)
+    columns = {
+        "mean": draws.mean(axis=(1, 2)),
+        "sd": draws.std(axis=(1, 2), ddof=1) if draws[0].size > 1 else np.full(len(draws), np.nan),
+        INTERVAL_COLUMNS[0]: low,
+        INTERVAL_COLUMNS[1]: high,
+        "mcse_mean": mean_mcse(draws),
+        "ess_bulk": ess,
+        "ess_tail": tail_ess(draws, INTERVAL),
+        "r_hat": r_hat,
+    }
     # The mean of a thousand equal numbers may differ from them in the last digit.
     columns["mean"][constant] = draws[constant, 0, 0]
     columns["sd"][constant] = columns["mcse_mean"][constant] = 0.0
@@ -109,6 +107,5 @@ def convergence(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ess, r_hat = np.full((2, len(draws)), np.nan)
     varying = np.ptp(draws, axis=(1, 2)) > 0 if draws.size else np.zeros(0, bool)
     if varying.any():
-        columns = _columns(draws[varying])
-        ess[varying], r_hat[varying] = columns["ess_bulk"], columns["r_hat"]
+        ess[varying], r_hat[varying] = bulk_and_r_hat(draws[varying])
     return ess, r_hat

@@ -14,6 +14,7 @@ from thali.inference.quiet import without_warnings
 from thali.inference.seeds import root
 from thali.inference.workers import run_all
 from thali.model.prior_sample import HasPrior
+from thali.posterior.diagnostics import LEAST_DRAWS, mean_ess
 
 from .uniformity import uniformity
 
@@ -222,12 +223,10 @@ def run(task: Replicate) -> tuple[list[float], list[int]]:
 
 def _rank(draws: np.ndarray, value: float, rng: np.random.Generator) -> tuple[float, int]:
     """Share of nearly independent draws below a value, spread evenly where they tie; and how many there were."""
-    from arviz_stats.base.array import array_stats
-
     flat = draws.ravel()
     count = flat.size
-    if np.ptp(flat) > 0.0 and draws.shape[1] > 3:
-        count = int(np.clip(array_stats.ess(draws, method="mean"), 1, flat.size))
+    if np.ptp(flat) > 0.0 and draws.shape[1] >= LEAST_DRAWS:
+        count = int(np.clip(mean_ess(draws[None])[0], 1, flat.size))
     kept = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
     tied = np.abs(kept - value) <= TIE * (1.0 + abs(value))
     below, equal = int((kept[~tied] < value).sum()), int(tied.sum())

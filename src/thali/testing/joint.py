@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from thali.posterior.diagnostics import mean_ess
+
 __all__ = [
     "joint_distribution_test",
     "simulate_choices",
@@ -86,8 +88,6 @@ def joint_distribution_test(
     >>> abs(scores["unique weight"]) < 4
     True
     """
-    from arviz_stats.base.array import array_stats
-
     from thali.model.latent_features.engine import build_task
     from thali.model.latent_features.samplers.chains import Chain
     from thali.model.latent_features.state import SWEEPS
@@ -109,7 +109,7 @@ def joint_distribution_test(
     scores = {}
     for name, values in kept.items():
         draws = np.asarray(values, float)
-        error = draws.std() / np.sqrt(array_stats.ess(draws[None], method="mean"))
+        error = draws.std() / np.sqrt(mean_ess(draws[None, None])[0])
         scores[name] = float((draws.mean() - expected[name]) / error)
     return scores
 

@@ -29,6 +29,16 @@ def ascend_concave(at: Callable[[np.ndarray], Local], start: np.ndarray, least: 
     return here
 
 
+def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
+    """Whether arrows lead from the first option to every other one."""
+    reached = np.arange(n_options) == 0
+    count = 0
+    while reached.sum() > count:
+        count = reached.sum()
+        reached[end[reached[start]]] = True
+    return bool(reached.all())
+
+
 _BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps it finite.",)
 
 
@@ -39,13 +49,13 @@ def check_finite(
 
     Else some scale values lie at infinity, or have no common scale; `instead` says what else can be done.
     """
-    from scipy.sparse import coo_array
+    if _reaches_all(len(labels), winner, loser) and _reaches_all(len(labels), loser, winner):
+        return
+    from scipy.sparse import coo_array  # slow to load, and only needed to name the options
     from scipy.sparse.csgraph import connected_components
 
     wins = coo_array((np.ones(len(winner)), (winner, loser)), shape=(len(labels), len(labels)))
     count, group = connected_components(wins, directed=True, connection="strong")
-    if count == 1:
-        return
     # A group that nobody outside of it beats, or that beats nobody.
     crossing = group[winner] != group[loser]
     for number in range(count):

@@ -97,8 +97,6 @@ def design_effect(
 
 def clusters_of(data: Any, ties: bool) -> Clusters | None:
     """The answers of the people of the data; None where fewer than two people are told apart."""
-    from scipy.sparse import csr_array
-
     if isinstance(data, Choices):
         if not data.respondents or (data.respondent < 0).any():
             return None
@@ -119,6 +117,8 @@ def clusters_of(data: Any, ties: bool) -> Clusters | None:
     names, row = np.unique(who[kept], return_inverse=True)
     if len(names) < 2:
         return None
+    from scipy.sparse import csr_array  # slow to load, and most data do not tell people apart
+
     return Clusters(csr_array((times[kept].astype(float), (row, column[kept])), shape=(len(names), width)))
 
 

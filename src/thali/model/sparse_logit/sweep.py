@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import compiled, scalar
+from thali._jit import compiled, part, scalar
 from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
 
 from .gaussian import applied, draw_tall, draw_wide
@@ -176,7 +176,7 @@ def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> 
     return v
 
 
-@compiled
+@part
 def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
     """The variables that make the likelihood of class k against the others Gaussian in its coefficients.
 
@@ -203,7 +203,7 @@ def draw_auxiliary(rng: np.random.Generator, problem: Any, state: Any, k: Any) -
         state.weights[i] = weight
 
 
-@compiled
+@part
 def draw_class(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
     """The coefficients of class k, and its row of the linear predictors."""
     s = state
@@ -229,7 +229,7 @@ def _predict(problem: Any, state: Any, k: Any) -> None:
             state.linear[k, i] += A[j, i] * state.coef[k, j]
 
 
-@compiled
+@part
 def draw_reference(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Shift the coefficients of all classes but the reference by a common vector, drawn from its conditional.
 
@@ -339,7 +339,7 @@ def _log_of_others(linear: Any, k: Any, i: Any, classes: Any) -> Any:
     return top + math.log(total)
 
 
-@compiled
+@part
 def log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
     """Log-likelihood of the whole data, with all linear predictors multiplied by a factor."""
     total = 0.0

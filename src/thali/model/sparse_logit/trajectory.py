@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import compiled, scalar
+from thali._jit import part, scalar
 
 from .gaussian import backward, factor, forward, inner
 
@@ -62,7 +62,7 @@ def motion_of(classes: int, m: int, n: int) -> Motion:
     )
 
 
-@compiled
+@part
 def draw_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, motion: Any) -> Any:
     """Move all coefficients; returns the probability of accepting."""
     m, D = state.coef.shape[1], motion.root.size
@@ -181,7 +181,7 @@ def _misfit(problem: Any, motion: Any) -> Any:
     return total
 
 
-@compiled
+@part
 def see_curvature(problem: Any, state: Any, motion: Any) -> None:
     """Move the mean curvature towards that at the coefficients of the moment; later ones count for more.
 

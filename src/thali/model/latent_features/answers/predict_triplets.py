@@ -8,6 +8,7 @@ from thali._labels import suggest
 from thali.data.triplet_sets import pairs_in
 from thali.data.triplets import Triplets
 from thali.errors import ArgumentError, DataError
+from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.interval import TAILS
 
 from .kind import of_triplets
@@ -74,8 +75,6 @@ def _known(label: str, where: dict[str, int], who: str) -> None:
 
 def pair_ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     """A row a pair, the most similar first."""
-    from scipy.stats import rankdata
-
     from thali._tables import Table
 
     tree = of_triplets(tree, "pair_ranks")
@@ -88,7 +87,7 @@ def pair_ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
         )
     columns, constant, link, _ = parts_of(tree)
     similarity = pair_similarities(columns, constant, first, second, link)
-    rank = rankdata(-similarity, axis=1)
+    rank = average_ranks(-similarity)
     sides = pair_coordinates("", labels, first, second)
     found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
     for name, draws in (("similarity", similarity), ("rank", rank)):

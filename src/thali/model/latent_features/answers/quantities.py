@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OWN, PAIR_KINDS, PAIRS, SIMILARITIES, TRIPLETS
 from thali.errors import Argument, Setting
+from thali.inference.numerics.ranks import average_ranks
 from thali.posterior.verdict import Advice
 
 from .columns import columns_of
@@ -94,12 +95,10 @@ def of_pairs(tree: "xarray.DataTree") -> Quantities:
 
 def of_options(tree: "xarray.DataTree") -> Quantities:
     """`worth[a]`, the share of an option in the sum of all utilities, and `rank[a]` by utility, 1 the highest."""
-    from scipy.stats import rankdata
-
     posterior = tree["posterior"].dataset
     shape = posterior.sizes["chain"], posterior.sizes["draw"], -1
     utility = utility_draws(columns_of(tree)).reshape(shape)
-    worth, rank = utility / utility.sum(axis=2, keepdims=True), rankdata(-utility, axis=2)
+    worth, rank = utility / utility.sum(axis=2, keepdims=True), average_ranks(-utility)
     labels = posterior["option"].values
     found = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return found | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}

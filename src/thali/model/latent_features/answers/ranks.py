@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali.inference.numerics.ranks import rank_bounds
 from thali.posterior.interval import TAILS
 
 from .columns import Columns, columns_of
@@ -32,7 +33,6 @@ def utility_draws(columns: Columns) -> np.ndarray:
 def ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     """The posterior of the rank of each option by utility, 1 the highest."""
     import pandas as pd
-    from scipy.stats import rankdata
 
     from thali._tables import Table
 
@@ -45,12 +45,12 @@ def ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     step = max(1, BLOCK // n)
     for start in range(0, len(utility), step):
         block = -utility[start : start + step]
-        best, worst = rankdata(block, "min", axis=1).astype(int), rankdata(block, "max", axis=1).astype(int)
-        rank[start : start + step] = (best + worst) / 2.0
+        best, worst = rank_bounds(block)
+        rank[start : start + step] = (best + worst) / 2.0 + 1.0
         each = 1.0 / (worst - best + 1)
         who = np.broadcast_to(options, block.shape)
-        np.add.at(share, (who, best - 1), each)
-        np.add.at(share, (who, worst), -each)
+        np.add.at(share, (who, best), each)
+        np.add.at(share, (who, worst + 1), -each)
     probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
     low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf")
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}

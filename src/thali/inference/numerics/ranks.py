@@ -1,0 +1,48 @@
+"""Ranks of numbers, the same as SciPy's without its statistics, which take a third of a second to load."""
+
+import numpy as np
+
+
+def average_ranks(values: np.ndarray) -> np.ndarray:
+    """The rank of each number along the last axis, 1 the smallest; equal numbers share the mean of their ranks.
+
+    Examples
+    --------
+    >>> average_ranks(np.array([[2.0, 1.0, 2.0, 5.0]]))
+    array([[2.5, 1. , 2.5, 4. ]])
+    """
+    return twice_ranks(values) / 2.0 + 1.0
+
+
+def twice_ranks(values: np.ndarray) -> np.ndarray:
+    """Twice the average rank of each number along the last axis, counted from 0: a whole number."""
+    best, worst = rank_bounds(values)
+    return best + worst
+
+
+def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The best and the worst rank of each number along the last axis, counted from 0; equal numbers share both.
+
+    Examples
+    --------
+    >>> rank_bounds(np.array([2.0, 1.0, 2.0, 5.0]))
+    (array([1, 0, 1, 3]), array([2, 0, 2, 3]))
+    """
+    size = values.shape[-1]
+    order = np.argsort(values, axis=-1)
+    sorted_values = np.take_along_axis(values, order, -1)
+    place = np.arange(size)
+    first = np.ones(values.shape, bool)  # of a run of equal numbers
+    np.not_equal(sorted_values[..., 1:], sorted_values[..., :-1], out=first[..., 1:])
+    if first.all():
+        best = np.empty(values.shape, np.intp)
+        np.put_along_axis(best, order, np.broadcast_to(place, values.shape), -1)
+        return best, best.copy()
+    last = np.ones(values.shape, bool)
+    last[..., :-1] = first[..., 1:]
+    starts = np.maximum.accumulate(np.where(first, place, 0), axis=-1)
+    ends = np.minimum.accumulate(np.where(last, place, size)[..., ::-1], axis=-1)[..., ::-1]
+    best, worst = np.empty(values.shape, np.intp), np.empty(values.shape, np.intp)
+    np.put_along_axis(best, order, starts, -1)
+    np.put_along_axis(worst, order, ends, -1)
+    return best, worst

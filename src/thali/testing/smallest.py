@@ -1,0 +1,290 @@
+"""The smallest problem for every kind of sampler that a fit may need: a second each, once it is compiled.
+
+`thali cache warm` and `thali cache build` fit all of them, so that their code is there before anybody waits for it; the
+conformance test asks everything of those that stand for a model. A model, a method, a kind of data or a population that
+brings compiled code of its own adds its row to `SMALLEST`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import thali as th
+
+
+@cache
+def _experiment():
+    rng = np.random.default_rng(4)
+    taste = np.array([-1.0, 0.5, -0.5, 1.0]) + rng.normal(size=(6, 4))
+    rows = []
+    for person in range(6):
+        for task in range(4):
+            price, brand, zoom = rng.integers(3, size=3), rng.integers(3, size=3), rng.integers(2, size=3)
+            x = np.column_stack([price, brand == 1, brand == 2, zoom])
+            chosen = np.argmax(x @ taste[person] + rng.gumbel(size=3))
+            for j in range(3):
+                product = {"price": 10.0 * price[j] + 5.0, "brand": "ABC"[brand[j]], "zoom": ["no", "yes"][zoom[j]]}
+                rows.append({"id": f"p{person}", "task": task + 1, "alt": j + 1, "choice": int(j == chosen), **product})
+    return th.ChoiceExperiment.from_frame(pd.DataFrame(rows), levels={"zoom": ["no", "yes"]})
+
+
+def _pairs():
+    return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc")),)
+
+
+def _groups():
+    return ({"women": _pairs()[0], "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc"))},)
+
+
+def _choice_groups():
+    """Choices out of sets of two and three, of another set in each group."""
+    offered = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
+    groups = {}
+    for name, sets in offered.items():
+        choices = [(members, each) for members, chosen in sets.items() for each in chosen]
+        rows = [(task, x, int(x == each)) for task, (members, each) in enumerate(choices) for x in members]
+        groups[name] = th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
+    return (groups,)
+
+
+def _answered_pairs():
+    """As many comparisons, of which it is known who made them."""
+    frame = _pairs()[0].to_frame()
+    rows = frame.loc[frame.index.repeat(frame["count"]), ["chosen", "rejected"]].astype(str).reset_index(drop=True)
+    rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
+    rows["first"], rows["second"] = rows["chosen"], rows["rejected"]
+    return (th.PairedComparisons.from_trials(rows, "first", "second", "chosen", subject="person", labels=list("abc")),)
+
+
+def _described_pairs():
+    """As many comparisons, of which it is known which option was first."""
+    frame = _pairs()[0].to_frame()
+    turned = np.arange(len(frame)) % 3 == 1
+    left, right = (frame[side].astype(str).to_numpy() for side in ("chosen", "rejected"))
+    trials = {"left": np.where(turned, right, left), "right": np.where(turned, left, right)}
+    trials |= {"winner": np.where(turned, "right", "left"), "count": frame["count"].to_numpy()}
+    return (th.PairedComparisons.from_trials(pd.DataFrame(trials), covariates=["order"], labels=list("abc")),)
+
+
+def _similarities():
+    values = np.random.default_rng(3).random((4, 4))
+    return (th.Similarities((values + values.T) / 2, labels=list("abcd")),)
+
+
+def _triplets():
+    rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
+    return (th.Triplets(rows),)
+
+
+def _rows():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
+    return X, np.where(X["height"] + rng.logistic(size=20) > 0, "yes", "no")
+
+
+def _tied_pairs():
+    ties = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+    return (th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abc"), ties=ties),)
+
+
+def _sets():
+    """Choices out of sets of two and three."""
+    offered = {"ab": "bab", "abc": "acb", "bc": "bb"}
+    choices = [(f"{s} {k}", s, each) for s, chosen in offered.items() for k, each in enumerate(chosen)]
+    rows = [(task, x, int(x == each)) for task, members, each in choices for x in members]
+    return (th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"])),)
+
+
+def _best_and_worst():
+    """The best and the worst of three options, and of two of them."""
+    rows = [("a", "b", "c", "a", "c"), ("b", "c", "d", "d", "b"), ("a", "c", "d", "a", "d"), ("a", "b", "d", "b", "a")]
+    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
+
+
+def _rankings():
+    return (th.Choices.from_rankings([list("abcd"), list("bacd"), list("dabc"), list("cab")]),)
+
+
+def _similarity_groups():
+    values = np.random.default_rng(5).random((4, 4))
+    return ({"women": _similarities()[0], "men": th.Similarities((values + values.T) / 2, labels=list("abcd"))},)
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """How to fit one model in a second.
+
+    Parameters
+    ----------
+    make : callable
+        The model from arguments of its constructor.
+    data : callable
+        What `fit` takes, as a tuple.
+    run : dict
+        The budget of a run: arguments of `fit`, or of the constructor if `is_run_made`.
+    ask : callable
+        Predictions of a fitted model for something it has seen.
+    is_run_made : bool
+        Whether the constructor takes the run, as scikit-learn wants of classifiers.
+    """
+
+    make: Callable[..., Any]
+    data: Callable[[], tuple]
+    run: dict[str, Any]
+    ask: Callable[[Any], Any]
+    is_run_made: bool = False
+
+    def model(self, **run: Any) -> Any:
+        """A model that is not fitted."""
+        return self.make(**(self.run | run)) if self.is_run_made else self.make()
+
+    def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
+        """What its `fit` returns."""
+        data = self.data() if data is None else data
+        return model.fit(*data) if self.is_run_made else model.fit(*data, **(self.run | run))
+
+    def fitted(self, **run: Any) -> Any:
+        """A fitted model."""
+        model = self.model(**run)
+        self.fit(model, **run)
+        return model
+
+
+_CHAINS = {"draws": 12, "tune": 8, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+_DRAWS = {"draws": 12, "chains": 2, "random_seed": 1, "progressbar": False}
+_ONCE = {"random_seed": 1, "progressbar": False}
+
+
+def _first_pair(model):
+    return model.predict_proba([("a", "b")])
+
+
+def _first_set(model):
+    return model.predict_proba([("a", "b", "c")])[0]
+
+
+def _first_tasks(model):
+    return model.predict_proba(_experiment())
+
+
+def _first_rows(model):
+    return model.predict_proba(_rows()[0][:5])
+
+
+def _similarity(model):
+    return model.estimate().similarity.to_numpy()
+
+
+def _worths(model):
+    return model.summary()["mean"].to_numpy()
+
+
+def _tree(data):
+    return th.Tree.from_groups({"left": ["a", "b"], "right": list(data[0].labels[2:])})
+
+
+def _aspects(**settings):
+    """Elimination by aspects with these settings."""
+    return lambda **run: th.EliminationByAspects(**settings, **run)
+
+
+def _features(**settings):
+    return lambda **run: th.AdditiveClustering(**settings, **run)
+
+
+def _plackett_luce(**settings):
+    return lambda **run: th.PlackettLuceRegression(**settings, **run)
+
+
+def _logit(**settings):
+    return lambda **run: th.SparseMultinomialLogit(**settings, **run)
+
+
+def _experiments():
+    return (_experiment(),)
+
+
+def _on_a_tree(model, data):
+    """Made with the tree of the options of these data."""
+    return lambda: model(_tree(data()))
+
+
+_GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
+_PRODUCTS = {"chains": 2, "sweeps": 20, "sweeps_per_step": 2, **_ONCE}
+_EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
+
+SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
+    _EBA: Smallest(th.EliminationByAspects, _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique": Smallest(_aspects(aspects="unique"), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, number": Smallest(_aspects(aspects=2), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, given": Smallest(_aspects(aspects=_GIVEN), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, tree": Smallest(_on_a_tree(th.EliminationByAspects, _pairs), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, no unique": Smallest(_aspects(unique=False), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, ties": Smallest(th.EliminationByAspects, _tied_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique, ties": Smallest(_aspects(aspects="unique"), _tied_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, covariates": Smallest(th.EliminationByAspects, _described_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique, covariates": Smallest(_aspects(aspects="unique"), _described_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, choices": Smallest(th.EliminationByAspects, _sets, _CHAINS, _first_set),
+    f"{_EBA}, unique, choices": Smallest(_aspects(aspects="unique"), _sets, _CHAINS, _first_set),
+    f"{_EBA}, rankings": Smallest(th.EliminationByAspects, _rankings, _CHAINS, _first_set),
+    f"{_EBA}, unique, best and worst": Smallest(_aspects(aspects="unique"), _best_and_worst, _CHAINS, _first_set),
+    f"{_EBA}, groups": Smallest(
+        _aspects(weights="similar"), _groups, _CHAINS, lambda model: _first_pair(model.of_group("women"))
+    ),
+    f"{_EBA}, unique, groups": Smallest(
+        _aspects(aspects="unique", weights="similar"),
+        _groups,
+        _CHAINS,
+        lambda model: _first_pair(model.of_group("women")),
+    ),
+    f"{_EBA}, choice groups": Smallest(
+        _aspects(weights="similar"), _choice_groups, _CHAINS, lambda model: _first_set(model.of_group("men"))
+    ),
+    f"{_EBA}, kinds": Smallest(_aspects(kinds=2), _answered_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique, kinds": Smallest(_aspects(aspects="unique", kinds=2), _answered_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, laplace": Smallest(_aspects(aspects="unique", method="laplace"), _pairs, _DRAWS, _first_pair),
+    f"{_EBA}, maximum likelihood": Smallest(
+        _aspects(aspects="unique", method="maximum-likelihood"), _pairs, {"random_seed": 1}, _first_pair
+    ),
+    _ADDITIVE: Smallest(th.AdditiveClustering, _similarities, _CHAINS, _similarity),
+    f"{_ADDITIVE}, number": Smallest(_features(features=2), _similarities, _CHAINS, _similarity),
+    f"{_ADDITIVE}, tree": Smallest(
+        _on_a_tree(th.AdditiveClustering, _similarities), _similarities, _CHAINS, _similarity
+    ),
+    f"{_ADDITIVE}, map": Smallest(_features(method="map"), _similarities, _ONCE, _similarity),
+    f"{_ADDITIVE}, groups": Smallest(_features(weights="similar"), _similarity_groups, _CHAINS, _worths),
+    f"{_ADDITIVE}, triplets": Smallest(th.AdditiveClustering, _triplets, _CHAINS, _first_set),
+    f"{_ADDITIVE}, triplets, map": Smallest(_features(method="map"), _triplets, _ONCE, _first_set),
+    "latent-feature-model": Smallest(
+        lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
+        _pairs,
+        _CHAINS,
+        _first_pair,
+    ),
+    "product-classes": Smallest(th.ProductClasses, _experiments, _PRODUCTS, _first_tasks),
+    "product-classes, smc": Smallest(
+        lambda: th.ProductClasses(method="smc"),
+        _experiments,
+        {"islands": 2, "particles": 4, "sweeps_per_step": 2, **_ONCE},
+        _first_tasks,
+    ),
+    "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
+    "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
+    "latent-class-logit": Smallest(
+        lambda **how: th.LatentClassLogit(**({"classes": 2} | how)), _experiments, _ONCE, _first_tasks
+    ),
+    "plackett-luce": Smallest(th.PlackettLuceRegression, _rows, _CHAINS, _first_rows, is_run_made=True),
+    "plackett-luce, map": Smallest(_plackett_luce(method="map", a=1.1), _rows, _ONCE, _first_rows, is_run_made=True),
+    "plackett-luce, variational": Smallest(
+        _plackett_luce(method="variational"), _rows, _ONCE, _first_rows, is_run_made=True
+    ),
+    "sparse-logit": Smallest(th.SparseMultinomialLogit, _rows, _CHAINS, _first_rows, is_run_made=True),
+    "sparse-logit, holmes-held": Smallest(_logit(method="holmes-held"), _rows, _CHAINS, _first_rows, is_run_made=True),
+    "sparse-logit, laplace": Smallest(_logit(method="laplace"), _rows, _DRAWS, _first_rows, is_run_made=True),
+    "sparse-logit, variational": Smallest(_logit(method="variational"), _rows, _DRAWS, _first_rows, is_run_made=True),
+    "sparse-logit, map": Smallest(_logit(method="map", eta=1.0), _rows, _ONCE, _first_rows, is_run_made=True),
+}

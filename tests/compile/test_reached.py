@@ -1,0 +1,140 @@
+"""The digest of compiled code changes with all that is compiled in, and with nothing else."""
+
+import subprocess
+import sys
+
+import pytest
+from patience import PATIENCE
+
+from thali._jit import scalar
+from thali.compile.reached import reached_from
+from thali.model.latent_features.priors.given import GivenColumns
+from thali.model.latent_features.priors.ibp import Buffet
+from thali.model.latent_features.samplers import recommended
+
+LIBRARY = """
+'''A module.'''
+import math
+import numpy as np
+from typing import NamedTuple
+from thali._jit import generic, kernel, part, scalar
+from thali.errors import ArgumentError
+
+LEAK = 0.05
+TABLE = np.array([1.0, 2.0])
+UNUSED = 3
+
+class Point(NamedTuple):
+    x: float
+    y: float = 0.0
+
+@generic
+def size(model):
+    '''Its size.'''
+
+@scalar
+def half(x):
+    return 0.5 * x
+
+@scalar
+def clear(b):
+    b[0] = 0.0
+
+@part
+def leaky(x, by=1.0):
+    return half(x) + LEAK * by + TABLE[0]
+
+@size.register(Point)
+def _size(model):
+    return leaky(model.x) + math.log(model.y)
+
+@size.register(object)
+def _none(model):
+    return 0.0
+
+def entry(rng, model):
+    clear(model.x)
+    return size(model)
+"""
+
+SAME = {
+    "a comment": ("    return 0.5 * x", "    # half of it\n    return 0.5 * x  # really"),
+    "a docstring": ("def half(x):", "def half(x):\n    '''Half of x.'''"),
+    "a docstring where nothing is returned": ("def clear(b):", "def clear(b):\n    '''Set it to zero.'''"),
+    "another docstring": ("Its size.", "How large it is."),
+    "a line further down": ("import math", "\n\n\nimport math"),
+    "an annotation": ("def half(x):", "def half(x: float) -> float:"),
+    "what nobody uses": ("UNUSED = 3", "UNUSED = 4\ndef another(x):\n    return x"),
+}
+OTHER = {
+    "a callee": ("0.5 * x", "0.25 * x"),
+    "a constant": ("LEAK = 0.05", "LEAK = 0.06"),
+    "the type of a constant": ("LEAK = 0.05", "LEAK = np.float32(0.05)"),
+    "an array": ("[1.0, 2.0]", "[1.0, 2.5]"),
+    "a default": ("by=1.0", "by=2.0"),
+    "an answer": ("return leaky(model.x)", "return leaky(model.x) + 1"),
+    "the answer for everything": ("return 0.0", "return 1.0"),
+    "how it is compiled": ("@part", "@scalar"),
+    "a field": ("    y: float = 0.0", "    z: float = 0.0\n    y: float = 0.0"),
+    "the default of a field": ("y: float = 0.0", "y: float = 1.0"),
+    "another function of the same name": ("math.log", "math.exp"),
+    "the order of operations": ("half(x) + LEAK * by", "LEAK * by + half(x)"),
+    "the entry point": ("return size(model)", "return 2 * size(model)"),
+}
+
+
+@pytest.fixture
+def digest(tmp_path):
+    def digest(text=LIBRARY):
+        """That of `entry` in a module with this text."""
+        names = {"__name__": "thali.library"}
+        exec(compile(text, str(tmp_path / "library.py"), "exec"), names)
+        return reached_from(names["entry"], [names["Point"]]).digest
+
+    return digest
+
+
+@pytest.mark.parametrize("change", list(SAME))
+def test_what_is_not_compiled_does_not_count(change, digest):
+    old, new = SAME[change]
+    assert old in LIBRARY and digest(LIBRARY.replace(old, new, 1)) == digest() != ""
+
+
+@pytest.mark.parametrize("change", list(OTHER))
+def test_what_is_compiled_counts(change, digest):
+    old, new = OTHER[change]
+    assert old in LIBRARY and digest(LIBRARY.replace(old, new, 1)) not in (digest(), "")
+
+
+def test_what_cannot_be_told_has_no_digest(digest):
+    assert digest(LIBRARY.replace("LEAK = 0.05", "LEAK = object()")) == ""
+
+
+def made(f, g):
+    def entry(x):
+        return f(x) - g(x)
+
+    return entry
+
+
+def test_two_functions_in_each_others_place_count():
+    plus, minus = scalar(lambda x: x + 1.0), scalar(lambda x: x - 1.0)
+    assert reached_from(made(plus, minus)).digest != reached_from(made(minus, plus)).digest
+    assert reached_from(made(plus, minus)).digest == reached_from(made(plus, minus)).digest
+
+
+def test_it_is_the_same_in_another_process():
+    """Whatever the order of sets is there."""
+    code = "from thali import _jit\nfrom thali.compile.reached import reached_from\n"
+    code += "from thali.model.latent_features.samplers import recommended\n"
+    code += "from thali.model.latent_features.priors.ibp import Buffet\n"
+    code += "print(reached_from(recommended.infinite.python, [Buffet], _jit._how()).digest)"
+    run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
+    assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1
+
+
+def test_a_kernel_counts_the_answers_of_the_classes_of_its_model_alone():
+    buffet, given = (reached_from(recommended.infinite.python, [cls]) for cls in (Buffet, GivenColumns))
+    assert buffet.digest and given.digest and buffet.digest != given.digest
+    homes = [{f.__module__.rpartition(".")[2] for f in each.functions} for each in (buffet, given)]
+    assert "ibp" in homes[0] - homes[1] and "given" in homes[1] - homes[0]

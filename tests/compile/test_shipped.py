@@ -1,0 +1,204 @@
+"""Compiled code that came with the library is used where it runs, and nowhere else."""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from patience import PATIENCE
+from places import HELPERS
+from rolling import RIGHT, rolled
+
+import thali
+from thali.compile import USED, store, targets
+from thali.errors import ArgumentError, IncompleteWarning
+from thali.model.registry import SPECS
+from thali.testing import ahead
+from thali.testing.smallest import SMALLEST
+
+LEVEL = ahead.level_here()
+ROLL = "from rolling import rolled; from thali.compile import USED; print(*rolled(), *USED)"
+
+pytestmark = pytest.mark.skipif(targets.lacking(LEVEL) != "", reason="this processor is older")
+
+
+def in_another_process(code, **changes):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")} | changes
+    environment["PYTHONPATH"] = os.pathsep.join([str(Path(thali.__file__).parents[1]), str(HELPERS)])
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """What `thali cache build` leaves of one kernel, and what that kernel did."""
+    folder = tmp_path_factory.mktemp("built")
+    value, hits, target = in_another_process(ROLL, **ahead.environment_of(LEVEL, folder))
+    assert (int(value), hits, target) == (RIGHT, "0", LEVEL)
+    (file,) = folder.rglob(f"*{store.SUFFIX}")
+    return file
+
+
+@pytest.fixture
+def came(built, tmp_path, monkeypatch):
+    """The file of that kernel as if it had come with the library, and nothing else that is compiled."""
+    file = tmp_path / "kernels" / built.parent.name / built.name
+    file.parent.mkdir(parents=True)
+    file.write_bytes(built.read_bytes())
+    monkeypatch.setattr(store, "SHIPPED", tmp_path / "kernels")
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "own"))
+    used = set(USED)
+    USED.clear()
+    for once in (store.shipped, store._warn, store.refusal):
+        once.cache_clear()
+    yield file
+    store.shipped.cache_clear()
+    USED.clear()
+    USED.update(used)
+
+
+def own_files(came):
+    return list((came.parents[2] / "own").rglob(f"*{store.SUFFIX}"))
+
+
+def test_it_is_used_and_named(came, run):
+    assert rolled() == (RIGHT, 1) and {LEVEL} == USED and not own_files(came)
+    assert f"1 files, 0.0 MB came with thali, compiled for {LEVEL}\n" in run("cache", "info").out
+
+
+def test_a_posterior_names_the_processor(came):
+    from thali.posterior.store import origin
+
+    assert "compiled_for" not in origin()
+    rolled()
+    assert origin()["compiled_for"] == LEVEL
+
+
+@pytest.mark.parametrize("damage", ["a bit", "half of it", "empty", "of another name", "everybody may write to it"])
+def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
+    content = came.read_bytes()
+    if damage == "of another name":
+        content = store.packed(1, "another")
+    elif damage == "a bit":
+        content = content[:-100] + bytes([content[-100] ^ 1]) + content[-99:]
+    elif damage in ("half of it", "empty"):
+        content = content[: len(content) // 2 if damage == "half of it" else 0]
+    elif os.name == "posix":
+        came.chmod(0o666)
+    else:
+        pytest.skip("Windows has no such permissions")
+    came.write_bytes(content)
+    with pytest.warns(IncompleteWarning, match="that came with thali, in '.*', is not used; it is compiled again"):
+        assert rolled() == (RIGHT, 0)
+    assert came.read_bytes() == content and len(own_files(came)) == 1
+    assert rolled() == (RIGHT, 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("numba-", "numba-9"), ("numba-", "numba-0.0."), (sys.platform, "beos"), (sys.implementation.cache_tag, "pypy")],
+)
+def test_what_is_for_another_version_or_platform_is_not_used(old, new, came):
+    other = came.parent.with_name(came.parent.name.replace(old, new, 1))
+    came.parent.rename(other)
+    with pytest.warns(IncompleteWarning, match=f"not used, because it is for {other.name[6:]}, and this is .*numba"):
+        assert rolled() == (RIGHT, 0)
+    assert store.cache_info().shipped.startswith("what came with thali is not used, because it is for")
+
+
+def test_what_this_processor_lacks_is_said(came, monkeypatch):
+    if not targets.LEVELS[LEVEL].features:
+        pytest.skip("every processor of this kind has it")
+    lacking = sorted(targets.LEVELS[LEVEL].features)[-1]
+    monkeypatch.setattr(targets, "features_here", lambda: targets.LEVELS[LEVEL].features - {lacking})
+    with pytest.warns(
+        IncompleteWarning, match=f"not used, because this processor lacks {lacking}; it is compiled here"
+    ):
+        assert rolled() == (RIGHT, 0)
+    assert {targets.native().tag} == USED
+
+
+def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
+    if platform.machine().lower() not in targets.X86:
+        pytest.skip("one level for all")
+    for level in ("x86-64-v2", "x86-64-v4"):
+        (came.parents[1] / came.parent.name.replace(LEVEL, level)).mkdir()
+    for level in ("x86-64-v2", "x86-64-v3", "x86-64-v4"):
+        monkeypatch.setattr(targets, "features_here", lambda level=level: targets.LEVELS[level].features)
+        store.shipped.cache_clear()
+        folder = store.shipped().folder
+        assert folder is not None and folder.target == level
+
+
+def test_what_the_environment_asks_for_is_compiled(came):
+    """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run on."""
+    code = "from pathlib import Path; import sys, warnings; from thali.compile import store\n"
+    code += f"store.SHIPPED = Path({str(came.parents[1])!r}); warnings.simplefilter('error')\n"
+    own = {"NUMBA_CACHE_DIR": str(came.parents[2] / "own")}
+    assert in_another_process(code + ROLL, **own) == [str(RIGHT), "1", LEVEL]
+    code = code.replace("'error'", "'ignore'")
+    least = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    assert in_another_process(code + ROLL, **own, **least) == [str(RIGHT), "0", "generic"]
+
+
+# what is built --------------------------------------------------------------------------------------------
+
+
+def test_every_model_and_every_method_has_its_smallest_problem():
+    for spec in SPECS:
+        rows = ahead.rows_of([spec.name])
+        assert rows[0] == spec.name, spec.name
+        special = {part.replace(" ", "-") for row in rows for part in row.split(", ")[1:]}
+        assert set(spec.methods[1:]) - {"auto"} <= special, spec.name  # the first is the default
+    assert set(ahead.rows_of([])) == set(SMALLEST)
+
+
+def test_a_level_that_does_not_exist_or_does_not_run_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(ArgumentError, match="target must be one of x86-64-v4, .*; got 'x86-64'"):
+        ahead.environment_of("x86-64", tmp_path)
+    monkeypatch.setattr(targets, "features_here", frozenset)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    with pytest.raises(ArgumentError, match="target x86-64-v2 cannot be built here, because this processor lacks cx16"):
+        ahead.environment_of("x86-64-v2", tmp_path)
+    with pytest.raises(ArgumentError, match="because this processor is x86_64"):
+        ahead.environment_of("apple-m1", tmp_path)
+
+
+def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
+    asked = []
+
+    def fit_each(names, cores, environment=None):
+        asked.append((names, environment))
+        yield from (ahead.Fitted(name, "no room" if "map" in name else "") for name in names)
+
+    monkeypatch.setattr(ahead, "fit_each", fit_each)
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "own"))
+    done = run("cache", "build", "multinomial_logit", "--out", tmp_path / "out")
+    assert done.code == 0 and done.out.startswith("0 files, 0.0 MB\n") and done.out.rstrip().endswith(LEVEL)
+    assert run("cache", "warm", "HB").code == 0
+    assert [names for names, _ in asked] == [["multinomial-logit"], ["hierarchical-logit"]]
+    assert asked[0][1]["NUMBA_CPU_NAME"] == LEVEL and asked[1][1] is None
+    done = run("cache", "warm", "plackett-luce")
+    assert done.code == 1 and done.err.splitlines() == [
+        "thali: error: plackett-luce, map: no room",
+        "thali: 1 of 3 could not be compiled.",
+    ]
+    (tmp_path / "file").write_text("")
+    assert "--out must be a folder" in run("cache", "build", "--out", tmp_path / "file").err
+
+
+@pytest.mark.long
+def test_a_row_is_fitted_in_its_own_process_and_kept(tmp_path):
+    """The whole way, of the quickest to compile; the second time everything is found."""
+    environment = ahead.environment_of(LEVEL, tmp_path)
+    for _ in range(2):
+        assert list(ahead.fit_each(["plackett-luce, variational"], 1, environment)) == [
+            ahead.Fitted("plackett-luce, variational", "")
+        ]
+        files = {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}
+        assert files and files == {file: file.stat().st_mtime_ns for file in tmp_path.rglob(f"*{store.SUFFIX}")}

@@ -1,0 +1,20 @@
+"""A small kernel that several processes compile."""
+
+import numpy as np
+
+from thali._jit import kernel
+from thali.inference.numerics.decisions import index
+from thali.model.latent_features.priors.given import GivenColumns
+
+MODEL = GivenColumns(3)
+RIGHT = int(np.random.default_rng(1).random() * 10)
+
+
+def roll(rng, model):
+    return index(rng, 10)
+
+
+def rolled():
+    """What a kernel does that this process has not used yet, and how often it was loaded instead of compiled."""
+    fresh = kernel(roll)
+    return fresh(np.random.default_rng(1), MODEL), sum(fresh.dispatcher(MODEL).stats.cache_hits.values())

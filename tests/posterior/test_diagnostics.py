@@ -1,0 +1,113 @@
+"""R-hat, effective sample sizes and Monte Carlo errors are those of arviz-stats."""
+
+import warnings
+
+import numpy as np
+import pytest
+from arviz_stats.base.array import array_stats
+
+from thali.posterior import diagnostics
+from thali.posterior.diagnostics import bulk_and_r_hat, mean_ess, mean_mcse, tail_ess
+from thali.posterior.interval import INTERVAL
+
+LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 20, 37, 64, 101, 250]
+
+
+def quantities(chains, draws, rng):
+    """Quantities (quantity, chain, draw) of every kind that a posterior can hold."""
+    shape = chains, draws
+    white, remembering = rng.normal(size=shape), np.zeros(shape)
+    memory = rng.uniform(-0.95, 0.99)
+    for t in range(draws):
+        remembering[:, t] = memory * remembering[:, t - 1] + white[:, t]
+    somewhere = rng.integers(chains), rng.integers(draws)
+    once, missing, infinite, lost = np.zeros(shape), white.copy(), white.copy(), white.copy()
+    once[somewhere], missing[somewhere], infinite[somewhere], lost[somewhere[0]] = 1.0, np.nan, np.inf, -np.inf
+    middle = np.zeros(shape)
+    middle[:, draws // 2] = 1.0  # which is left out where the number of draws is odd
+    return np.stack(
+        [
+            white,
+            remembering,
+            1e-9 * remembering,
+            1e-17 * remembering,  # less than arviz-stats tells apart
+            1e6 + remembering,
+            np.exp(5.0 * white),  # a heavy tail
+            np.cumsum(white, axis=1),  # a random walk
+            white + 3.0 * np.arange(chains)[:, None],  # chains apart
+            white * 2.0 ** np.arange(chains)[:, None],  # chains of different width, which only folding tells apart
+            np.round(remembering),  # ties
+            rng.integers(3, size=shape).astype(float),
+            (white > rng.normal()).astype(float),  # two values
+            np.resize([0.0, 1.0], shape),  # in turn; all are as far from the median
+            once,
+            middle,
+            np.full(shape, 0.1),
+            np.repeat(rng.normal(size=(chains, 1)), draws, axis=1),  # chains that stand still
+            np.repeat(rng.normal(size=(1, draws)), chains, axis=0),  # chains that are the same
+            missing,
+            np.full(shape, np.nan),
+            infinite,
+            lost,
+        ]
+    )
+
+
+def theirs(draws):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return {
+            "ess_bulk": array_stats.ess(draws, method="bulk"),
+            "r_hat": array_stats.rhat(draws),
+            "ess_tail": array_stats.ess(draws, method="tail", prob=INTERVAL),
+            "ess_mean": array_stats.ess(draws, method="mean"),
+            "mcse_mean": array_stats.mcse(draws, method="mean"),
+        }
+
+
+def ours(draws):
+    ess, r_hat = bulk_and_r_hat(draws)
+    return {
+        "ess_bulk": ess,
+        "r_hat": r_hat,
+        "ess_tail": tail_ess(draws, INTERVAL),
+        "ess_mean": mean_ess(draws),
+        "mcse_mean": mean_mcse(draws),
+    }
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("chains", [1, 2, 3, 4, 5, 8])
+def test_they_are_those_of_arviz_stats(chains):
+    rng = np.random.default_rng(chains)
+    for draws in [*LENGTHS, *rng.integers(4, 300, size=10)]:
+        values = quantities(chains, draws, rng)
+        expected, found = theirs(values), ours(values)
+        for name, column in expected.items():
+            # So many additions change the last digits by no more than a thousand spacings of floats.
+            np.testing.assert_allclose(found[name], column, rtol=1e-12, atol=0.0, err_msg=f"{name} of {draws} draws")
+
+
+def test_long_chains_and_few_numbers_at_a_time(monkeypatch):
+    monkeypatch.setattr(diagnostics, "_BLOCK", 30_000)  # three quantities a block
+    values = quantities(2, 5003, np.random.default_rng(3))
+    for name, column in theirs(values).items():
+        np.testing.assert_allclose(ours(values)[name], column, rtol=1e-12, atol=0.0, err_msg=name)
+
+
+def test_folding_finds_chains_of_different_width():
+    white = np.random.default_rng(5).normal(size=(1, 4, 1000))
+    assert bulk_and_r_hat(white)[1] < 1.01
+    assert bulk_and_r_hat(white * np.array([1.0, 1.0, 1.0, 4.0])[:, None])[1] > 1.1
+
+
+def test_no_quantities_and_no_draws():
+    for shape in [(0, 4, 100), (3, 4, 0), (3, 1, 3)]:
+        assert all(np.isnan(column).all() and len(column) == shape[0] for column in ours(np.zeros(shape)).values())
+
+
+def test_lengths_of_the_transform_are_those_of_scipy():
+    from scipy.fftpack import next_fast_len
+
+    lengths = [*range(1, 3000), 64_000, 100_003, 128_001]
+    assert [diagnostics._fast_length(n) for n in lengths] == [next_fast_len(n) for n in lengths]
