@@ -21,13 +21,11 @@ from places import HELPERS, PROJECT
 
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.
 REMEMBERED = {
-    "thali._jit": {"_HANDED_OVER"},  # what was registered, as modules and functions came
-    "thali.compile.reached": {"_MARKS"},
-    "thali.compile": {"USED"},  # of what was loaded
-    "thali.compile.store": {"USED"},
-    "budgets": {"_kernels", "_slow", "_last"},
+    "thali._jit": {"_HANDED_OVER"},  # functions of users
+    "thali.compile.reached": {"_MARKS"},  # how functions are compiled, as modules come
     "thali.model.latent_features.likelihoods.custom": {"_CLASSES"},  # by what their functions take
     "thali.model.latent_features.likelihoods.observed": {"_WITHOUT_LABELS"},  # by their fields
+    "thali.plots._fonts": {"_said"},  # characters that were warned of
 }
 _OF_PYTHON = {"__warningregistry__", "__slotnames__", "__annotations_cache__", "__annotate_func__"}
 _OF_XARRAY = "decode_timedelta"  # the message of a filter of warnings, set whenever a file is read

@@ -132,7 +132,7 @@ def test_joint_distribution(rule, rounds):
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_what_a_fit_answers(uncompiled, tmp_path):
+def test_what_a_fit_answers(uncompiled, pictures, tmp_path):
     data = random_answers(5, (2, 4, 5), 3, 4, most=3)
     for rule in RULES:
         model = th.EliminationByAspects("unique", best_worst=rule).fit(data, draws=10, tune=4, thin=1, **RUN)
