@@ -329,7 +329,7 @@ KINDS = {
     ),
     "tasks": (lambda: {"MNL": th.MultinomialLogit()}, _experiment, {"folds": 3}),
     "respondents": (lambda: {"MNL": th.MultinomialLogit()}, _experiment, {"leave_out": "respondent"}),
-    "similarities": (lambda: {"one": th.AdditiveClustering(1)}, _similarities, {"folds": 3}),
+    "similarities": (lambda: {"one": th.AdditiveClustering([[1], [1], [0], [0]])}, _similarities, {"folds": 3}),
     "rows": (lambda: CLASSIFIERS, _rows, {}),
     "frame": (lambda: CLASSIFIERS, lambda: _rows(frame=True), {"folds": 3}),
 }

@@ -11,7 +11,7 @@ import time
 import pytest
 from _pytest.runner import runtestprotocol
 
-MOST_KERNELS = 32  # samplers for combinations of model classes, each of which takes 5 to 30 seconds to compile
+MOST_KERNELS = 32  # of the library, for combinations of model classes: a sampler takes 5 to 30 seconds to compile
 MOST_SECONDS = 0.5  # of CPU time, child processes included, of a unit test
 LOOP_SECONDS = 0.015  # that the loop of `slowness` takes on a quiet machine
 DEFAULT = "not long and not data"  # as in pyproject.toml
@@ -21,10 +21,10 @@ _slow: set[str] = set()
 _last = {"seconds": 0.0}
 
 
-def count(name):
-    """A kernel of that name, with a digest at its end, was compiled or loaded."""
-    kernel = name.rpartition("-")[0]
-    if "-" in kernel:  # not an entry point that serves no model
+def count(function):
+    """A kernel of the library, under the name by which its code is kept, was compiled or loaded."""
+    kernel = function.__qualname__.rpartition("-")[0]
+    if "-" in kernel and function.__module__.startswith("thali."):  # else an entry point that serves no model
         _kernels.add(kernel)
 
 

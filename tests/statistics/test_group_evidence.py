@@ -72,6 +72,7 @@ def test_evidence_of_similar_groups_of_known_likeness():
     assert_near(found, -13.1136 + coefficients(data), LONG, 4e-4)
 
 
+@pytest.mark.long  # compiles groups of similarities
 @pytest.mark.parametrize(
     ("similar", "expected", "run"), runs([(each, (each, value)) for each, value in OBJECTS.items()], 1)
 )

@@ -65,7 +65,7 @@ def test_every_move_leaves_the_posterior_as_it_is(likelihood, capsys):
     assert th.testing.check(without, DATA, weight_prior=PRIOR).ok
 
 
-@pytest.mark.fit
+@pytest.mark.long  # the moves are tested above, as Python
 def test_the_posterior_of_two_objects_is_the_exact_one():
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, weight_prior=PRIOR, alpha=ALPHA)
     posterior = model.fit(DATA, draws=4_000, tune=500, thin=10, random_seed=5, progressbar=False).posterior_[
@@ -99,7 +99,7 @@ def test_densities():
 
 
 @pytest.mark.fit
-def test_a_model_is_saved_with_its_prior(tmp_path):
+def test_a_model_is_saved_with_its_prior(tmp_path, uncompiled):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), OWN, weight_prior=PRIOR)
     model.fit(DATA, draws=5, tune=5, random_seed=1, progressbar=False).save(tmp_path / "model.nc")
     assert th.load(tmp_path / "model.nc").weight_prior == PRIOR
