@@ -126,6 +126,7 @@ def test_a_fit_that_ended_without_a_report_is_called_stopped(client, children_he
     assert "stopped" in Page(client.page("/home")).text and "The fit was stopped" in client.page(address)
 
 
+@pytest.mark.fit  # for its time
 def test_downloads_are_called_after_the_data(client, children_here):
     address = client.drop('Früh/stück "1".csv', FOODS.replace("Urteil", "chosen").encode())
     client.go(f"{address}/fit", **FITS)

@@ -144,6 +144,7 @@ def test_the_best_answer_alone(run, fake):
     assert wrong.code == 2 and "--tune" in wrong.err
 
 
+@pytest.mark.fit  # for its time
 def test_features_of_similar_owners_are_taken_for_one(run, fake, folder, monkeypatch):
     result = run("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out")
     assert result.code == 0, result.err

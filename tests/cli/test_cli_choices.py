@@ -112,6 +112,7 @@ def test_columns_may_be_named(run):
         read("odd.csv", kinds.CHOICES, alternative="cup")
 
 
+@pytest.mark.fit  # for its time
 def test_maximum_likelihood_is_that_of_the_library(run, folder):
     result = run("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out")
     assert result.code == 0
@@ -131,6 +132,7 @@ def test_maximum_likelihood_is_that_of_the_library(run, folder):
     }
 
 
+@pytest.mark.fit  # for its time
 def test_maximum_likelihood_with_given_aspects(run, folder):
     (folder / "hot.csv").write_text("option,aspect\ntea,hot\ncoffee,hot\n")
     result = run(
@@ -180,6 +182,7 @@ def test_classical_tests(run):
     assert "There is no file" in run("test", "agreement", "celebritis").err
 
 
+@pytest.mark.fit  # for its time
 def test_rankings_by_maximum_likelihood(run, tmp_path):
     path, out = tmp_path / "ranks.csv", tmp_path / "out"
     path.write_text("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n")

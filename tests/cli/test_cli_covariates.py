@@ -18,6 +18,7 @@ def trials(tmp_path):
     return str(tmp_path / "trials.csv")
 
 
+@pytest.mark.fit  # for its time
 def test_covariates_are_named_one_by_one(run, trials, tmp_path):
     named = ("--covariate", "order", "--covariate", "longer", "--covariate", "site")
     found = run("fit", trials, *named, *ML, "--out", str(tmp_path / "out"))

@@ -308,6 +308,7 @@ def test_people_are_averaged(missing):
     assert Similarities.from_subjects(tables, LABELS, sigma=None).sigma is None
 
 
+@pytest.mark.fit  # for its time
 def test_the_standard_error_is_that_of_the_mean():
     """Of 400 tables with noise of .2, each the mean of 16 people: their error is .05, a quarter of sigma."""
     rng = np.random.default_rng(5)

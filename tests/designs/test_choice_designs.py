@@ -43,6 +43,7 @@ def naive_information(tasks, names, beta):
     return total
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_pairs_of_two_levels_have_the_known_optimum(k):
     """Each task a product and its opposite, orthogonally: 2^(k - 1) tasks, information of one S / 4 times identity."""
@@ -81,6 +82,7 @@ def test_full_designs_reach_the_bound_with_a_no_choice_option():
     assert np.linalg.slogdet(found)[1] == pytest.approx(log_bound((2, 2), np.array([2, 2]), True), abs=1e-12)
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("prior", [None, PRIOR])
 def test_the_d_error_is_the_naive_one(prior):
     table = design()
@@ -97,6 +99,7 @@ def test_the_d_error_is_the_naive_one(prior):
     assert list(checked.table["respondents"]) == list(np.ceil(variances / 0.04))
 
 
+@pytest.mark.fit  # for its time
 def test_designs_are_balanced_and_efficient_and_the_seed_repeats():
     table = design()
     checked = designs.check(table)
@@ -112,11 +115,13 @@ def test_designs_are_balanced_and_efficient_and_the_seed_repeats():
         assert len({(row["brand"], row["price"], row["zoom"]) for row in task}) == 3
 
 
+@pytest.mark.fit  # for its time
 def test_expected_utilities_improve_the_design_for_them():
     plain, aware = design(), designs.choice(THREE, 9, 3, prior=PRIOR, random_seed=1)
     assert designs.check(aware, PRIOR).d_error < designs.check(plain, PRIOR).d_error
 
 
+@pytest.mark.fit  # for its time
 def test_versions_and_no_choice():
     table = designs.choice(THREE, 4, 2, none=True, versions=3, prior={"none": -1, **PRIOR}, random_seed=2)
     assert len(table) == 3 * 4 * 3 and (table.groupby("version")["task"].nunique() == 4).all()
@@ -129,6 +134,7 @@ def test_versions_and_no_choice():
     np.testing.assert_allclose(two.table["se"], checked.table["se"])  # of each person, whatever the versions
 
 
+@pytest.mark.fit  # for its time
 def test_prohibited_products_do_not_stand_in_the_design():
     table = design_with([{"brand": "A", "price": [9, 12]}, {"brand": "B", "zoom": "yes"}])
     assert not ((table["brand"] == "A") & table["price"].isin([9, 12])).any()
@@ -173,6 +179,7 @@ def answered(table, people, beta, rng):
     return th.ChoiceExperiment.from_frame(pd.concat(rows).drop(columns="version"), respondent="id")
 
 
+@pytest.mark.fit  # for its time
 def test_answers_to_a_design_have_the_errors_that_were_expected():
     """Standard errors of one fit: those of the information at estimates, which differ from the truth by little."""
     table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)

@@ -50,6 +50,7 @@ def test_influence_is_what_the_estimate_loses_without_a_block():
     assert (found.log_z - without)[:-1] == pytest.approx(found.influence[0, 0, :-1], rel=0.15, abs=1e-3)
 
 
+@pytest.mark.fit  # for its time
 def test_errors_are_calibrated():
     distances = []
     for seed in range(200):

@@ -105,6 +105,7 @@ def test_polars_are_read(board):
     assert board_of(polars.from_pandas(BATTLES)).table.equals(board.table)
 
 
+@pytest.mark.fit  # for its time
 def test_a_square_of_counts_and_games_are_read():
     square = pd.DataFrame([[0, 3, 4], [1, 0, 5], [2, 1, 0]], index=list("abc"), columns=list("abc"))
     assert board_of(square).data.n_comparisons == 16
@@ -112,6 +113,7 @@ def test_a_square_of_counts_and_games_are_read():
     assert board_of(games).table["ties"].sum() == 2
 
 
+@pytest.mark.fit  # for its time
 def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
     rows = [("A", "B"), ("A", "C"), ("B", "C"), ("C", "B")] * 3
     board = board_of(th.PairedComparisons.from_pairs(rows))
@@ -127,6 +129,7 @@ def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
     assert any({"Y", "Z"} <= set(members) for members in board.groups)
 
 
+@pytest.mark.fit  # for its time
 def test_the_seed_decides(board):
     assert board_of().table.equals(board.table)
     assert not board_of(random_seed=1).table.equals(board.table)

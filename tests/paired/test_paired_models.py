@@ -241,6 +241,7 @@ def test_order_effect_with_shared_aspects():
     np.testing.assert_allclose(found.weights["weight"], np.array(list(weights.values())) / 10.5, atol=1e-8)
 
 
+@pytest.mark.fit  # for its time
 def test_wald_test():
     model = maximised(TREE)
     contrast = np.zeros((2, 9))
@@ -496,6 +497,7 @@ def people_of_two_groups(same, seed):
     return th.PairedComparisons.from_trials(table, subject="subject").by_group("sex")
 
 
+@pytest.mark.fit  # for its time
 def test_groups_of_people_are_tested_by_exchanging_people(monkeypatch):
     monkeypatch.setattr(goodness, "SAMPLES", 79)
     table = th.paired.group_test(people_of_two_groups(False, 1), random_seed=2).table

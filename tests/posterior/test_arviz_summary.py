@@ -85,6 +85,7 @@ def test_every_model(kind, tmp_path):
     assert len(table) and table.index.tolist() == again.index.tolist()
 
 
+@pytest.mark.fit  # for its time
 def test_files_of_before_hold_booleans(tmp_path):
     tree = elimination()
     old = tree.copy(deep=True)

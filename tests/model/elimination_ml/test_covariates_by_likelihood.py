@@ -222,6 +222,7 @@ def test_what_predictions_may_be_given(model):
         model.predict_proba([("a", "b", "c")], covariates={"order": 1})
 
 
+@pytest.mark.fit  # for its time
 def test_classical_tests_leave_them_out(data):
     plain = data.with_covariates([])
     assert th.paired.transitivity(data).table.equals(th.paired.transitivity(plain).table)

@@ -62,6 +62,7 @@ def test_a_bootstrap_is_the_distribution_of_g2(monkeypatch):
     assert abs(chi2.sf(model.deviance_, 1) - at_least) > 0.05  # which chi-square misses
 
 
+@pytest.mark.fit  # for its time
 def test_a_bootstrap_where_pairs_were_compared_a_few_times():
     model = maximised(data=th.PairedComparisons(SPARSE))
     found = model.fit_test()

@@ -113,6 +113,7 @@ def test_the_covariance_is_the_sandwich():
     assert "std_error_independent" not in independent.summary() and (table["std_error"].iloc[1:4].to_numpy() > 0).all()
 
 
+@pytest.mark.fit  # for its time
 def test_errors_agree_with_the_bootstrap_over_people():
     data = comparisons(people=150, alike=0.8)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
@@ -157,6 +158,7 @@ def test_a_hypothesis_about_several_options_over_people():
     assert found.p_value == pytest.approx(fisher.sf(found.statistic * 18 / (2 * 19), 2, 18))
 
 
+@pytest.mark.fit  # for its time
 def test_few_people_are_said_to_be_few():
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(comparisons(people=8))
     assert "need 9 people here, 5 more than free weights" in model.estimates_.error_source

@@ -65,6 +65,7 @@ def test_derivatives_are_those_of_the_log_likelihood(lapse):
     np.testing.assert_allclose(pose.slope_at_zero(weights, at[7:]), by_weights, atol=1e-5)
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("lapse", [0.0, 0.05])
 def test_given_aspects_against_a_search(lapse):
     model = maximised(GIVEN, lapse=lapse)

@@ -113,6 +113,7 @@ def test_three_segments_are_found_again():
     assert np.abs(z).max() < 4.5  # 15 standard normal numbers
 
 
+@pytest.mark.fit  # for its time
 def test_bic_and_people_left_out_choose_three():
     data = segments()[0]
     by_bic = th.LatentClassLogit(range(1, 5), "price").fit(data, random_seed=2, progressbar=False)

@@ -64,6 +64,7 @@ def test_the_model_of_one_group_predicts(model):
     assert set(tree_of_group(model.posterior_, "men")["observed_data"].dataset.sizes) == {"compared_pair"}
 
 
+@pytest.mark.fit  # for its time
 def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
     model.save(tmp_path / "groups.nc")
     again = th.load(tmp_path / "groups.nc")
@@ -80,6 +81,7 @@ def test_common_weights_are_those_of_the_pooled_data(data):
     assert together.groups_ == () and together.of_group("women").predict_proba([("0", "1")]).shape == (1,)
 
 
+@pytest.mark.fit  # for its time
 def test_ties_and_given_aspects_go_by_group():
     with_ties = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 1, 0]], ties=[[0, 2, 0], [2, 0, 1], [0, 1, 0]])
     data = {"a": with_ties, "b": random_comparisons(3, 4)}
@@ -118,6 +120,7 @@ def test_groups_of_choices_out_of_sets(tmp_path):
     np.testing.assert_allclose(whole, again.posterior_["posterior"]["log_likelihood"])
 
 
+@pytest.mark.fit  # for its time
 def test_one_group_may_have_been_offered_pairs_alone():
     data = {"a": random_choices(3, (2,), 1), "b": random_choices(3, (2, 3), 2)}
     together = th.EliminationByAspects("unique").fit(data, **RUN)

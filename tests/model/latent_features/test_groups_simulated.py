@@ -34,6 +34,7 @@ def assert_mean(values, mean, variance):
     assert abs(np.mean(values) - mean) < LIMIT * math.sqrt(variance / np.size(values))
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("weights", ["free", "similar"])
 def test_parameters_are_those_of_the_prior(weights):
     tree = th.EliminationByAspects(weights=weights).sample_prior(PAIRS, draws=600, random_seed=1)
@@ -49,6 +50,7 @@ def test_parameters_are_those_of_the_prior(weights):
     assert (together > 0.6) == (weights == "similar")
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", EVERY)
 def test_simulated_data_can_be_fitted_and_have_the_design(name):
     model, data = CASES[name]
@@ -63,6 +65,7 @@ def test_simulated_data_can_be_fitted_and_have_the_design(name):
     model.prepare(new, draws=1, tune=0)
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", EVERY)
 def test_replicates_of_a_fit_are_those_of_each_group(name):
     model, data = CASES[name]
@@ -75,6 +78,7 @@ def test_replicates_of_a_fit_are_those_of_each_group(name):
         fitted.posterior_predictive({"b": data["b"], "a": data["a"]}, random_seed=1)
 
 
+@pytest.mark.fit  # for its time
 def test_replicates_have_the_chosen_probability():
     data = {"a": th.PairedComparisons([[0, 900], [100, 0]]), "b": th.PairedComparisons([[0, 200], [800, 0]])}
     model = th.EliminationByAspects("unique").fit(data, **RUN | {"draws": 100, "tune": 100})

@@ -173,6 +173,7 @@ def test_the_check_is_of_all_people(model, data):
     assert row["predicted"] == pytest.approx(by_hand)
 
 
+@pytest.mark.fit  # for its time
 def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
     model.save(tmp_path / "kinds.nc")
     again = th.load(tmp_path / "kinds.nc")
@@ -182,6 +183,7 @@ def test_a_saved_model_answers_and_goes_on(model, data, tmp_path):
     assert again.posterior_["posterior"].equals(longer.posterior_["posterior"])
 
 
+@pytest.mark.fit  # for its time
 def test_given_aspects_and_tempering(data):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=3, tempering=(1.0, 2.0)).fit(data, **RUN)
     assert model.features()["probability"].tolist() == [1.0, 1.0]
@@ -276,6 +278,7 @@ def test_pictures(model):
     assert [text.get_text() for text in th.plots.group_weights(model).get_legend().get_texts()] == ["1", "2"]
 
 
+@pytest.mark.fit  # for its time
 def test_a_report_has_the_weight_of_aspects_in_each_kind(data, tmp_path):
     model = th.EliminationByAspects([[1, 0], [1, 1], [0, 1]], kinds=2).fit(data, **RUN)
     model.report(tmp_path / "kinds.html")

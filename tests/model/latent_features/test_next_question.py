@@ -90,6 +90,7 @@ def test_answers_that_are_drawn_are_nearly_all_of_them(monkeypatch):
     assert choose(outcomes, Target(), 6, np.random.default_rng(0)).gains == pytest.approx(exact, rel=0.1)
 
 
+@pytest.mark.fit  # for its time
 def test_the_bias_of_few_draws_is_subtracted():
     """The best of five options has nothing to do with the answers: nothing is learned of it on average."""
     found, plain = [], []

@@ -71,6 +71,7 @@ def state_without_columns(n, beta):
     return state
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("beta", [1.0, 0.3])
 @pytest.mark.parametrize("likelihood", [WHOLE, TERMS], ids=["whole", "terms"])
 def test_slices_draw_from_the_posterior_of_the_parameters(likelihood, beta):

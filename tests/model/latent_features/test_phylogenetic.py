@@ -124,6 +124,7 @@ def test_rates_between_are_sums_of_rates(tabled):
     assert operations.rate_between(pair, 2, 2) == pytest.approx(0.5)
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.parametrize("n", [2, 5, 20, 50, 400])
 def test_the_star_is_the_indian_buffet(n):
     prior, buffet = PhylogeneticBuffet(th.Tree.star(map(str, range(n)))).compiled(n), IndianBuffet().compiled(n)
@@ -276,6 +277,7 @@ def test_the_fast_exponential():
     assert fast_exp(-1e6) < 1e-300
 
 
+@pytest.mark.fit  # for its time
 def test_samples_have_the_patterns_of_the_rates():
     tree, rng = random_tree(4, 2), np.random.default_rng(12)
     prior = PhylogeneticBuffet(tree)
@@ -298,6 +300,7 @@ def test_log_density():
     assert PhylogeneticBuffet(tree).log_prob(np.zeros((9, 0)), 1.5) == pytest.approx(-1.5 * total)
 
 
+@pytest.mark.fit  # for its time
 def test_probabilities_drawn_afterwards():
     """The mean of pi given the owners, against a finer grid."""
     tree, rng = three_groups(), np.random.default_rng(3)
