@@ -21,6 +21,7 @@ from places import HELPERS, PROJECT
 
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.
 REMEMBERED = {
+    "budgets": {"_kernels", "_slow", "_last"},  # what the suite costs
     "thali._jit": {"_HANDED_OVER"},  # functions of users
     "thali.compile": {"USED"},  # the processors of code that was loaded
     "thali.compile.store": {"USED"},
