@@ -32,7 +32,7 @@ from plain_pairs import PlainElimination
 from yields import columns, run, worst_ess
 
 import thali as th
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.model.latent_features.likelihoods.elimination import Elimination
 from thali.model.latent_features.priors import IndianBuffet
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 from thali.inference.numerics.gamma_tails import log_gamma_between
 from thali.model.product_classes.bits import has_bit, is_active
 from thali.model.product_classes.state import CLASS, MUTE, NEXT_OWNED, SIGMA, SIGN, A

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.model.latent_features import operations
 from thali.model.latent_features.likelihoods.elimination import Elimination
 from thali.model.latent_features.state import COLUMNS

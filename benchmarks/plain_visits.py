@@ -30,7 +30,7 @@ from plain_choices import (
     sum_utilities,
 )
 
-from thali._jit import _UNCOUNTED, part, scalar
+from thali.compile.jit import _UNCOUNTED, part, scalar
 from thali.inference.numerics.decisions import accept, shuffle
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 from thali.model.product_classes.moves.ownership import pick_classes

@@ -20,8 +20,8 @@ from numba.core.dispatcher import Dispatcher
 from places import TESTS
 from xdist.scheduler import LoadFileScheduling
 
-from thali import _jit
 from thali.cli import app
+from thali.compile import jit
 from thali.compile.store import KernelCache
 from thali.model.spec import ModelSpec
 
@@ -182,20 +182,20 @@ def pictures():
 @pytest.fixture
 def uncompiled(monkeypatch):
     """Kernels run as Python: for a rare combination of which a few sweeps tell enough."""
-    monkeypatch.setattr(_jit, "_is_disabled", lambda: True)
+    monkeypatch.setattr(jit, "_is_disabled", lambda: True)
 
 
 @pytest.fixture
 def in_plain_python(monkeypatch):
     """A function of names of a prior and a likelihood, whose kernels then run as Python: all others are compiled."""
-    rare, call = [], _jit.kernel.__call__
+    rare, call = [], jit.kernel.__call__
 
     def run(kernel, rng, model, *rest):
         if tuple(type(part).__name__ for part in (model.prior, model.likelihood)) in rare:
             return kernel.python(rng, model, *rest)
         return call(kernel, rng, model, *rest)
 
-    monkeypatch.setattr(_jit.kernel, "__call__", run)
+    monkeypatch.setattr(jit.kernel, "__call__", run)
     return lambda *names: rare.append(names)
 
 
@@ -237,11 +237,11 @@ def compiled_by_one_worker(tmp_path_factory):
         counted[reached.digest[:20]] = {each.__qualname__ for each in plain}
         return reached
 
-    reach, define = _jit.reached_from, Compiler.define_pipelines
+    reach, define = jit.reached_from, Compiler.define_pipelines
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Dispatcher, "compile", compile_once)
         patch.setattr(Compiler, "define_pipelines", note)
-        patch.setattr(_jit, "reached_from", count)
+        patch.setattr(jit, "reached_from", count)
         yield
 
 

@@ -13,13 +13,13 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
 import thali
-from thali._jit import _has_switch, generic, kernel, part, scalar
-from thali._linked_code import is_known
+from thali.compile.jit import _has_switch, generic, kernel, part, scalar
+from thali.compile.linked import is_known
 from thali.inference.numerics.decisions import bessel_count
 from thali.model.latent_features.priors.given import GivenColumns
 
 TINY = """
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.inference.numerics.decisions import index
 
 @kernel
@@ -55,7 +55,7 @@ print(compiled, sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
 OWN_LIKELIHOOD = """
 from typing import NamedTuple
 import numpy as np
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.model.latent_features import operations
 
 class Mine(NamedTuple):

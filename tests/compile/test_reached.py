@@ -6,7 +6,7 @@ import sys
 import pytest
 from patience import PATIENCE
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.compile.reached import reached_from
 from thali.model.latent_features.priors.given import GivenColumns
 from thali.model.latent_features.priors.ibp import Buffet
@@ -17,7 +17,7 @@ LIBRARY = """
 import math
 import numpy as np
 from typing import NamedTuple
-from thali._jit import generic, kernel, part, scalar
+from thali.compile.jit import generic, kernel, part, scalar
 from thali.errors import ArgumentError
 
 LEAK = 0.05
@@ -125,10 +125,10 @@ def test_two_functions_in_each_others_place_count():
 
 def test_it_is_the_same_in_another_process():
     """Whatever the order of sets is there."""
-    code = "from thali import _jit\nfrom thali.compile.reached import reached_from\n"
+    code = "from thali.compile import jit\nfrom thali.compile.reached import reached_from\n"
     code += "from thali.model.latent_features.samplers import recommended\n"
     code += "from thali.model.latent_features.priors.ibp import Buffet\n"
-    code += "print(reached_from(recommended.infinite.python, [Buffet], _jit._how()).digest)"
+    code += "print(reached_from(recommended.infinite.python, [Buffet], jit._how()).digest)"
     run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
     assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1
 

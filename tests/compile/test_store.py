@@ -24,8 +24,8 @@ from patience import PATIENCE
 from rolling import MODEL, RIGHT, roll, rolled
 
 import thali
-from thali._jit import _dispatcher_of, compiled_alone, kernel
 from thali.compile import store
+from thali.compile.jit import _dispatcher_of, compiled_alone, kernel
 from thali.compile.store import Damaged, Folder, _is_private, packed, refusal, unpacked
 from thali.errors import IncompleteWarning
 
@@ -332,7 +332,7 @@ def test_compilations_interrupted_at_random_moments():
 
 TINY = """
 import numpy as np
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.inference.numerics.decisions import index
 from thali.model.latent_features.priors.given import GivenColumns
 

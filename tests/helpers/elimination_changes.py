@@ -1,6 +1,6 @@
 """Changes of the state of an elimination model, by the library and in plain arrays."""
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.model.latent_features import operations
 from thali.model.latent_features.state import COLUMNS
 

@@ -22,13 +22,12 @@ from places import HELPERS, PROJECT
 # What modules and classes of ours remember on purpose: containers, and further attributes that hold an item of them.
 REMEMBERED = {
     "budgets": {"_kernels", "_slow", "_last"},  # what the suite costs
-    "thali._jit": {"_HANDED_OVER"},  # functions of users
+    "thali.compile.jit": {"_HANDED_OVER"},  # functions of users
     "thali.compile": {"USED"},  # the processors of code that was loaded
     "thali.compile.store": {"USED"},
     "thali.compile.reached": {"_MARKS"},  # how functions are compiled, as modules come
     "thali.model.latent_features.likelihoods.custom": {"_CLASSES"},  # by what their functions take
     "thali.model.latent_features.likelihoods.observed": {"_WITHOUT_LABELS"},  # by their fields
-    "budgets": {"_kernels", "_slow", "_last"},  # what the whole run costs
     "thali.plots._fonts": {"_said"},  # characters that were warned of
 }
 _OF_PYTHON = {"__warningregistry__", "__slotnames__", "__annotations_cache__", "__annotate_func__"}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.inference.numerics.decisions import index
 from thali.model.latent_features.priors.given import GivenColumns
 

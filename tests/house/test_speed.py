@@ -10,7 +10,7 @@ from cpu_time import time_ratio
 from numba import njit
 from problems import build, make_state, random_comparisons
 
-from thali._jit import kernel, vectorised
+from thali.compile.jit import kernel, vectorised
 from thali.model.latent_features import operations
 from thali.model.latent_features.engine import build_task
 from thali.model.latent_features.likelihoods.elimination import Elimination

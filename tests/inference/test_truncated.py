@@ -7,7 +7,7 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 from scipy.special import ndtr, ndtri
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.inference.numerics.truncated import SMALLEST, _from_gamma, _from_normal, positive_normal, tilted_weight
 from thali.model.latent_features.priors.given import GivenColumns
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 from thali.errors import DataError
 from thali.model.latent_features import operations
 from thali.model.latent_features.answers.own_data import own_part

@@ -9,7 +9,7 @@ import prior as prior_skeleton
 import pytest
 
 import thali as th
-from thali import _jit
+from thali.compile import jit
 from thali.errors import DataError
 from thali.inference.quiet import without_warnings
 from thali.model.latent_features import operations
@@ -74,7 +74,7 @@ def test_a_model_of_both_is_fitted(uncompiled):
 def test_a_model_of_both_is_compiled():
     compiled = fit_of_both()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_jit, "_is_disabled", lambda: True)
+        patch.setattr(jit, "_is_disabled", lambda: True)
         np.testing.assert_allclose(compiled["log_likelihood"], fit_of_both()["log_likelihood"], rtol=1e-9)
 
 

@@ -11,7 +11,7 @@ import pytest
 from additive_cases import case_named, far_off, found_by_name
 from additive_runs import fit
 
-from thali._jit import kernel, scalar
+from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.decisions import accept, poisson
 from thali.model.latent_features.likelihoods.residuals import CONSTANT, VARIANCE, outer_shift, outer_sum
 from thali.model.latent_features.moves.births import append

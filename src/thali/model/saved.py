@@ -161,7 +161,7 @@ def encoded(value: Any, arrays: dict[str, np.ndarray] | None) -> Any:
         fields = {name: encoded(each, arrays) for name, each in _fields(value).items()}
         return {"object": f"{type(value).__module__}:{type(value).__name__}", "fields": fields}
     if callable(value):
-        from thali._jit import code_digest
+        from thali.compile.jit import code_digest
 
         return {"function": getattr(value, "__name__", repr(value)), "code": code_digest(value)}
     return _encoded_foreign(value, arrays)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import compiled_alone
+from thali.compile.jit import compiled_alone
 from thali.model.latent_features.engine import build_task
 from thali.model.latent_features.likelihoods.delta_checks import as_seen
 from thali.model.latent_features.samplers.chains import Chain

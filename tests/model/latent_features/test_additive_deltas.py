@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from problems import build_additive, contents, make_state, random_similarities, unequal
 
-from thali._jit import kernel, scalar
+from thali.compile.jit import kernel, scalar
 from thali.model.latent_features import operations
 from thali.model.latent_features.likelihoods import residuals
 from thali.model.latent_features.likelihoods.residuals import CONSTANT, VARIANCE

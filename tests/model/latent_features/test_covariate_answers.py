@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import thali as th
-from thali import _jit
+from thali.compile import jit
 from thali.errors import ArgumentError, DataError
 from thali.testing import naive
 
@@ -38,7 +38,7 @@ def model():
 @pytest.fixture(scope="module")
 def tied():
     with pytest.MonkeyPatch.context() as patch:  # a specialisation that nothing else needs runs as Python
-        patch.setattr(_jit, "_is_disabled", lambda: True)
+        patch.setattr(jit, "_is_disabled", lambda: True)
         return th.EliminationByAspects("unique").fit(TIED, **RUN)
 
 

@@ -16,7 +16,7 @@ from elimination_changes import (
 from problems import FIXED_UNIQUE, NO_UNIQUE, build, contents, make_state, random_comparisons, with_ties
 from scipy.special import i0e
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.inference.numerics.logarithm import fast_log
 from thali.model.latent_features import operations
 from thali.model.latent_features.likelihoods.pair_blocks import LOGLIK, TIE

@@ -7,7 +7,7 @@ from problems import random_comparisons, random_similarities
 from set_problems import random_choices
 
 import thali as th
-from thali import _jit
+from thali.compile import jit
 from thali.errors import ArgumentError, DataError
 from thali.model.latent_features.answers.group_tree import tree_of_group
 
@@ -26,7 +26,7 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_jit, "_is_disabled", lambda: True)
+        patched.setattr(jit, "_is_disabled", lambda: True)
         return th.EliminationByAspects(weights="similar", tempering=False).fit(data, **RUN)
 
 

@@ -8,7 +8,7 @@ from kind_problems import answered, random_answers
 from problems import random_comparisons
 
 import thali as th
-from thali import _jit
+from thali.compile import jit
 from thali.errors import ArgumentError, DataError
 from thali.model.latent_features.answers import kinds_aligned
 from thali.model.latent_features.answers.kinds_predict import aligned_shares
@@ -31,7 +31,7 @@ def data():
 @pytest.fixture(scope="module")
 def model(data):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_jit, "_is_disabled", lambda: True)
+        patched.setattr(jit, "_is_disabled", lambda: True)
         return th.EliminationByAspects(kinds=2, weights="similar").fit(data, **RUN)
 
 

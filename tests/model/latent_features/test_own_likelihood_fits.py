@@ -14,7 +14,7 @@ from cpu_time import time_ratio
 from places import PROJECT
 
 import thali as th
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.errors import ArgumentError, ThaliError
 from thali.model.latent_features import operations
 from thali.model.latent_features.engine import build_task

@@ -20,7 +20,7 @@ from elimination_moves import key, on, state_key, target
 from problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, build, contents, make_state, random_comparisons
 from set_problems import choices_of, random_choices
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.data.choices import Choices
 from thali.errors import DataError
 from thali.model.latent_features import operations

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sparse_logit_runs import METHODS, WIDE, Chain, Prior, problem_of, three_classes
 
-from thali._jit import compiled
+from thali.compile.jit import compiled
 from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma
 from thali.model.sparse_logit.holmes_held import (
     _is_in_lower_series,

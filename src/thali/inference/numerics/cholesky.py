@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 
 @scalar

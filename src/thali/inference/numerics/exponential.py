@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import vectorised
+from thali.compile.jit import vectorised
 
 from .logarithm import LN2
 

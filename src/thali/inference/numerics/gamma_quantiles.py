@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 PROBABILITIES = (0.01, 0.03, 0.08, 0.16, 0.28, 0.4, 0.52, 0.64, 0.75, 0.84, 0.91, 0.96, 0.99, 0.999)
 QUANTILES = len(PROBABILITIES)

@@ -7,7 +7,7 @@ within any interval is obtained by rejection from three tangents (Gilks & Wild 1
 import math
 from typing import Any
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 
 _SMALL = 1e-15  # relative size of the last term of a series
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import vectorised
+from thali.compile.jit import vectorised
 
 LN2 = 0.6931471805599453
 _SQRT_HALF = np.int64(0x3FE6A09E667F3BCD)  # the bits of sqrt(1/2)

@@ -9,7 +9,7 @@ distributions related to Jacobi theta functions.
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 CUT = 0.64  # between the two series of the density; the alternating series decrease on their sides of it
 FIRST_TERMS = 20  # of the series that are drawn one by one, and more for a large tilt

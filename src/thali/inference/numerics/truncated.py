@@ -7,7 +7,7 @@ above 1) for all arguments. No loop continues on a comparison with NaN, so NaN i
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 SMALLEST = 2.2250738585072014e-308  # smallest normal float: a weight that underflows stays positive
 

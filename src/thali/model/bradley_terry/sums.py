@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from thali._jit import compiled
+from thali.compile.jit import compiled
 from thali.inference.numerics.logarithm import fast_log
 
 TOGETHER = 4  # pairs of one logarithm

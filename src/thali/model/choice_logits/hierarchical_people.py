@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import part, scalar, vectorised
+from thali.compile.jit import part, scalar, vectorised
 from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
 STEPS = 2  # of a trajectory

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 from thali.inference.numerics.cholesky import factorise, solve_lower, solve_upper
 
 from .hierarchical_people import SPREAD, acceptance_of, centre_of, dot, slope_of

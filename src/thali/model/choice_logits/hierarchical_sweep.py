@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import allocating, scalar
+from thali.compile.jit import allocating, scalar
 
 from .hierarchical_people import add_curvature, slope_of, visit, write_tastes
 from .hierarchical_population import (

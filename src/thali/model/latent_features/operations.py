@@ -8,7 +8,7 @@ A `delta_*` operation returns the change of the log-likelihood and is evaluated 
 
 from typing import Any
 
-from thali._jit import generic, scalar
+from thali.compile.jit import generic, scalar
 
 # ------------------------------------------------------------------------------------------------------------- priors
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 ALPHA, BETA = range(2)  # positions in State.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in State.whole

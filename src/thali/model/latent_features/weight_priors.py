@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import generic, scalar
+from thali.compile.jit import generic, scalar
 
 
 class GammaWeights(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 from thali.errors import DataError, Setting
 from thali.inference.numerics.logarithm import fast_log
 

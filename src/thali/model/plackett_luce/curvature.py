@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import allocating, vectorised
+from thali.compile.jit import allocating, vectorised
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import compiled
+from thali.compile.jit import compiled
 
 _WORTH_COPYING = 0.8  # distinct rows over rows, below which fewer rows are worth a copy
 

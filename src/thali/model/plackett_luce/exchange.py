@@ -11,7 +11,7 @@ weights preserved. With their sum integrated out, ln α = Δ log-likelihood + Kp
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index
 
 from .trial_change import DIGITS, GAIN, GAIN_OTHER, NEW, NEW_OTHER, keep_sums, rescale, trial

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import compiled, scalar, vectorised
+from thali.compile.jit import compiled, scalar, vectorised
 from thali.inference.numerics.decisions import index
 
 from .class_rows import FLOOR, block_dots, log_probability

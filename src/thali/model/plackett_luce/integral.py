@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import compiled, scalar
+from thali.compile.jit import compiled, scalar
 
 _STEP = 0.3
 _NOTHING = 40.0  # e to the minus this is negligible beside 1

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 
 from .class_rows import FLOOR
 

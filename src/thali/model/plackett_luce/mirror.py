@@ -7,7 +7,7 @@ exchanged: λ_0 on the opposite of l, λ_1 on that of j. Such supports are far a
 
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 from .class_rows import block_dots, log_probability
 

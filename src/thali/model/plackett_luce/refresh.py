@@ -6,7 +6,7 @@ A column is switched on or off in one step; with latent variables all rows that 
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import allocating, vectorised
+from thali.compile.jit import allocating, vectorised
 from thali.errors import DataError
 from thali.inference.numerics.logarithm import fast_log
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 from .class_rows import ClassRows
 

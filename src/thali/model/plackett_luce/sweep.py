@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from thali._jit import compiled, scalar
+from thali.compile.jit import compiled, scalar
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 
 from .class_rows import dots

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 from thali.inference.numerics.logarithm import fast_log
 
 from .class_rows import FLOOR, log_probability

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from thali._jit import compiled
+from thali.compile.jit import compiled
 
 from .likelihood import fill_hits, sum_features
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from thali._jit import compiled, part, scalar
+from thali.compile.jit import compiled, part, scalar
 
 from .likelihood import fill_hits, sum_features, times
 from .state import PRESENT

@@ -8,7 +8,7 @@ comes from logarithms.
 import math
 from typing import Any
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 
 from .bits import is_inside
 from .state import MUTE, NEXT_OWNED, SIGN

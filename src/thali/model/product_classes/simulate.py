@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import compiled, part, scalar
+from thali.compile.jit import compiled, part, scalar
 
 from .bits import is_active, is_inside, set_size
 from .choices import log_with_lapse

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 from .state import (
     ACTIVE,

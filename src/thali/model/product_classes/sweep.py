@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._jit import compiled, scalar
+from thali.compile.jit import compiled, scalar
 from thali.inference.numerics.decisions import poisson, shuffle
 
 from .moves.birth_death import switch_and_redraw

@@ -7,7 +7,7 @@ Both methods factor a matrix I + S G S, whose eigenvalues are 1 or more: tiny an
 import math
 from typing import Any
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 
 
 @vectorised

@@ -6,7 +6,7 @@ A standard logistic residual is Normal with variance 4 k^2, where k has the Kolm
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.polya_gamma import half_inverse_gaussian
 
 _CUT = 4.0 / 3.0  # between the two series of the mixing density

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 TAU_SQUARE, SLAB_SQUARE = 4, 5  # places in `State.real`
 FURTHEST = 230.0  # of the logarithms of squared scales, which the prior exceeds with a probability of 1e-50

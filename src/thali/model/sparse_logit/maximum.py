@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import compiled
+from thali.compile.jit import compiled
 
 from .sweep import INTERCEPT_VARIANCE
 

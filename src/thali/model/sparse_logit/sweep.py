@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import compiled, part, scalar
+from thali.compile.jit import compiled, part, scalar
 from thali.inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
 
 from .gaussian import applied, draw_tall, draw_wide

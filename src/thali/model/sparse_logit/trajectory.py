@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 
 from .gaussian import backward, factor, forward, inner
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 
 from ..moves.group_densities import SMALLEST
 from ..operations import cache_at, rebuild

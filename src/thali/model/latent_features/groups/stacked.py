@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import generic
+from thali.compile.jit import generic
 
 from ..likelihoods.pair_blocks import WIDTH, Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 from ..likelihoods.residuals import Judgements

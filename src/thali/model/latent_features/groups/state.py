@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 from ..state import COLUMNS, State, capacity, remove_column, replica, resized, stack
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import constants_digest, usable
+from thali.compile.jit import constants_digest, usable
 from thali.errors import ArgumentError
 
 from .. import operations

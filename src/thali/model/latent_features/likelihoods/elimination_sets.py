@@ -6,8 +6,8 @@ log-likelihood of each set is stored, so rounding errors do not accumulate.
 
 from typing import Any
 
-from thali._jit import part, scalar
 from thali._labels import shorten
+from thali.compile.jit import part, scalar
 from thali.data.choices import Choices
 from thali.errors import Argument, DataError, Setting
 

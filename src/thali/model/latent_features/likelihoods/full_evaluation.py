@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 from .. import operations
 from ..state import COLUMNS, copy_row, scratch

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import generic, scalar, vectorised
+from thali.compile.jit import generic, scalar, vectorised
 from thali.inference.numerics.logarithm import fast_log
 
 WIDTH = 8

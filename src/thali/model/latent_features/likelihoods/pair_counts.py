@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.logarithm import fast_log
 
 from .pair_blocks import LOGLIK, LOSSES, OTHER, OWN, WIDTH, WINS, first_side, second_side

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import part, scalar, vectorised
+from thali.compile.jit import part, scalar, vectorised
 from thali.inference.numerics.exponential import fast_exp
 
 from ..state import BETA

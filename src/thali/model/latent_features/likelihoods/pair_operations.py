@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.data.pairs import PairedComparisons
 from thali.inference.numerics.logarithm import fast_log
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 from thali.inference.numerics.logarithm import fast_log
 
 from .. import operations

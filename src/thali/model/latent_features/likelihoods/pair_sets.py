@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 from thali.inference.numerics.logarithm import fast_log
 
 from ..state import COLUMNS

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import positive
-from thali._jit import generic, part, scalar
+from thali.compile.jit import generic, part, scalar
 from thali.errors import ArgumentError
 
 from .. import operations

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import compiled
+from thali.compile.jit import compiled
 from thali.errors import DataError
 
 from ..answers.columns import Columns

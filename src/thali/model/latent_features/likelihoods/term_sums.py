@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import generic, scalar
+from thali.compile.jit import generic, scalar
 
 from .. import operations
 from ..state import COLUMNS, columns_born, scratch

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import compiled_alone
+from thali.compile.jit import compiled_alone
 from thali.errors import ArgumentError
 
 from ..priors.ibp import IndianBuffet

@@ -8,7 +8,7 @@ weights fall by the new weight, which leaves every comparison of an owner with a
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
 from ..operations import (

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import bessel_count, poisson
 
 from ..operations import apply_scale, draw_alpha, is_scale_free, rate_between, rate_single, set_alpha

@@ -7,7 +7,7 @@ their number of columns, and bias it.)
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import bessel_count
 
 from ..operations import apply_copies

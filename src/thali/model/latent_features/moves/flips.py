@@ -8,7 +8,7 @@ the state during the pass, because a toggle may create or remove one.
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 from thali.model.latent_features.column_order import shuffle_columns
 

@@ -9,7 +9,7 @@ reverse.
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
 from ..groups.stacked import group_at

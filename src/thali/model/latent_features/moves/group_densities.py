@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 # Smaller draws, which a small shape may give, are replaced by it: their logarithms are taken.
 SMALLEST = 1e-290

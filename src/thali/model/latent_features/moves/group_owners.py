@@ -6,7 +6,7 @@ They are those of `flips`, `split_join` and `mass_transfer`, with a vector of we
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 from thali.model.latent_features.column_order import shuffle_columns
 

@@ -8,7 +8,7 @@ Of a column with weights w_1, ..., w_G, in x = log v with a Gamma(a, b) prior on
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
 from ..groups.stacked import group_at

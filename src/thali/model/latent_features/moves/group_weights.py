@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 from thali.model.latent_features.column_order import shuffle_columns
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 from thali.inference.numerics.decisions import draw_code, index
 
 from ..operations import apply_member, log_rate, log_rate_flipped, pull_on, stiffness_of

@@ -10,7 +10,7 @@ n_g other people of kind g, L_g the likelihood of the person's answers under its
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, draw_code, index
 
 from ..groups.stacked import group_at

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, draw_code, index
 
 from ..operations import (

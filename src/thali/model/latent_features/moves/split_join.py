@@ -6,7 +6,7 @@ to a column that has none of them. Only comparisons between the two groups of ow
 
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, index
 
 from ..operations import apply_transfer, delta_transfer, log_rate

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 from thali.inference.numerics.logarithm import fast_log
 
 from ..operations import rate_single

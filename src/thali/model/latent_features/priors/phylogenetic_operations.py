@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar, vectorised
+from thali.compile.jit import scalar, vectorised
 from thali.inference.numerics.exponential import fast_exp
 
 from .. import operations

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 from ..groups.stacked import group_at
 from ..groups.state import KAPPA

@@ -6,7 +6,7 @@ sees are drawn from the prior once a sweep.
 
 from typing import Any
 
-from thali._jit import kernel, scalar
+from thali.compile.jit import kernel, scalar
 
 from ..groups.stacked import group_at
 from ..groups.state import base_at

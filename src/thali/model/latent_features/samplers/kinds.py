@@ -6,7 +6,7 @@ of them. So groups and kinds have their sweeps in common, compiled once.
 
 from typing import Any
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 
 from ..groups.stacked import group_at
 from ..groups.state import base_at

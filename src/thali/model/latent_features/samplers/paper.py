@@ -10,7 +10,7 @@ depends on its owners, and it finds far too many features.
 import math
 from typing import Any
 
-from thali._jit import kernel, scalar
+from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.decisions import accept, draw_code
 from thali.model.latent_features.column_order import shuffle_columns
 

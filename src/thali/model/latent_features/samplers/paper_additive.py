@@ -7,7 +7,7 @@ time, because the order of storage, new columns last, does not leave the posteri
 
 from typing import Any
 
-from thali._jit import kernel, scalar
+from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.decisions import accept, poisson
 from thali.model.latent_features.column_order import shuffle_columns
 

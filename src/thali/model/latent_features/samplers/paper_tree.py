@@ -20,7 +20,7 @@ path from the option to the root. b.log_rate, which integrates pi out, is not us
 import math
 from typing import Any
 
-from thali._jit import kernel, scalar
+from thali.compile.jit import kernel, scalar
 from thali.inference.numerics.decisions import accept
 from thali.model.latent_features.column_order import shuffle_columns
 

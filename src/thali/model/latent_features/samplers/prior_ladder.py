@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 from thali.inference.mbar import combined
 from thali.inference.seeds import streams
 

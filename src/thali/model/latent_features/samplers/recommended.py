@@ -6,7 +6,7 @@ second.
 
 from typing import Any
 
-from thali._jit import kernel
+from thali.compile.jit import kernel
 
 from ..moves.births import birth_or_death, compensated_birth_or_death
 from ..moves.concentration import draw_alpha_and_scale

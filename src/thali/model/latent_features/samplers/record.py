@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.arrays import Arrays
 
 from ..operations import log_likelihood, note_parameters

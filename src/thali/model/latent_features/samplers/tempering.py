@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept
 
 from ..operations import cache_at, log_likelihood

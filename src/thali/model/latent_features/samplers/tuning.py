@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 SHARED, COMPENSATED_WEIGHT = 0, 1  # weight walk of the columns, compensated weight move
 

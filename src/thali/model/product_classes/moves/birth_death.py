@@ -6,7 +6,7 @@ Daviet & McCausland (2017), section 4.3.2, blocks 1 and 2.
 import math
 from typing import Any
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 from thali.inference.numerics.decisions import accept, shuffle
 
 from ..likelihood import add_feature, compare, fill_hits, log_open_hits, sum_features

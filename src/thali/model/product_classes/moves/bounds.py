@@ -7,7 +7,7 @@ likelihood of θ is then the probability that ε lies between the bounds in ever
 import math
 from typing import Any
 
-from thali._jit import part, scalar
+from thali.compile.jit import part, scalar
 from thali.inference.numerics.gamma_tails import log_gamma_between, log_gamma_draw, mass
 
 from ..likelihood import TINY, exact_difference, soft_hit, times

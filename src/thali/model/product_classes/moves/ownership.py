@@ -7,7 +7,7 @@ acceptance ratio is that of the likelihoods, and few classes are evaluated.
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import accept, shuffle
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 

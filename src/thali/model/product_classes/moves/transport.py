@@ -7,7 +7,7 @@ out here: a visit must redraw them before anything else reads them.
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index
 from thali.inference.numerics.gamma_quantiles import fill_map, mapped
 

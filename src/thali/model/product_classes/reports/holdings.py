@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 
 from .choosing import holds
 

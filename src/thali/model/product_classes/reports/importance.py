@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._jit import allocating
+from thali.compile.jit import allocating
 from thali.inference.pieces import in_threads
 from thali.inference.seeds import streams
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from thali._jit import scalar
+from thali.compile.jit import scalar
 from thali.inference.numerics.decisions import index, poisson
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._jit import allocating
+from thali.compile.jit import allocating
 from thali.inference.numerics.decisions import poisson
 from thali.inference.numerics.gamma_tails import log_gamma_draw
 from thali.inference.pieces import in_threads

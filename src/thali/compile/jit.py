@@ -11,9 +11,8 @@
 - `compiled` marks an entry point that serves no model, such as a pass over the rows of a regression.
 
 Ctrl-C waits for a compilation: an exception in the middle would be swallowed by a callback of the compiler, or leave
-half of the code behind. Parts of this module: `compile.reached` finds what code is made of, `compile.store` keeps it
-and checks what is read from disk, `compile.targets` knows processors, and `_linked_code` keeps from compiling what is
-never run by itself.
+half of the code behind. Beside this module `reached` finds what code is made of, `store` keeps it and checks what is
+read from disk, `targets` knows processors, and `linked` keeps from compiling what is never run by itself.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python: tests follow both outcomes of every draw that way.
 
@@ -42,11 +41,12 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
-from . import _linked_code
-from ._linked_code import APART, LINKED
-from .compile.reached import codes_of, marked, reached_from, text_of_module
-from .compile.store import KernelCache
-from .inference.interrupts import held_back
+from thali.inference.interrupts import held_back
+
+from . import linked
+from .linked import APART, LINKED
+from .reached import codes_of, marked, reached_from, text_of_module
+from .store import KernelCache
 
 # Only compiled code calls these: wrappers for callers from elsewhere would cost a sixth of the time to compile.
 _CALLED: Any = {"error_model": "numpy", "no_cfunc_wrapper": True}
@@ -68,8 +68,8 @@ vectorised = _marker("vectorised", _SUM)
 @functools.cache
 def _how() -> str:
     """How functions are compiled, as text: a part of every digest."""
-    linked: Any = _linked_code
-    return f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r} {text_of_module(linked)}"
+    parts: Any = linked
+    return f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r} {text_of_module(parts)}"
 
 
 def generic(stub: Any) -> Any:
