@@ -3,8 +3,8 @@
     python benchmarks/kernels.py [ROW ...]      (rows of `thali.testing.smallest.SMALLEST`; all without)
 
 Each row is fitted twice in a fresh process: the CPU seconds up to the end of the first fit, imports included, less
-those of the second fit, which only samples. With an empty NUMBA_CACHE_DIR the first run of this command compiles, the second
-one loads; with a wheel that carries compiled samplers the first one loads as well.
+those of the second fit, which only samples. With an empty NUMBA_CACHE_DIR the first run of this command compiles, the
+second one loads; with a wheel that carries compiled samplers the first one loads as well.
 
 Measured (Python 3.11, Numba 0.68, x86-64-v3): see `kernels.txt` beside this file.
 """
