@@ -1,10 +1,13 @@
 """Compiled code is kept, is compiled again when a source changes, and is not spoiled by what users define."""
 
+import gc
 import os
 import re
 import shutil
 import subprocess
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -198,3 +201,13 @@ def test_python_and_compiled_code_agree():
     expected = [bessel_count(np.random.default_rng(seed), x, 1) for seed, x in arguments]
     got = [compiled_count(np.random.default_rng(seed), GivenColumns(0), x) for seed, x in arguments]
     assert got == expected
+
+
+def test_threads_that_compile_at_once_leave_the_collector_and_the_filters_as_they_were():
+    def compile_one(number):
+        kernel(lambda rng, model: number)(None, GivenColumns(0))
+
+    filters = list(warnings.filters)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(compile_one, range(12)))
+    assert gc.isenabled() and warnings.filters == filters

@@ -36,6 +36,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba import config, njit, typeof
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUTargetOptions
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
@@ -132,13 +133,6 @@ def _is_disabled() -> bool:
     return bool(getattr(config, "DISABLE_JIT", False))
 
 
-def _without_advice(call: Any) -> Any:
-    """The value of a call that may compile; numba's advice about the speed of a user's function is not for the user."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumbaPerformanceWarning)
-        return call()
-
-
 class kernel:
     """An entry point, compiled once for each combination of model classes: `function(rng, model, *rest)`."""
 
@@ -150,10 +144,7 @@ class kernel:
     def __call__(self, rng: Any, model: Any, *rest: Any) -> Any:
         if _is_disabled():
             return self.python(rng, model, *rest)
-        dispatcher = self.dispatcher(model)
-        if dispatcher.signatures:
-            return dispatcher(rng, model, *rest)
-        return _without_advice(lambda: dispatcher(rng, model, *rest))
+        return self.dispatcher(model)(rng, model, *rest)
 
     def dispatcher(self, model: Any) -> Any:
         """The numba dispatcher that serves this combination of model classes."""
@@ -209,15 +200,21 @@ def _dispatcher_of(
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
-    """The compiler makes objects by the million, and rarely circles of them."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+def _undisturbed() -> Iterator[None]:
+    """Without Numba's advice about the speed of a user's function, which is not for the user; and without collections
+    of garbage: the compiler makes objects by the million, and rarely circles of them.
+
+    Both are of the whole process, so one thread at a time compiles, as Numba wants it anyway.
+    """
+    with global_compiler_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if was_enabled:
+                gc.enable()
 
 
 _WAIT = "thali: stopping as soon as the compiler is done"
@@ -225,7 +222,7 @@ _WAIT = "thali: stopping as soon as the compiler is done"
 
 def _compile(dispatcher: Any, drop: Callable[[], Any], signature: Any) -> Any:
     """Compile or load, whole or not at all."""
-    with held_back(_WAIT), _without_collection():
+    with held_back(_WAIT), _undisturbed():
         try:
             return type(dispatcher).compile(dispatcher, signature)
         except BaseException:
@@ -301,7 +298,7 @@ def compiled_alone(function: Any, arguments: Any) -> tuple[Any, bool]:
         alone = jit(error_model="numpy", **options)(plain)
         alone.compile = functools.partial(_compile, alone, lambda: None)  # also for arguments of other types, later
         try:
-            _without_advice(lambda alone=alone: alone.compile(types_of))
+            alone.compile(types_of)
             return alone, options != _UNCOUNTED
         except NumbaError as error:
             message = str(error)
