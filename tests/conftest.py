@@ -25,8 +25,6 @@ from thali.compile import jit
 from thali.compile.store import KernelCache
 from thali.model.spec import ModelSpec
 
-pytest_plugins = ["budgets"]
-
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is
 
@@ -44,6 +42,11 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
     "reproduce": "fit",
     "testing": "fit",
 }
+
+
+def pytest_configure(config):
+    """The budgets of the suite are looked at by a plugin of ours."""
+    config.pluginmanager.register(budgets)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -95,6 +95,7 @@ def test_what_the_weights_vary_about_is_drawn_from_its_prior():
         assert values.var() == pytest.approx(variance, rel=0.2)
 
 
+@pytest.mark.long  # compiles groups with given aspects
 def test_models_of_groups_are_compared_by_evidence():
     data = {"a": pair(8, 2), "b": pair(2, 8)}
     models = {name: th.EliminationByAspects("unique", weights=name) for name in ("common", "free")}

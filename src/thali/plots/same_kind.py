@@ -43,7 +43,7 @@ def same_kind(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> trials = pd.DataFrame([(who, "tea", "milk", chosen) for who, chosen in rows * 8],
     ...                       columns=["person", "first", "second", "chosen"])
     >>> data = th.PairedComparisons.from_trials(trials, "first", "second", "chosen", subject="person")
-    >>> model = th.EliminationByAspects("unique", kinds=2)
+    >>> model = th.EliminationByAspects(kinds=2)
     >>> model = model.fit(data, draws=200, tune=200, random_seed=1, progressbar=False)
     >>> sorted(label.get_text() for label in same_kind(model).get_yticklabels())
     ['ann', 'bob', 'cid']
