@@ -8,8 +8,6 @@ import thali as th
 from thali.cli.naming_models import parse_models
 from thali.data.kinds import CHOICES
 
-pytestmark = pytest.mark.unit
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):

@@ -227,6 +227,7 @@ def test_a_model_of_other_data_is_refused():
         th.Tree.search(other, model=model)
 
 
+@pytest.mark.long  # compiles a ladder of its own
 def test_the_usual_start_is_the_dendrogram_of_a_fit():
     data = three_options()
     model = fitted(E(), draws=100, tune=100)

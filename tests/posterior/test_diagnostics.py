@@ -76,6 +76,7 @@ def ours(draws):
     }
 
 
+@pytest.mark.fit  # for its time
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("chains", [1, 2, 3, 4, 5, 8])
 def test_they_are_those_of_arviz_stats(chains):
@@ -88,6 +89,7 @@ def test_they_are_those_of_arviz_stats(chains):
             np.testing.assert_allclose(found[name], column, rtol=1e-12, atol=0.0, err_msg=f"{name} of {draws} draws")
 
 
+@pytest.mark.fit  # for its time
 def test_long_chains_and_few_numbers_at_a_time(monkeypatch):
     monkeypatch.setattr(diagnostics, "_BLOCK", 30_000)  # three quantities a block
     values = quantities(2, 5003, np.random.default_rng(3))

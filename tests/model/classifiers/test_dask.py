@@ -1,5 +1,7 @@
 """Dask arrays in both classifiers: fits by blocks of rows, and predictions that stay in their blocks."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,13 @@ RNG = np.random.default_rng(6)
 X = RNG.normal(size=(400, 3)) * [1.0, 10.0, 0.1] + 5.0
 Y = np.array(["no", "perhaps", "yes"])[np.argmax((X - 5.0) / [1.0, 10.0, 0.1] + RNG.gumbel(size=(400, 3)), axis=1)]
 BLOCKS = da.from_array(X, chunks=(130, 2))
+
+
+@pytest.fixture(autouse=True)
+def collector():
+    """Dask leaves the collector of garbage switched off when it slices an array that is a slice itself."""
+    yield
+    gc.enable()
 
 
 def by_map(**settings):
