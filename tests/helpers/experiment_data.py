@@ -7,6 +7,9 @@ import pandas as pd
 from real_data import real_data
 
 import thali as th
+from thali.testing.smallest import simulated
+
+__all__ = ["camera", "of_segments", "simulated", "table"]
 
 
 @cache
@@ -17,22 +20,6 @@ def table(name):
 @cache
 def camera():
     return th.ChoiceExperiment.from_frame(table("camera"), none={"brand": "none"})
-
-
-def simulated(people=30, tasks=8, sd=1.0, seed=0):
-    """A table of choices among three products with a price, a brand and a yes/no, by a hierarchical logit."""
-    rng = np.random.default_rng(seed)
-    taste = np.array([-1.0, 0.5, -0.5, 1.0]) + sd * rng.normal(size=(people, 4))
-    rows = []
-    for person in range(people):
-        for task in range(tasks):
-            price, brand, zoom = rng.integers(3, size=3), rng.integers(3, size=3), rng.integers(2, size=3)
-            x = np.column_stack([price, brand == 1, brand == 2, zoom])
-            chosen = np.argmax(x @ taste[person] + rng.gumbel(size=3))
-            for j in range(3):
-                product = {"price": 10.0 * price[j] + 5.0, "brand": "ABC"[brand[j]], "zoom": ["no", "yes"][zoom[j]]}
-                rows.append({"id": f"p{person}", "task": task + 1, "alt": j + 1, "choice": int(j == chosen), **product})
-    return pd.DataFrame(rows)
 
 
 SEGMENTS = np.array([[-2.0, 0.0, 0.0, 0.5], [-0.3, 2.0, -1.0, 0.5], [-0.3, -0.5, 0.5, 3.0]])  # as `simulated` has them

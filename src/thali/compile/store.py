@@ -32,7 +32,7 @@ import numba
 from numba.core import config, serialize
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import AppDirs
 
 from thali.errors import IncompleteWarning

@@ -16,20 +16,25 @@ import pandas as pd
 import thali as th
 
 
-@cache
-def _experiment():
-    rng = np.random.default_rng(4)
-    taste = np.array([-1.0, 0.5, -0.5, 1.0]) + rng.normal(size=(6, 4))
+def simulated(people: int = 30, tasks: int = 8, sd: float = 1.0, seed: int = 0) -> pd.DataFrame:
+    """A table of choices among three products with a price, a brand and a yes/no, by a hierarchical logit."""
+    rng = np.random.default_rng(seed)
+    taste = np.array([-1.0, 0.5, -0.5, 1.0]) + sd * rng.normal(size=(people, 4))
     rows = []
-    for person in range(6):
-        for task in range(4):
+    for person in range(people):
+        for task in range(tasks):
             price, brand, zoom = rng.integers(3, size=3), rng.integers(3, size=3), rng.integers(2, size=3)
             x = np.column_stack([price, brand == 1, brand == 2, zoom])
             chosen = np.argmax(x @ taste[person] + rng.gumbel(size=3))
             for j in range(3):
                 product = {"price": 10.0 * price[j] + 5.0, "brand": "ABC"[brand[j]], "zoom": ["no", "yes"][zoom[j]]}
                 rows.append({"id": f"p{person}", "task": task + 1, "alt": j + 1, "choice": int(j == chosen), **product})
-    return th.ChoiceExperiment.from_frame(pd.DataFrame(rows), levels={"zoom": ["no", "yes"]})
+    return pd.DataFrame(rows)
+
+
+@cache
+def _experiment():
+    return th.ChoiceExperiment.from_frame(simulated(people=6, tasks=4, seed=4), levels={"zoom": ["no", "yes"]})
 
 
 def _pairs():
@@ -54,7 +59,8 @@ def _choice_groups():
 def _answered_pairs():
     """As many comparisons, of which it is known who made them."""
     frame = _pairs()[0].to_frame()
-    rows = frame.loc[frame.index.repeat(frame["count"]), ["chosen", "rejected"]].astype(str).reset_index(drop=True)
+    counted = frame.index.repeat(frame["count"].to_numpy().tolist())
+    rows = frame.loc[counted, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
     rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
     rows["first"], rows["second"] = rows["chosen"], rows["rejected"]
     return (th.PairedComparisons.from_trials(rows, "first", "second", "chosen", subject="person", labels=list("abc")),)
@@ -275,7 +281,7 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
     "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
     "latent-class-logit": Smallest(
-        lambda **how: th.LatentClassLogit(**({"classes": 2} | how)), _experiments, _ONCE, _first_tasks
+        lambda classes=2, **how: th.LatentClassLogit(classes, **how), _experiments, _ONCE, _first_tasks
     ),
     "plackett-luce": Smallest(th.PlackettLuceRegression, _rows, _CHAINS, _first_rows, is_run_made=True),
     "plackett-luce, map": Smallest(_plackett_luce(method="map", a=1.1), _rows, _ONCE, _first_rows, is_run_made=True),
