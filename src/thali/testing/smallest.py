@@ -258,6 +258,7 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     ),
     _ADDITIVE: Smallest(th.AdditiveClustering, _similarities, _CHAINS, _similarity),
     f"{_ADDITIVE}, number": Smallest(_features(features=2), _similarities, _CHAINS, _similarity),
+    f"{_ADDITIVE}, given": Smallest(_features(features=[[1], [1], [0], [0]]), _similarities, _CHAINS, _similarity),
     f"{_ADDITIVE}, tree": Smallest(
         _on_a_tree(th.AdditiveClustering, _similarities), _similarities, _CHAINS, _similarity
     ),
