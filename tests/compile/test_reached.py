@@ -1,5 +1,7 @@
 """The digest of compiled code changes with all that is compiled in, and with nothing else."""
 
+import cmath
+import math
 import subprocess
 import sys
 
@@ -121,6 +123,10 @@ def test_two_functions_in_each_others_place_count():
     plus, minus = scalar(lambda x: x + 1.0), scalar(lambda x: x - 1.0)
     assert reached_from(made(plus, minus)).digest != reached_from(made(minus, plus)).digest
     assert reached_from(made(plus, minus)).digest == reached_from(made(plus, minus)).digest
+
+
+def test_functions_of_one_name_in_two_modules_of_python_count():
+    assert reached_from(made(math.sqrt, abs)).digest != reached_from(made(cmath.sqrt, abs)).digest
 
 
 def test_it_is_the_same_in_another_process():

@@ -66,15 +66,15 @@ def reached_from(function: Any, classes: Iterable[type[Any]] = (), options: str 
 
 
 class _Walk:
-    """Functions, classes and operations by the numbers in which they were found."""
+    """Functions by the numbers in which they were found, and the classes and operations that decide which are."""
 
     def __init__(self, options: str) -> None:
         self.lines = [options]
         self.untold: list[str] = []
         self.modules: set[str] = set()
         self.functions: dict[Any, int] = {}
-        self._classes: dict[Any, int] = {}
-        self._operations: dict[Any, int] = {}
+        self._classes: dict[Any, None] = {}  # and these two in the order in which they were found
+        self._operations: dict[Any, None] = {}
         self._answered: set[tuple[Any, Any]] = set()
         self._place = ""
 
@@ -95,7 +95,7 @@ class _Walk:
     def note_class(self, cls: Any) -> str:
         """The name of a class, whose answers then count."""
         if cls not in self._classes:
-            self._classes[cls] = len(self._classes)
+            self._classes[cls] = None
             self.lines.append(f"class {_named(cls)} {getattr(cls, '_fields', ())!r}")
             for default in getattr(cls, "_field_defaults", {}).values():
                 self.lines.append(f"default {self._text(default, 'default')}")
@@ -173,7 +173,7 @@ class _Walk:
         """A value as text; functions, operations and classes by the number or name under which they are noted."""
         if isinstance(value, Dispatcher | types.FunctionType):
             if hasattr(value, "answers"):
-                self._operations.setdefault(value, len(self._operations))
+                self._operations[value] = None
                 return f"operation {value.__qualname__}"
             return f"function {self.number_of(value)}"
         if isinstance(value, type):
@@ -182,7 +182,7 @@ class _Walk:
             if _is_lasting(value.__module__) or issubclass(value, BaseException):
                 return f"class {_named(value)}"
         if isinstance(value, types.BuiltinFunctionType | np.ufunc):
-            return f"builtin {value.__name__}"
+            return f"builtin {getattr(value, '__module__', None)}.{value.__name__}"
         text = text_of(value)
         if text is None:
             self.untold.append(f"{name} in {self._place}")

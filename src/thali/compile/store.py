@@ -97,6 +97,10 @@ class Folder:
                 os.unlink(temporary)
             raise
 
+    def size(self) -> tuple[int, int]:
+        """How many entries it has, and their bytes."""
+        return _size_of(self.path.glob(f"*{SUFFIX}"))
+
     def _title(self, name: str) -> str:
         """What is written at the beginning of a file: one that was copied to another place is no entry there."""
         return f"{self.path.name}/{name}"
@@ -135,8 +139,8 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for arguments of these types; None if none is kept."""
+        name = self._entry_of(sig)
         for folder in folders_to_read():
-            name = self._entry_of(sig)
             try:
                 needed, *parts = folder.read(name)
                 _make_ready(target_context, needed)
@@ -386,17 +390,26 @@ def _entries() -> list[Path]:
 
 def cache_info() -> CacheInfo:
     """How much compiled code is kept on disk, and where."""
-    own, files = native_folder().path, _entries()
+    own = native_folder().path
     refused = refusal(str(own)) if own.is_dir() else ""
-    return CacheInfo(str(root()), len(files), sum(file.stat().st_size for file in files), refused, _shipped_in_words())
+    return CacheInfo(str(root()), *_size_of(_entries()), refused, _shipped_in_words())
+
+
+def _size_of(files: Iterable[Path]) -> tuple[int, int]:
+    """How many files there are, and their bytes."""
+    sizes = [file.stat().st_size for file in files]
+    return len(sizes), sum(sizes)
+
+
+def in_words(files: int, size: int) -> str:
+    """How much compiled code there is, such as "43 files, 1.9 MB"."""
+    return f"{files:,} files, {size / 1e6:,.1f} MB"
 
 
 def _shipped_in_words() -> str:
     came = shipped()
     if came.folder is not None:
-        files = list(came.folder.path.glob(f"*{SUFFIX}"))
-        size = sum(file.stat().st_size for file in files) / 1e6
-        return f"{len(files):,} files, {size:,.1f} MB came with thali, compiled for {came.folder.target}"
+        return f"{in_words(*came.folder.size())} came with thali, compiled for {came.folder.target}"
     return f"what came with thali is not used, because {came.reason}" if came.reason else ""
 
 

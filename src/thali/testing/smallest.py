@@ -7,7 +7,7 @@ brings compiled code of its own adds its row to `SMALLEST`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -193,23 +193,6 @@ def _tree(data):
     return th.Tree.from_groups({"left": ["a", "b"], "right": list(data[0].labels[2:])})
 
 
-def _aspects(**settings):
-    """Elimination by aspects with these settings."""
-    return lambda **run: th.EliminationByAspects(**settings, **run)
-
-
-def _features(**settings):
-    return lambda **run: th.AdditiveClustering(**settings, **run)
-
-
-def _plackett_luce(**settings):
-    return lambda **run: th.PlackettLuceRegression(**settings, **run)
-
-
-def _logit(**settings):
-    return lambda **run: th.SparseMultinomialLogit(**settings, **run)
-
-
 def _experiments():
     return (_experiment(),)
 
@@ -225,47 +208,72 @@ _EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
 
 SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
     _EBA: Smallest(th.EliminationByAspects, _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique": Smallest(_aspects(aspects="unique"), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, number": Smallest(_aspects(aspects=2), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, given": Smallest(_aspects(aspects=_GIVEN), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique": Smallest(partial(th.EliminationByAspects, aspects="unique"), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, number": Smallest(partial(th.EliminationByAspects, aspects=2), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, given": Smallest(partial(th.EliminationByAspects, aspects=_GIVEN), _pairs, _CHAINS, _first_pair),
     f"{_EBA}, tree": Smallest(_on_a_tree(th.EliminationByAspects, _pairs), _pairs, _CHAINS, _first_pair),
-    f"{_EBA}, no unique": Smallest(_aspects(unique=False), _pairs, _CHAINS, _first_pair),
+    f"{_EBA}, no unique": Smallest(partial(th.EliminationByAspects, unique=False), _pairs, _CHAINS, _first_pair),
     f"{_EBA}, ties": Smallest(th.EliminationByAspects, _tied_pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique, ties": Smallest(_aspects(aspects="unique"), _tied_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique, ties": Smallest(
+        partial(th.EliminationByAspects, aspects="unique"), _tied_pairs, _CHAINS, _first_pair
+    ),
     f"{_EBA}, covariates": Smallest(th.EliminationByAspects, _described_pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique, covariates": Smallest(_aspects(aspects="unique"), _described_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique, covariates": Smallest(
+        partial(th.EliminationByAspects, aspects="unique"), _described_pairs, _CHAINS, _first_pair
+    ),
     f"{_EBA}, choices": Smallest(th.EliminationByAspects, _sets, _CHAINS, _first_set),
-    f"{_EBA}, unique, choices": Smallest(_aspects(aspects="unique"), _sets, _CHAINS, _first_set),
+    f"{_EBA}, unique, choices": Smallest(
+        partial(th.EliminationByAspects, aspects="unique"), _sets, _CHAINS, _first_set
+    ),
     f"{_EBA}, rankings": Smallest(th.EliminationByAspects, _rankings, _CHAINS, _first_set),
-    f"{_EBA}, unique, best and worst": Smallest(_aspects(aspects="unique"), _best_and_worst, _CHAINS, _first_set),
+    f"{_EBA}, unique, best and worst": Smallest(
+        partial(th.EliminationByAspects, aspects="unique"), _best_and_worst, _CHAINS, _first_set
+    ),
     f"{_EBA}, groups": Smallest(
-        _aspects(weights="similar"), _groups, _CHAINS, lambda model: _first_pair(model.of_group("women"))
+        partial(th.EliminationByAspects, weights="similar"),
+        _groups,
+        _CHAINS,
+        lambda model: _first_pair(model.of_group("women")),
     ),
     f"{_EBA}, unique, groups": Smallest(
-        _aspects(aspects="unique", weights="similar"),
+        partial(th.EliminationByAspects, aspects="unique", weights="similar"),
         _groups,
         _CHAINS,
         lambda model: _first_pair(model.of_group("women")),
     ),
     f"{_EBA}, choice groups": Smallest(
-        _aspects(weights="similar"), _choice_groups, _CHAINS, lambda model: _first_set(model.of_group("men"))
+        partial(th.EliminationByAspects, weights="similar"),
+        _choice_groups,
+        _CHAINS,
+        lambda model: _first_set(model.of_group("men")),
     ),
-    f"{_EBA}, kinds": Smallest(_aspects(kinds=2), _answered_pairs, _CHAINS, _first_pair),
-    f"{_EBA}, unique, kinds": Smallest(_aspects(aspects="unique", kinds=2), _answered_pairs, _CHAINS, _first_pair),
-    f"{_EBA}, laplace": Smallest(_aspects(aspects="unique", method="laplace"), _pairs, _DRAWS, _first_pair),
+    f"{_EBA}, kinds": Smallest(partial(th.EliminationByAspects, kinds=2), _answered_pairs, _CHAINS, _first_pair),
+    f"{_EBA}, unique, kinds": Smallest(
+        partial(th.EliminationByAspects, aspects="unique", kinds=2), _answered_pairs, _CHAINS, _first_pair
+    ),
+    f"{_EBA}, laplace": Smallest(
+        partial(th.EliminationByAspects, aspects="unique", method="laplace"), _pairs, _DRAWS, _first_pair
+    ),
     f"{_EBA}, maximum likelihood": Smallest(
-        _aspects(aspects="unique", method="maximum-likelihood"), _pairs, {"random_seed": 1}, _first_pair
+        partial(th.EliminationByAspects, aspects="unique", method="maximum-likelihood"),
+        _pairs,
+        {"random_seed": 1},
+        _first_pair,
     ),
     _ADDITIVE: Smallest(th.AdditiveClustering, _similarities, _CHAINS, _similarity),
-    f"{_ADDITIVE}, number": Smallest(_features(features=2), _similarities, _CHAINS, _similarity),
-    f"{_ADDITIVE}, given": Smallest(_features(features=[[1], [1], [0], [0]]), _similarities, _CHAINS, _similarity),
+    f"{_ADDITIVE}, number": Smallest(partial(th.AdditiveClustering, features=2), _similarities, _CHAINS, _similarity),
+    f"{_ADDITIVE}, given": Smallest(
+        partial(th.AdditiveClustering, features=[[1], [1], [0], [0]]), _similarities, _CHAINS, _similarity
+    ),
     f"{_ADDITIVE}, tree": Smallest(
         _on_a_tree(th.AdditiveClustering, _similarities), _similarities, _CHAINS, _similarity
     ),
-    f"{_ADDITIVE}, map": Smallest(_features(method="map"), _similarities, _ONCE, _similarity),
-    f"{_ADDITIVE}, groups": Smallest(_features(weights="similar"), _similarity_groups, _CHAINS, _worths),
+    f"{_ADDITIVE}, map": Smallest(partial(th.AdditiveClustering, method="map"), _similarities, _ONCE, _similarity),
+    f"{_ADDITIVE}, groups": Smallest(
+        partial(th.AdditiveClustering, weights="similar"), _similarity_groups, _CHAINS, _worths
+    ),
     f"{_ADDITIVE}, triplets": Smallest(th.AdditiveClustering, _triplets, _CHAINS, _first_set),
-    f"{_ADDITIVE}, triplets, map": Smallest(_features(method="map"), _triplets, _ONCE, _first_set),
+    f"{_ADDITIVE}, triplets, map": Smallest(partial(th.AdditiveClustering, method="map"), _triplets, _ONCE, _first_set),
     "latent-feature-model": Smallest(
         lambda: th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
         _pairs,
@@ -274,24 +282,32 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     ),
     "product-classes": Smallest(th.ProductClasses, _experiments, _PRODUCTS, _first_tasks),
     "product-classes, smc": Smallest(
-        lambda: th.ProductClasses(method="smc"),
+        partial(th.ProductClasses, method="smc"),
         _experiments,
         {"islands": 2, "particles": 4, "sweeps_per_step": 2, **_ONCE},
         _first_tasks,
     ),
     "multinomial-logit": Smallest(th.MultinomialLogit, _experiments, {}, _first_tasks),
     "hierarchical-logit": Smallest(th.HierarchicalLogit, _experiments, _CHAINS, _first_tasks),
-    "latent-class-logit": Smallest(
-        lambda classes=2, **how: th.LatentClassLogit(classes, **how), _experiments, _ONCE, _first_tasks
-    ),
+    "latent-class-logit": Smallest(partial(th.LatentClassLogit, classes=2), _experiments, _ONCE, _first_tasks),
     "plackett-luce": Smallest(th.PlackettLuceRegression, _rows, _CHAINS, _first_rows, is_run_made=True),
-    "plackett-luce, map": Smallest(_plackett_luce(method="map", a=1.1), _rows, _ONCE, _first_rows, is_run_made=True),
+    "plackett-luce, map": Smallest(
+        partial(th.PlackettLuceRegression, method="map", a=1.1), _rows, _ONCE, _first_rows, is_run_made=True
+    ),
     "plackett-luce, variational": Smallest(
-        _plackett_luce(method="variational"), _rows, _ONCE, _first_rows, is_run_made=True
+        partial(th.PlackettLuceRegression, method="variational"), _rows, _ONCE, _first_rows, is_run_made=True
     ),
     "sparse-logit": Smallest(th.SparseMultinomialLogit, _rows, _CHAINS, _first_rows, is_run_made=True),
-    "sparse-logit, holmes-held": Smallest(_logit(method="holmes-held"), _rows, _CHAINS, _first_rows, is_run_made=True),
-    "sparse-logit, laplace": Smallest(_logit(method="laplace"), _rows, _DRAWS, _first_rows, is_run_made=True),
-    "sparse-logit, variational": Smallest(_logit(method="variational"), _rows, _DRAWS, _first_rows, is_run_made=True),
-    "sparse-logit, map": Smallest(_logit(method="map", eta=1.0), _rows, _ONCE, _first_rows, is_run_made=True),
+    "sparse-logit, holmes-held": Smallest(
+        partial(th.SparseMultinomialLogit, method="holmes-held"), _rows, _CHAINS, _first_rows, is_run_made=True
+    ),
+    "sparse-logit, laplace": Smallest(
+        partial(th.SparseMultinomialLogit, method="laplace"), _rows, _DRAWS, _first_rows, is_run_made=True
+    ),
+    "sparse-logit, variational": Smallest(
+        partial(th.SparseMultinomialLogit, method="variational"), _rows, _DRAWS, _first_rows, is_run_made=True
+    ),
+    "sparse-logit, map": Smallest(
+        partial(th.SparseMultinomialLogit, method="map", eta=1.0), _rows, _ONCE, _first_rows, is_run_made=True
+    ),
 }

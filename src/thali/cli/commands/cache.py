@@ -16,7 +16,7 @@ from ..models import model_named
 def show_info() -> None:
     """Print how much there is and where."""
     info = store.cache_info()
-    print(f"{info.files:,} files, {info.bytes / 1e6:,.1f} MB")
+    print(store.in_words(info.files, info.bytes))
     print(f"{info.path}: not used, because {info.refused}" if info.refused else info.path)
     if info.shipped:
         print(info.shipped)
@@ -40,8 +40,7 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
     level = target or level_here()
     _fit_all(models, environment_of(level, out))
     folder = store.folder_for(level, out)
-    files = list(folder.path.glob(f"*{store.SUFFIX}"))
-    print(f"{len(files):,} files, {sum(file.stat().st_size for file in files) / 1e6:,.1f} MB")
+    print(store.in_words(*folder.size()))
     print(folder.path)
 
 
