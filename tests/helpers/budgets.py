@@ -61,8 +61,8 @@ def pytest_runtest_protocol(item, nextitem):
             if _last["seconds"] > MOST_SECONDS:
                 item._initrequest()
                 runtestprotocol(item, log=False, nextitem=nextitem)
-        if _last["seconds"] > MOST_SECONDS * slowness():
-            _slow.add(f"{item.nodeid} ({_last['seconds'] / slowness():.2f} s)")
+        if _last["seconds"] > MOST_SECONDS and (quiet := _last["seconds"] / slowness()) > MOST_SECONDS:
+            _slow.add(f"{item.nodeid} ({quiet:.2f} s)")
     return result
 
 
