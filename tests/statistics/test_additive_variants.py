@@ -51,7 +51,7 @@ def test_means_of_unequal_numbers_of_judgements(similarities, sampler):
     assert max(abs(expected[name] - equal[name]) for name in equal) > 0.05  # it matters
     settings = {"sigma": 0.2, "alpha": 1.0, "weight_prior": (2.0, 4.0)}
     case = {"similarities": similarities, "judgements": JUDGEMENTS, "model": settings, "expected": expected}
-    check(fit(case, 6 if sampler == "tempered" else 80, **SAMPLERS[sampler]), case)
+    check(fit(case, 6 if sampler == "tempered" else 240, **SAMPLERS[sampler]), case)
 
 
 @ALSO_PUBLISHED
