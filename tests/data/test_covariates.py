@@ -88,7 +88,10 @@ def test_people_keep_theirs(frame):
     sex = frame.assign(sex=np.where(frame["subject"] < 2, "f", "m"))
     women = read(sex).by_group("sex")["f"]
     assert cells_of(women) == by_hand(frame[frame["subject"] < 2], LABELS)
-    assert all(each.covariates is None for each in women.by_subject().values())
+    each = women.by_subject()
+    assert [cells_of(one) for one in each.values()] == [
+        by_hand(frame[frame["subject"] == subject], LABELS) for subject in map(int, each)
+    ]
 
 
 def test_files_and_copies_have_them(frame):

@@ -360,3 +360,14 @@ def test_importing_these_pictures_loads_nothing_heavy():
         "sys.exit('matplotlib' in sys.modules or 'pandas' in sys.modules or 'xarray' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_pairs_of_several_groups_are_named():
+    rows = [(group, *pair) for group in ("women", "men") for pair in (("tea", "milk"), ("tea", "ale"))]
+    index = pd.MultiIndex.from_tuples(rows, names=["group", "a", "b"])
+    scores = pd.DataFrame({"common": [9.0, 2.0, 3.0, 1.0], "free": [2.0, 2.5, 3.1, 8.0]}, index=index)
+    table = pd.DataFrame({"nll": scores.mean()})
+    table.attrs["pairs"] = scores
+    (ax,) = comparison(table)
+    written = {text.get_text() for text in ax.texts}
+    assert {"tea – milk\n(women)", "tea – ale\n(men)"} <= written

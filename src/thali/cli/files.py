@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,8 +59,10 @@ def check_folder(folder: Path) -> Path:
     return existing
 
 
-def write_results(tree: "xarray.DataTree", answer: Answer, folder: Path, formats: Iterable[str] = ("csv",)) -> None:
-    """Write the model, each table in these formats, those of persons as CSV and each picture as PNG, all or none.
+def write_results(
+    tree: "xarray.DataTree", answer: Answer, folder: Path, formats: Iterable[str] = ("csv",)
+) -> list[str]:
+    """Write the model, each table in these formats and those of persons as CSV, all or none; then each picture.
 
     Parameters
     ----------
@@ -71,19 +74,55 @@ def write_results(tree: "xarray.DataTree", answer: Answer, folder: Path, formats
     formats : iterable of str
         Of the tables: csv, tex, md, xlsx.
 
+    Returns
+    -------
+    list of str
+        The names of the pictures that are there.
+
     Raises
     ------
     DataError
-        If a file cannot be written; none of them is there then.
+        If the model or a table cannot be written; none of them is there then.
     """
+    contents = _model_file(tree) | table_files(answer.tables, formats)
+    contents |= {f"{name}.csv": csv(table(), index=False) for name, table in answer.individuals.items()}
+    write_all(folder, contents)
+    return write_pictures(folder, answer.pictures)
+
+
+def write_model(tree: "xarray.DataTree", folder: Path) -> None:
+    """Write the model alone."""
+    write_all(folder, _model_file(tree))
+
+
+def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
+    """posterior.nc, or model.nc where there are no draws."""
     from thali.posterior import store
 
-    name = "posterior.nc" if "posterior" in tree.children else "model.nc"
-    contents: dict[str, bytes | memoryview] = {name: store.to_netcdf(tree)}
-    contents |= table_files(answer.tables, formats)
-    contents |= {f"{name}.csv": csv(table(), index=False) for name, table in answer.individuals.items()}
-    contents |= {f"{name}.png": png(draw) for name, draw in answer.pictures.items()}
-    write_all(folder, contents)
+    return {"posterior.nc" if "posterior" in tree.children else "model.nc": store.to_netcdf(tree)}
+
+
+def write_pictures(folder: Path, pictures: Mapping[str, Callable[[ModuleType], Any]]) -> list[str]:
+    """Write pictures as PNG beside tables that are there; one that cannot be drawn costs a warning and nothing else.
+
+    Parameters
+    ----------
+    folder : Path
+    pictures : mapping from file name, without its end, to callable
+        Each as `png` takes it.
+
+    Returns
+    -------
+    list of str
+        The names of those that were written.
+    """
+    from thali.report.drawing import attempted
+
+    made = {f"{name}.png": attempted(f"the picture {name}.png", partial(png, draw)) for name, draw in pictures.items()}
+    contents = {name: content for name, content in made.items() if content is not None}
+    if contents:
+        write_all(folder, contents)
+    return [name.removesuffix(".png") for name in contents]
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
@@ -216,8 +255,11 @@ def png(draw: Callable[[ModuleType], Any]) -> bytes:
     from thali import plots
 
     matplotlib.use("Agg")  # pictures go to files, so no display is needed
-    figure = np.ravel(draw(plots))[0].figure
+    before = set(pyplot.get_fignums())
     content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=150, bbox_inches="tight")
-    pyplot.close(figure)
+    try:
+        np.ravel(draw(plots))[0].figure.savefig(content, format="png", dpi=150, bbox_inches="tight")
+    finally:
+        for number in set(pyplot.get_fignums()) - before:
+            pyplot.close(number)
     return content.getvalue()

@@ -188,14 +188,15 @@ class PairRows(PairShapes):
     def by_subject(self) -> dict[str, Self]:
         """The comparisons of each person, with all options, as `paired.bootstrap` and `circular_triads` take them.
 
-        Covariates are left out.
-
         Raises
         ------
         DataError
             If the data do not say who answered.
         """
         answers = self._known_answers()
+        if self.covariates is not None:
+            answered = np.unique(answers.subject)
+            return {self.subjects[person]: self._of_subjects(np.array([person])) for person in answered}
         found = {}
         rows = np.searchsorted(answers.subject, np.arange(len(self.subjects) + 1))
         for name, begin, end in zip(self.subjects, rows[:-1], rows[1:], strict=True):

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._labels import plural, shorten
 from thali.data.choices import Choices
+from thali.data.covariates import ORDER
 from thali.data.frames import as_frame
 from thali.data.pairs import PairedComparisons
 from thali.errors import DataError
@@ -15,12 +16,12 @@ from thali.errors import DataError
 def as_pairs(data: Any, ties: bool = False) -> PairedComparisons:
     """Paired comparisons from themselves, from choices between pairs, or from a table of counts (row over column).
 
-    `ties`: those with ties are welcome. Covariates are left out.
+    `ties`: those with ties are welcome; covariates are refused.
     """
     if isinstance(data, PairedComparisons):
         if not ties:
             data.refuse_ties()
-        return data.with_covariates(())
+        return without_covariates(data)
     if isinstance(data, Choices):
         if not data.is_paired:
             wide = data.sets[int(data.sizes.argmax())]
@@ -35,6 +36,17 @@ def as_pairs(data: Any, ties: bool = False) -> PairedComparisons:
         f"This needs PairedComparisons, or a square table of counts (row chosen over column); got "
         f"{type(data).__name__}."
     )
+
+
+def without_covariates(data: PairedComparisons, known: str = "") -> PairedComparisons:
+    """Comparisons without the covariate `known`, which is used elsewhere; others are refused."""
+    names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
+    if names:
+        raise DataError(
+            f"This does not control for covariates, and the comparisons have {shorten(names)}; fit a model, which does,"
+            " or leave them out: data.with_covariates([])."
+        )
+    return data.with_covariates(())
 
 
 def of_frame(frame: Any, **columns: Any) -> PairedComparisons:
@@ -57,7 +69,10 @@ def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
     """
     if isinstance(data, tuple | list) and len(data) == 2:
         return as_groups(data, "two orders of presentation", ties)
-    return list(as_pairs(of_frame(data) if hasattr(data, "columns") else data, ties).by_order())
+    pairs = of_frame(data) if hasattr(data, "columns") else data
+    return list(
+        as_pairs(without_covariates(pairs, ORDER) if isinstance(pairs, PairedComparisons) else pairs, ties).by_order()
+    )
 
 
 def with_order(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:

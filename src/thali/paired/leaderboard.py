@@ -10,8 +10,9 @@ from thali._arguments import one_of
 from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.data.choices import Choices
+from thali.data.kinds import PAIRS
 from thali.data.pairs import PairedComparisons
-from thali.errors import DataError, Setting
+from thali.errors import ArgumentError, DataError, Setting
 from thali.inference.files import atomic_write
 from thali.inference.optimise.newton_concave import check_finite
 from thali.inference.progress import Progress
@@ -19,7 +20,7 @@ from thali.inference.quiet import is_quiet
 from thali.inference.seeds import streams
 from thali.posterior.interval import INTERVAL, TAILS
 
-from .counted import as_pairs, of_frame
+from .counted import as_pairs, of_frame, without_covariates
 from .indistinguishable import CERTAIN, groups, numbered, orders
 
 if TYPE_CHECKING:
@@ -129,9 +130,10 @@ def leaderboard(
     Raises
     ------
     ArgumentError
-        If `ties` or `method` is another word.
+        If `ties` or `method` is another word, or columns are named of data that have none.
     DataError
-        If the source cannot be read as paired comparisons, or by maximum likelihood some worth is not finite.
+        If the source cannot be read as paired comparisons; if they have covariates, which a leaderboard does not
+        control for; or if by maximum likelihood some worth is not finite.
 
     Warns
     -----
@@ -158,7 +160,7 @@ def leaderboard(
 
 def leaderboard_of(data: PairedComparisons, ties: str, method: str, random_seed: Any, progressbar: bool) -> Leaderboard:
     """The leaderboard of data."""
-    data = data if ties == "davidson" else data.without_ties(ties)
+    data = without_covariates(data if ties == "davidson" else data.without_ties(ties))
     if method != "maximum-likelihood" and not is_quiet():
         data.warn_if_unusual()
     return _board(data, _drawn(data, method, random_seed, progressbar))
@@ -166,13 +168,21 @@ def leaderboard_of(data: PairedComparisons, ties: str, method: str, random_seed:
 
 def _comparisons(source: Any, progressbar: bool, columns: dict[str, Any]) -> PairedComparisons:
     """The comparisons in whatever was given."""
-    if isinstance(source, PairedComparisons | Choices):
-        return as_pairs(source, ties=True)
+    from thali.reading.recognise import check_names
+
+    check_names(columns, PAIRS)
     if isinstance(source, str | Path):
         from thali.reading.counting import read_counts
 
         return read_counts(source, progressbar, **columns)[0]
-    return PairedComparisons(source) if isinstance(source, np.ndarray | list | tuple) else of_frame(source, **columns)
+    if isinstance(source, PairedComparisons | Choices | np.ndarray | list | tuple):
+        if columns:
+            raise ArgumentError(
+                f"leaderboard has no argument {next(iter(columns))!r} for {type(source).__name__}; names of columns are"
+                " for a file or a data frame."
+            )
+        return as_pairs(source, ties=True)
+    return of_frame(source, **columns)
 
 
 class _Drawn(NamedTuple):

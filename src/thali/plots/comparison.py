@@ -43,8 +43,8 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     Parameters
     ----------
     table : pandas.DataFrame
-        What `thali.compare` returns for paired comparisons. "BASE" and "EMP" are not drawn; a single model is drawn
-        against "BASE".
+        What `thali.compare` returns for paired comparisons, of one group of people or several. "BASE" and "EMP" are
+        not drawn; a single model is drawn against "BASE".
     axes : sequence of matplotlib axes, optional
         Where to draw, one a panel; a new figure if None.
     max_models : int
@@ -215,11 +215,22 @@ def _round_numbers(low: float, high: float, transform: "Callable[[np.ndarray], n
 
 
 def _pair_names(index: "pandas.Index") -> list[str]:
-    """The names of the pairs, long ones on two lines."""
-    options = list(dict.fromkeys(option for pair in index for option in pair))
-    shown = dict(zip(options, _brief([str(option) for option in options]), strict=True))
-    named = [(shown[a], shown[b]) for a, b in index]
-    return [f"{a} – {b}" if len(a) + len(b) <= 20 else f"{a} –\n{b}" for a, b in named]
+    """The names of the pairs, long ones on two lines; of a pair of one group, the group on a line below."""
+    named = [(str(a), str(b)) for *_, a, b in index]
+    shown = _briefly([option for pair in named for option in pair])
+    pairs = [(shown[a], shown[b]) for a, b in named]
+    lines = [f"{a} – {b}" if len(a) + len(b) <= 20 else f"{a} –\n{b}" for a, b in pairs]
+    if index.nlevels == 2:
+        return lines
+    groups = [str(group) for group, _, _ in index]
+    shown = _briefly(groups)
+    return [f"{line}\n({shown[group]})" for line, group in zip(lines, groups, strict=True)]
+
+
+def _briefly(labels: list[str]) -> dict[str, str]:
+    """What is written for each of these labels."""
+    distinct = list(dict.fromkeys(labels))
+    return dict(zip(distinct, _brief(distinct), strict=True))
 
 
 def _brief(labels: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 from thali._labels import shorten
 from thali._source import Source
 from thali.data.columns import column
-from thali.errors import Argument, Clause, DataError, Message
+from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
 from .layout import Layout, Reading
 from .layouts import LAYOUTS
@@ -98,6 +98,8 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
 
     Raises
     ------
+    ArgumentError
+        If an option is of another layout than the one that the table has.
     RecognitionError
         If no layout matches, or several do.
     DataError
@@ -127,7 +129,19 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
         if not sure:
             others = [layout for layout in layouts if layout not in tried]
             raise _unknown(table, tried, [each for each in _matches(others, table, {}) if each.sure], kinds)
+        of_others = {name for layout in layouts if layout.name != sure[0].layout for name in layout.options}
+        of_others -= {name for layout in layouts if layout.name == sure[0].layout for name in layout.options}
+        if unused := [name for name, value in options.items() if value is not None and name in of_others]:
+            raise ArgumentError(Argument(unused[0]), f" says nothing of this table ({sure[0].how}); leave it out.")
     return sure[0]
+
+
+def check_names(options: dict[str, Any], kind: str) -> None:
+    """Refuse names of columns, and what else is said of a table, that no layout of such data has."""
+    known = {name for layout in LAYOUTS if layout.kind == kind for name in layout.options if name != "known"}
+    if unknown := [name for name in options if name not in known]:
+        names = shorten(sorted(known), 40)
+        raise ArgumentError(f"There is no argument {unknown[0]!r}; what may be said of a table is {names}.")
 
 
 def _matches(layouts: list[Layout], table: Table, options: dict[str, Any]) -> list[Reading]:

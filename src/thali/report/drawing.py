@@ -4,7 +4,11 @@ import base64
 import html
 import io
 import re
-from typing import Any, NamedTuple
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from thali.errors import IncompleteWarning
 
 from .document import Picture
 
@@ -13,6 +17,21 @@ _DOTS, _COLOURS = 110, 64  # per inch, of a PNG
 # Text stays text; the fonts of the reader have the widths of those that matplotlib reckons with.
 _STYLE: Any = {"svg.fonttype": "none", "svg.hashsalt": "thali", "font.family": ["DejaVu Sans"]}
 _FONTS = "'DejaVu Sans', Verdana, 'Noto Sans', sans-serif"
+
+
+Made = TypeVar("Made")
+
+
+def attempted(what: str, make: Callable[[], Made]) -> Made | None:
+    """What `make` returns; None and a warning that names `what` if it fails, so that nothing else is lost with it."""
+    try:
+        return make()
+    except Exception as error:  # whatever it is: the rest of the answer is worth more
+        warnings.warn(
+            IncompleteWarning(f"{what} could not be made ({type(error).__name__}: {error}); the rest is complete."),
+            stacklevel=2,
+        )
+        return None
 
 
 class Drawn(NamedTuple):

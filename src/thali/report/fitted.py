@@ -1,5 +1,6 @@
 """The report of a fitted model."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Words
@@ -11,6 +12,7 @@ from .answers import content_of
 from .answers.shared import interval_name, picture
 from .content import Content
 from .document import Document, Picture, Section, Table
+from .drawing import attempted
 from .references import cited_in
 from .settings import made_by, program, versions
 
@@ -31,18 +33,18 @@ QUESTION, TRUST, SURE, MISSES, SETTINGS, METHODS, REFERENCES = (
 
 def document_of(model: "Model", command: str, words: Words) -> Document:
     """The report of a model; `command` is what was typed, "" if that is not known."""
-    found = content_of(model)
+    found = attempted("the answer of the report", lambda: content_of(model)) or _without_answer(model)
     verdict = model.verdict()
     sections = [
         Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
         Section(TRUST, (verdict.render(words),), good=verdict.agrees),
         found.answer,
-        *_simulator(model),
-        _certainty(model),
+        *(attempted("the simulator of the report", lambda: _simulator(model)) or []),
+        *_section(SURE, lambda: _certainty(model)),
         *([] if found.misses is None else [found.misses._replace(title=MISSES)]),
-        data.section_of(model),
+        *_section("The data", lambda: data.section_of(model)),
         _settings(model, command),
-        *_methods(model, found),
+        *(attempted(f"the section '{METHODS}' of the report", lambda: _methods(model, found)) or []),
     ]
     return Document(
         title=f"{_name(model)}: {model.fitted_to_}",
@@ -50,6 +52,18 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
         sections=tuple(sections),
         made=made_by(_date(model)),
     )
+
+
+def _without_answer(model: Any) -> Content:
+    """What is said where a fault has cost the answer: the summary is there all the same."""
+    lost = "thali met an error of its own and could not compute the answer; every quantity of the model stands below."
+    return Content((f"{_name(model)}.",), Section("The answer", (lost,), good=False))
+
+
+def _section(title: str, make: Callable[[], Section]) -> list[Section]:
+    """A section; none, with a warning, where a fault of its own must not cost the others."""
+    made = attempted(f"the section '{title}' of the report", make)
+    return [] if made is None else [made]
 
 
 def _simulator(model: "Model") -> list[Section]:

@@ -4,13 +4,14 @@ import base64
 import hashlib
 import itertools
 import re
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import printable
 
-from .document import Document, Section, Table
-from .drawing import Drawn, drawn
+from .document import Document, Picture, Section, Table
+from .drawing import Drawn, attempted, drawn
 from .numbers import cell
 
 if TYPE_CHECKING:
@@ -66,11 +67,17 @@ def _section(section: Section, numbers: Any) -> dict[str, Any]:
     """What the template needs of a section."""
     shown = section._asdict()
     shown["anchor"] = re.sub(r"\W+", "-", section.title.lower()).strip("-")
-    shown["pictures"] = [_with_markup(drawn(picture, next(numbers))) for picture in section.pictures]
+    pictures = [attempted(_named(picture), partial(drawn, picture, next(numbers))) for picture in section.pictures]
+    shown["pictures"] = [_with_markup(picture) for picture in pictures if picture is not None]
     shown["tables"] = [_rows(table) for table in section.tables]
     if section.simulator is not None:
         shown["simulator"] = section.simulator._replace(data=_markup(section.simulator.data))
     return shown
+
+
+def _named(picture: Picture) -> str:
+    """A picture in a warning."""
+    return f"the picture of the report with the caption '{picture.finding}'"
 
 
 def _with_markup(picture: Drawn) -> Drawn:

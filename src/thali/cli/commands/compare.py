@@ -192,8 +192,7 @@ def _finish(table: "pandas.DataFrame", out: Path | None, formats: Sequence[str] 
         return
     try:
         if out is not None:
-            _write(table, out, formats)
-            picture = " and the picture" * ("pairs" in table.attrs)
+            picture = " and the picture" * bool(_write(table, out, formats))
             notify(f"wrote the table, every prediction's scores{picture} to {out}.")
     finally:  # a full disk must not cost the answer of a long run
         print(report(table))
@@ -297,15 +296,16 @@ def _cell(column: str, value: float) -> str:
     return in_a_column("mcse" if column.endswith("mcse") else column, value)
 
 
-def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> None:
-    """Write the table in these formats, predictions.csv and of pairs comparison.png, all or none."""
-    from ..files import csv, png, table_files, write_all
+def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> list[str]:
+    """Write the table in these formats and predictions.csv, all or none; then of pairs comparison.png."""
+    from ..files import csv, table_files, write_all, write_pictures
 
     contents = table_files({"comparison": table}, formats)
     if "predictions" in table.attrs:
         contents["predictions.csv"] = csv(table.attrs["predictions"], index=False)
     else:
         contents["predictions.csv"] = csv(table.attrs[TEXTS[table.attrs["scorer"]].count])
-    if "pairs" in table.attrs and table["pairs"].iloc[0] > 0:
-        contents["comparison.png"] = png(lambda plots: plots.comparison(table))
     write_all(folder, contents)
+    if "pairs" in table.attrs and table["pairs"].iloc[0] > 0:
+        return write_pictures(folder, {"comparison": lambda plots: plots.comparison(table)})
+    return []

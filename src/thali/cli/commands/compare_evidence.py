@@ -82,12 +82,12 @@ def _cell(column: str, value: float) -> str:
 
 
 def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> None:
-    """Write the tables in these formats, the pictures and the report, all or none."""
+    """Write the tables in these formats, all or none; then the pictures and the report."""
     import pandas as pd
 
     from thali.report.write import page_of
 
-    from ..files import png, table_files, write_all
+    from ..files import table_files, write_all, write_pictures
 
     tables: dict[str, Any] = {"comparison": table}
     paths = {name: each.path for name, each in table.attrs["evidence"].items() if len(each.path)}
@@ -95,9 +95,9 @@ def _write(table: "pandas.DataFrame", folder: Path, formats: Sequence[str]) -> N
         tables["temperatures"] = pd.concat(paths, names=["model", None]).reset_index(level=0).reset_index(drop=True)
     if "sensitivity" in table.attrs:
         tables["sensitivity"] = table.attrs["sensitivity"].reset_index()
-    contents = table_files(tables, formats)
-    contents["evidence.png"] = png(lambda plots: plots.evidence(table))
+    write_all(folder, table_files(tables, formats))
+    pictures: dict[str, Any] = {"evidence": lambda plots: plots.evidence(table)}
     if paths:
-        contents["temperatures.png"] = png(lambda plots: plots.temperatures(table))
-    contents["report.html"] = page_of(table)
-    write_all(folder, contents)
+        pictures["temperatures"] = lambda plots: plots.temperatures(table)
+    write_pictures(folder, pictures)
+    write_all(folder, {"report.html": page_of(table)})

@@ -15,7 +15,7 @@ from thali.model.names import method_meant
 from thali.model.spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..files import check_folder, write_results
+from ..files import check_folder, write_model, write_results
 from ..loading import find_data, kind_of_data, load
 from ..models import model_implied, model_named, options_of, settings_of_alias
 from ..options import by_word, said_of_table
@@ -102,13 +102,19 @@ def run_fit(
         kept = model.posterior_["posterior"].sizes
         more = f"; thali resume {out} goes on" if out is not None else ""
         notify(f"stopped early; kept {plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}{more}.")
-    answer = with_segments(report.answer(fitted, prepared), fitted)
+    try:
+        answer = with_segments(report.answer(fitted, prepared), fitted)
+    except BaseException:  # what was drawn outlives a fault, or Ctrl-C, while answers are computed
+        if out is not None:
+            write_model(tree_of_model(model), out)
+            notify(f"the answers could not be computed; the fit is in {out}, and thali.load reads it.")
+        raise
     try:
         if out is not None:
             tree = tree_of_model(model)
-            write_results(tree, answer, out, formats)
+            drawn = write_results(tree, answer, out, formats)
             wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
-            wrote += ["the pictures"] * bool(answer.pictures)
+            wrote += ["the pictures"] * bool(drawn)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {out}.")
         if page is not None:
             write_report(model, page, as_typed("fit", command | {"typed": _repeatable(model, typed)}), terminal)

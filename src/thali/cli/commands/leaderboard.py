@@ -7,7 +7,7 @@ from thali._labels import shorten
 from thali.data.kinds import PAIRS
 
 from ..boundary import notify
-from ..files import check_folder, png, write_all
+from ..files import check_folder, write_all, write_pictures
 from ..loading import find_data, load
 from ..models import model_for
 from ..options import LEADERBOARD
@@ -47,9 +47,9 @@ def run_leaderboard(data_name: str, typed: dict[str, Any], out: Path | None) -> 
     text = "\n\n".join([board.title, _table(board), *_groups(board), board.note])
     try:
         if out is not None:
-            contents = {"leaderboard.csv": as_csv(board), "leaderboard.json": as_json(board)}
-            write_all(out, contents | {"leaderboard.png": png(lambda plots: plots.leaderboard(board))})
-            notify(f"wrote the table and the picture to {out}.")
+            write_all(out, {"leaderboard.csv": as_csv(board), "leaderboard.json": as_json(board)})
+            drawn = write_pictures(out, {"leaderboard": lambda plots: plots.leaderboard(board)})
+            notify(f"wrote the table{' and the picture' * bool(drawn)} to {out}.")
     finally:  # a full disk must not cost the answer
         print(text)
 
