@@ -61,7 +61,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(run, fake):
     assert result.err.startswith("thali: tea.csv: long table") and "3 options" in result.err
     assert re.search(r"^Number of latent aspects besides each option's own: \d", result.out, re.MULTILINE)
     assert re.search(r"^ *5 \| #+", result.out, re.MULTILINE)  # a line of the histogram
-    assert re.search(r"^ *0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
+    assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
     assert "Concentration α: " in result.out and "Log-likelihood of all the data" in result.out
     assert "r_hat" in result.out and "ess_tail" in result.out
 

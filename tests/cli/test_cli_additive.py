@@ -283,7 +283,7 @@ def test_the_number_of_features_with_and_without_singles():
 def test_features_of_a_single_object_are_left_out_and_that_is_said():
     model = made_up(4, DRINKS, common=((0, 1), (2,)), beside=0.0)
     text = reported(model)
-    assert re.search(r"^ *0\.\d{3} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE)
+    assert re.search(r"^ *0\.\d{3} +0\.\d{3} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE)
     assert not re.search(r"  milk$", text, re.MULTILINE)
     assert "Note: similarities tell nothing of a feature of a single object" in text
     assert "Note: " not in reported(made_up(4, DRINKS, beside=0.0))

@@ -32,7 +32,7 @@ def test_people_choose_by_the_classes_they_own():
 
 
 @pytest.mark.long
-def test_the_reproduction_runs_small():
+def test_the_reproduction_runs_small(pictures):
     found = reproduce.find("product-classes").run(reproduce.Settings("small", 1, 1, False))
     assert len(found.tables) == 2 and not found.interrupted
     assert all(draw() is not None for draw in found.pictures.values())

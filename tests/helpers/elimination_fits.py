@@ -3,7 +3,6 @@
 from posterior_cases import chain
 
 import thali
-from thali.model.latent_features.answers import features
 from thali.model.latent_features.answers.tree import to_datatree
 from thali.model.latent_features.likelihoods.elimination import Elimination
 
@@ -25,4 +24,4 @@ class FakeModel(thali.EliminationByAspects):
         return self
 
     def features(self, min_probability=0.05, similar=None):
-        return features.features_table(self.posterior_)
+        return thali.LatentFeatureModel.features(self)  # made-up aspects have none of the names of those that were given

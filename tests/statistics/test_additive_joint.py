@@ -88,8 +88,7 @@ def means(prior, data, weight_prior, tilt=0.0):
 
 LONG = [
     (15_000, 77),
-    pytest.param(400_000, 1, marks=pytest.mark.long),
-    pytest.param(400_000, 2, marks=pytest.mark.long),
+    pytest.param(200_000, 1, marks=pytest.mark.long),
 ]
 
 

@@ -35,8 +35,8 @@ def check(*arguments, **settings):
     [
         (4, 0.0, 20_000),
         (14, 0.5, 20_000),
-        pytest.param(4, 0.0, 800_000, marks=pytest.mark.long),
-        pytest.param(14, 0.5, 800_000, marks=pytest.mark.long),
+        pytest.param(4, 0.0, 400_000, marks=pytest.mark.long),
+        pytest.param(14, 0.5, 400_000, marks=pytest.mark.long),
     ],
 )
 def test_buffet_with_unique_aspects(n, missing, rounds):
@@ -57,7 +57,7 @@ TREES = {
     [
         (4, 0.0, 20_000),
         (18, 0.6, 15_000),  # whose rates are computed pattern by pattern
-        pytest.param(4, 0.0, 800_000, marks=pytest.mark.long),
+        pytest.param(4, 0.0, 400_000, marks=pytest.mark.long),
     ],
 )
 def test_tree_with_unique_aspects(n, missing, rounds):

@@ -314,7 +314,11 @@ class Sampled(Model):
         """
         from thali.posterior.verdict import verdict_of
 
-        return verdict_of(self.summary(), self._advice())
+        return verdict_of(self._judged_rows(), self._advice())
+
+    def _judged_rows(self) -> "pandas.DataFrame":
+        """The rows by which the agreement of the chains is judged: those of the summary."""
+        return self.summary()
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.interrupted_:

@@ -63,13 +63,15 @@ def document_of_evidence(table: "pandas.DataFrame", command: str) -> Document:
         drawn = (picture(along, "temperatures", table),)
     else:
         drawn = ()
+    usable = all(each.usable for each in found.values())
+    headline = "The evidence was found." if usable else "The evidence is not yet sure."
     return Document(
         title="Which model do the data support?",
         subtitle=said[0],
         sections=(
             Section("What was asked", asked),
             Section("The answer", tuple(said), pictures, tables),
-            Section("How sure", sure, drawn, good=all(each.usable for each in found.values())),
+            Section("How sure", sure, drawn, good=usable, headline=headline),
             Section("Settings and versions", facts=versions(), code=command),
         ),
         made=made_by(),

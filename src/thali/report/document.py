@@ -52,6 +52,7 @@ class Section(NamedTuple):
     code: str = ""
     entries: tuple[str, ...] = ()  # a list, such as of references
     good: bool | None = None  # whether the sentences are good news; None: neither
+    headline: str = ""  # before the sentences, where they are good news or bad: what they are about
 
 
 class Document(NamedTuple):

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from thali.model.base import Model
 
 # What each section is called; the order is that of a talk.
-QUESTION, TRUST, SURE, MISSES, SETTINGS, METHODS, REFERENCES = (
+QUESTION, TRUST, DESCRIBES, SURE, MISSES, SETTINGS, METHODS, REFERENCES = (
     "What was asked",
-    "Can it be trusted",
+    "Do the chains agree",
+    "Does the model describe the data",
     "How sure",
     "What the model misses",
     "Settings and versions",
@@ -37,11 +38,11 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
     verdict = model.verdict()
     sections = [
         Section(QUESTION, (*found.question, f"Of {model.fitted_to_}.")),
-        Section(TRUST, (verdict.render(words),), good=verdict.agrees),
+        *_lights(verdict, found.misses, words),
         found.answer,
         *(attempted("the simulator of the report", lambda: _simulator(model)) or []),
         *_section(SURE, lambda: _certainty(model)),
-        *([] if found.misses is None else [found.misses._replace(title=MISSES)]),
+        *([] if found.misses is None else [found.misses._replace(title=MISSES, good=None)]),
         *_section("The data", lambda: data.section_of(model)),
         _settings(model, command),
         *(attempted(f"the section '{METHODS}' of the report", lambda: _methods(model, found)) or []),
@@ -57,7 +58,21 @@ def document_of(model: "Model", command: str, words: Words) -> Document:
 def _without_answer(model: Any) -> Content:
     """What is said where a fault has cost the answer: the summary is there all the same."""
     lost = "thali met an error of its own and could not compute the answer; every quantity of the model stands below."
-    return Content((f"{_name(model)}.",), Section("The answer", (lost,), good=False))
+    return Content((f"{_name(model)}.",), Section("The answer", (lost,), good=False, headline="An error of thali."))
+
+
+def _lights(verdict: Any, misses: Section | None, words: Words) -> list[Section]:
+    """Do the chains agree, and does the model describe the data: each light says what it is about."""
+    by_chains = "chains" in verdict.facts
+    of_chains = ("The chains agree.", "The chains do not agree yet.")
+    of_estimate = ("The estimate was found.", "The estimate needs care.")
+    headline = (of_chains if by_chains else of_estimate)[not verdict.agrees]
+    title = TRUST if by_chains else "Was the estimate found"
+    found = [Section(title, (verdict.render(words),), good=verdict.agrees, headline=headline)]
+    if misses is not None and misses.good is not None:
+        said = "The model describes what was checked." if misses.good else "The model misses what was observed."
+        found.append(Section(DESCRIBES, misses.sentences[-1:], good=misses.good, headline=said))
+    return found
 
 
 def _section(title: str, make: Callable[[], Section]) -> list[Section]:

@@ -20,6 +20,7 @@ from .shared import (
     features_table,
     matched_as,
     membership_in,
+    not_agreed,
     number_and_histogram,
     tree_likeness,
 )
@@ -235,19 +236,12 @@ def _number_of_features(model) -> str:
 def _features(model, features) -> str:
     if not len(features):
         return "No feature that objects share is present often enough to be listed."
-    not_converged = (~features["converged"]).tolist()
     text = f"Most probable features, their weights and the objects that have them{matched_as(features)}\n"
-    text += features_table(features, "feature", model.posterior_["posterior"]["option"].values.tolist(), not_converged)
+    text += features_table(features, "feature", model.posterior_["posterior"]["option"].values.tolist())
     text += and_others(features)
     if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.get_params()["features"], "feature", "objects")
-    if any(not_converged):
-        from thali.model.latent_features.answers.presence import MARKED
-
-        text += (
-            f"\n* The chains do not agree on this probability (R-hat above {MARKED}); another seed may well give"
-            " another."
-        )
+    text += not_agreed(features)
     posterior = model.posterior_["posterior"].dataset
     if "sigma" in posterior and (posterior["n_features"] > posterior["n_shared_features"]).any():
         text += "\nNote: similarities tell nothing of a feature of a single object; such are left out here."

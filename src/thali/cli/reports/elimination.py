@@ -19,6 +19,7 @@ from .shared import (
     interval_name,
     matched_as,
     membership_in,
+    not_agreed,
     number_and_histogram,
     tree_likeness,
 )
@@ -119,7 +120,7 @@ def _aspects(model, features) -> str:
     text += features_table(features, "aspect", labels)
     if "place" in features:
         text += "\n" + tree_likeness(model.posterior_, model.aspects, "aspect", "options")
-    text += and_others(features)
+    text += and_others(features) + not_agreed(features)
     if features["members"].head(MAX_FEATURES).map(len).isin([1, len(labels)]).any():
         text += (
             "\nNote: choices tell nothing of an aspect that all options have, and of the aspects of one"

@@ -52,11 +52,11 @@ def _features(model: Any, features: "pandas.DataFrame", word: str) -> str:
         return f"No {word} that some share and others lack is present often enough to be listed."
     names = model.groups_[:_MAX_GROUPS]
     compared = [name for name in features.columns if str(name).startswith("P(")][:1]
-    rows = [("probability", *(f"weight {name}" for name in names), *compared, "members")]
+    rows = [("probability", "MC error", *(f"weight {name}" for name in names), *compared, "members")]
     for row in features.head(MAX_FEATURES).to_dict("records"):
         weights = [f"{row[f'weight[{name}]']:.3f}" for name in names]
         more = [f"{row[name]:.3f}" for name in compared]
-        rows.append((f"{row['probability']:.3f}", *weights, *more, ", ".join(row["members"])))
+        rows.append((f"{row['probability']:.3f}", f"{row['mcse']:.3f}", *weights, *more, ", ".join(row["members"])))
     left = {len(rows[0]) - 1}
     text = f"Most probable {word}s that some share and others lack, and their weight in each group\n"
     text += align(rows, left=left)

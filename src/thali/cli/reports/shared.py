@@ -26,10 +26,8 @@ def number_and_histogram(title: str, draws: np.ndarray) -> str:
     return f"{title}: {estimate_of(draws)}\n{text_histogram(draws, _BAR_WIDTH)}"
 
 
-def features_table(
-    features: "pandas.DataFrame", name: str, labels: Sequence[str], marked: "list[bool] | None" = None
-) -> str:
-    """The first rows of a table of features, aligned.
+def features_table(features: "pandas.DataFrame", name: str, labels: Sequence[str]) -> str:
+    """The first rows of a table of features, aligned; probabilities on which the chains do not agree bear an asterisk.
 
     Parameters
     ----------
@@ -39,20 +37,20 @@ def features_table(
         The column with the names of given features, if there is one.
     labels : sequence of str
         Of all options.
-    marked : list of bool, optional
-        Which probabilities bear an asterisk.
     """
     from thali.model.latent_features.answers.matched_features import members_in_words
 
     placed = "place" in features
-    rows = [("probability", "weight", interval_name(), *(["place"] if placed else []), "members")]
-    asterisks = ["*" if mark else " " for mark in marked] if marked and any(marked) else [""] * len(features)
+    rows = [("probability", "MC error", "weight", interval_name(), *(["place"] if placed else []), "members")]
+    agreed = features["converged"]
+    asterisks = [""] * len(features) if agreed.all() else [" " if each else "*" for each in agreed]
     for row, asterisk in zip(features.head(MAX_FEATURES).to_dict("records"), asterisks, strict=False):
         interval = f"{row['weight_low']:.3f} to {row['weight_high']:.3f}"
         members = (f"{row[name]}: " if name in features else "") + members_in_words(row["members"], labels)
         place = [row["place"]] if placed else []
-        rows.append((f"{row['probability']:.3f}{asterisk}", f"{row['weight']:.3f}", interval, *place, members))
-    return align(rows, left={3, 4})
+        probability = f"{row['probability']:.3f}{asterisk}", f"{row['mcse']:.3f}"
+        rows.append((*probability, f"{row['weight']:.3f}", interval, *place, members))
+    return align(rows, left={4, 5})
 
 
 def matched_as(features: "pandas.DataFrame") -> str:
@@ -84,6 +82,17 @@ def and_others(features: "pandas.DataFrame") -> str:
     """A line for the rows that `features_table` leaves out, if there are any."""
     hidden = len(features) - MAX_FEATURES
     return f"\n... and {hidden:,} less probable ones" if hidden > 0 else ""
+
+
+def not_agreed(features: "pandas.DataFrame") -> str:
+    """A line about the asterisks of `features_table`, if there are any."""
+    from thali.model.latent_features.answers.presence import MARKED
+
+    if features["converged"].head(MAX_FEATURES).all():
+        return ""
+    return (
+        f"\n* The chains do not agree on this probability (R-hat above {MARKED}); another seed may well give another."
+    )
 
 
 def tree_likeness(posterior: Any, tree: Any, name: str, of: str) -> str:

@@ -227,6 +227,21 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
 
         return quantities_of(self._fitted())
 
+    def _judged_rows(self) -> "pandas.DataFrame":
+        """Besides the rows of the summary those of probable aspects."""
+        import pandas as pd
+
+        from thali.posterior.summary import summary_table
+
+        from .answers.quantities import judged_besides
+
+        summary = self.summary()
+        if not (more := judged_besides(self._fitted())):
+            return summary
+        judged = pd.concat([summary, summary_table(more)])
+        judged.attrs.update(summary.attrs)
+        return judged
+
     def _advice(self) -> "Advice":
         from .answers.quantities import advice_of
 
@@ -277,15 +292,16 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         pandas.DataFrame
             A row for each set of owners, the most probable first, but of choices last those that these do not show (all
             options own them, or one that has an own weight besides): members (labels), weight (mean of their sum, if
-            present) and its interval, copies (expected number of columns), probability. Weights are comparable within a
-            fit. With a tree as prior a first column `place` says where the owners stand in it: "leaf", "clade" (all
-            that one inner node has below it; with its name, if it has one), "root" (all), or "across". Matched
-            features are numbered from 1 and have as members the options with a membership of .5 or more (see
-            `membership`), `stability`, the mean Jaccard index of the owners in each draw and the membership, and for
-            their probability, that a draw has the feature, `ess`, `r_hat` and `converged`. Of several groups of people
-            (or kinds, which are matched across draws) the weight and its interval are those of each
-            (``weight[women]``, ``weight_low[women]``, ...), of choices as share of the group's total, and of up to four
-            groups ``P(women > men)`` says how surely it is larger in one.
+            present) and its interval, copies (expected number of columns), and of the probability its Monte Carlo
+            standard error `mcse`, effective sample size `ess`, `r_hat` and `converged` (False where R-hat exceeds 1.05:
+            the chains do not agree on it), then probability itself. Weights are comparable within a fit. With a tree as
+            prior a first column `place` says where the owners stand in it: "leaf", "clade" (all that one inner node has
+            below it; with its name, if it has one), "root" (all), or "across". Matched features are numbered from 1 and
+            have as members the options with a membership of .5 or more (see `membership`), and `stability`, the mean
+            Jaccard index of the owners in each draw and the membership; their probability is that a draw has the
+            feature. Of several groups of people (or kinds, which are matched across draws) the weight and its interval
+            are those of each (``weight[women]``, ``weight_low[women]``, ...), of choices as share of the group's total,
+            and of up to four groups ``P(women > men)`` says how surely it is larger in one.
 
         Raises
         ------
@@ -299,11 +315,12 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         from .answers.group_tree import is_grouped
         from .answers.kinds_aligned import as_groups
         from .answers.matched_features import matched_table
+        from .answers.presence import add_convergence
 
         if is_grouped(tree := as_groups(self._fitted())):
             table = group_features_table(tree, min_probability, similar)
         elif similar is None:
-            table = features_table(self._fitted(), min_probability)
+            table = add_convergence(features_table(self._fitted(), min_probability), self._fitted())
         else:
             table = matched_table(self._fitted(), self._matched(similar, min_probability))
         if prior_tree := self._tree():

@@ -31,22 +31,18 @@ class SimilarityAnswers(LatentFeatures):
         Returns
         -------
         pandas.DataFrame
-            As `LatentFeatureModel.features`, with the effective sample size `ess` and `r_hat` of each probability, and
-            `converged`: False where R-hat exceeds 1.05, so that the probability is not to be relied on. Features that
-            were given by name have a first column `feature` (unless `similar` is given).
+            As `LatentFeatureModel.features`. Features that were given by name have a first column `feature` (unless
+            `similar` is given).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
         """
-        from .answers.presence import add_convergence
-
         table = super().features(min_probability, similar)
         if similar is not None:
             return table
-        shared: Any = table[table["members"].map(len) > 1].reset_index(drop=True)
-        table = add_convergence(shared, self._fitted())
+        table = table[table["members"].map(len) > 1].reset_index(drop=True)
         if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
         return table

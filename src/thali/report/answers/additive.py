@@ -11,11 +11,11 @@ from thali.trees.tree import Tree
 from ..content import Content, number
 from ..document import Section, Table
 from . import groups
-from .shared import estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
+from .shared import describes, estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
 
 WORST = 200  # similarities of the check that are shown
 # Columns of a table of features that say nothing of a single set of them.
-POINTLESS = ["weight_low", "weight_high", "copies", "ess", "r_hat", "converged", "probability"]
+POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "converged", "probability"]
 
 
 def content(model: Any) -> Content:
@@ -92,6 +92,7 @@ def _misses(model: Any) -> Section:
             Table("Expected similarities", predicted),
             Table("Observed similarities and their predictive intervals, the worst first", check.head(WORST)),
         ),
+        good=describes(check),
     )
 
 

@@ -53,7 +53,7 @@ def missed_choices(check: Any) -> Section:
     from thali.model.choice_logits.check import check_sentence
 
     title = "Numbers that describe the choices, and the interval of their replicates; the worst first"
-    return Section("", (check_sentence(check),), tables=(Table(title, check),))
+    return Section("", (check_sentence(check),), tables=(Table(title, check),), good=describes(check))
 
 
 def missed_proportions(model: Any) -> Section:
@@ -67,7 +67,23 @@ def missed_proportions(model: Any) -> Section:
     sentence = check_sentence(check)
     drawn = (picture(f"Observed proportions against what the model predicts. {sentence}", "check", check),)
     worst = Table("Each observed proportion and its predictive interval, the worst first", check)
-    return Section("", (sentence,), drawn, (worst,))
+    return Section("", (sentence,), drawn, (worst,), good=describes(check))
+
+
+def describes(check: Any) -> bool | None:
+    """Whether a model misses no more of what it was fitted to than its own replicates do; None: the check says nothing.
+
+    A check of proportions or similarities has a p-value of all together; of a choice experiment the number of those
+    missed is held against what is expected, and two standard deviations more.
+    """
+    from thali.model.latent_features.answers.check import MISFIT
+
+    if "p_value" in check.attrs:
+        p_value = max(check.attrs["p_value"], 1 / check.attrs["draws"])
+        return None if np.isnan(p_value) else bool(p_value >= MISFIT)
+    outside = 1.0 - check.attrs["interval"]
+    expected = outside * len(check)
+    return bool(check["missed"].sum() <= expected + 2.0 * np.sqrt(expected * (1.0 - outside)))
 
 
 def number_of_features(draws: np.ndarray, word: str) -> str:

@@ -11,6 +11,7 @@ from thali.posterior.interval import TAILS
 from .columns import columns_of
 from .features import checked_probability, distinct_owners, features_table
 from .group_tree import group_names, tree_of_group
+from .presence import add_convergence
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +24,8 @@ def group_features_table(tree: "xarray.DataTree", min_probability: float, simila
     """The features with a weight in each group, in the order of `features_table`.
 
     Columns: members, for each group `weight[group]`, `weight_low[group]` and `weight_high[group]` given that the
-    feature is there, for every two of up to four groups `P(A > B)`, copies, probability.
+    feature is there, for every two of up to four groups `P(A > B)`, copies, those of
+    `convergence_of`, probability.
     """
     from thali._tables import Table
 
@@ -48,7 +50,8 @@ def group_features_table(tree: "xarray.DataTree", min_probability: float, simila
                 row[f"P({names[a]} > {names[b]})"] = float(np.mean(there[a] > there[b]))
         rows.append(row)
     found = Table(rows, columns=None if rows else ["members"])
-    return found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
+    found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
+    return add_convergence(found, tree_of_group(tree, names[0]))
 
 
 def group_weight_draws(

@@ -52,14 +52,12 @@ def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame"
     import pandas as pd
 
     from thali._tables import Table
-    from thali.posterior.summary import convergence
 
-    from .presence import converged
+    from .presence import convergence_of
 
     posterior = tree["posterior"].dataset
     labels = posterior["option"].values.tolist()
     present = found.present.reshape(-1, posterior.sizes["chain"], posterior.sizes["draw"])
-    ess, r_hat = convergence(present.astype(float))
     bounds = np.searchsorted(found.feature, np.arange(len(found.membership) + 1))
     of_each = [slice(*ends) for ends in zip(bounds[:-1], bounds[1:], strict=True)]
     ends = np.array([np.quantile(found.weight[part], TAILS) for part in of_each]).reshape(-1, 2)
@@ -69,9 +67,7 @@ def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame"
         "weight_low": ends[:, 0],
         "weight_high": ends[:, 1],
         "stability": [float(found.index[part].mean()) for part in of_each],
-        "ess": ess,
-        "r_hat": r_hat,
-        "converged": converged(present, r_hat),
+        **convergence_of(present),
         "probability": present.mean(axis=(1, 2)) if len(present) else [],
     }
     return Table(columns, index=pd.RangeIndex(1, len(found.membership) + 1, name="feature"))

@@ -39,20 +39,20 @@ def presence_of(tree: "xarray.DataTree", members: list[tuple[str, ...]]) -> np.n
 
 
 def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
-    """The table of features with the columns `ess`, `r_hat` and `converged` of each probability.
-
-    Both numbers are NaN where all draws have the feature. With a single chain, or fewer
-    draws than R-hat needs, `converged` is False.
-    """
-    from thali.posterior.summary import convergence
-
-    present = presence_of(tree, list(table["members"]))
-    ess, r_hat = convergence(present.astype(float))
-    wider = table.assign(ess=ess, r_hat=r_hat, converged=converged(present, r_hat))
+    """The table of features with the columns of `convergence_of` for each probability, which stays the last column."""
+    wider = table.assign(**convergence_of(presence_of(tree, list(table["members"]))))
     return wider.reindex(columns=[name for name in wider if name != "probability"] + ["probability"])
 
 
-def converged(present: np.ndarray, r_hat: np.ndarray) -> np.ndarray:
-    """Whether the probability of each feature is settled, from its presence (features, chain, draw) and its R-hat."""
-    chains, draws = present.shape[1:]
-    return (r_hat <= MARKED) | (present.all(axis=(1, 2)) & (chains > 1) & (draws >= MIN_DRAWS))
+def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
+    """How surely the probability of each feature is known, from its presence (features, chain, draw).
+
+    `mcse`, its Monte Carlo standard error; `ess` and `r_hat`, NaN where all draws have the feature; `converged`,
+    whether R-hat is small. With a single chain, or fewer draws than R-hat needs, `converged` is False.
+    """
+    from thali.posterior.summary import convergence, mean_errors
+
+    draws = present.astype(float)
+    ess, r_hat = convergence(draws)
+    settled = present.all(axis=(1, 2)) & (present.shape[1] > 1) & (present.shape[2] >= MIN_DRAWS)
+    return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": (r_hat <= MARKED) | settled}

@@ -14,6 +14,7 @@ from .covariates import names_in, parameter
 from .features import features_table
 from .group_tree import group_names, is_grouped, tree_of_group
 from .kind import kind_of
+from .kinds_aligned import as_groups
 from .kinds_answers import of_kinds
 from .pair_coordinates import pair_index
 from .presence import presence_of
@@ -59,6 +60,16 @@ def of_groups(tree: "xarray.DataTree") -> Quantities:
                 of, bracket, rest = name.partition("[")
                 shared[f"{of}[{group}]{bracket}{rest}"] = values
     return shared
+
+
+def judged_besides(tree: "xarray.DataTree") -> Quantities:
+    """What the agreement of chains is judged by besides the rows of the summary: of choices `presence[a, b, ...]` of
+    the probable aspects that some share and others lack, which the choice probabilities may leave open."""
+    groups = as_groups(tree)
+    one = tree_of_group(groups, group_names(groups)[0]) if is_grouped(groups) else tree
+    if kind_of(one) not in (PAIRS, CHOICES, BEST_WORST) or not one["posterior"].dataset["n_features"].values.any():
+        return {}
+    return of_presence(one, sees_single=False, sees_full=False)
 
 
 def advice_of(tree: "xarray.DataTree") -> Advice:
