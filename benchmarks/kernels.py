@@ -64,11 +64,10 @@ def entries():
             yield name, file.stat().st_size, len(machine_code), len(stub), 1000 * read, 1000 * loaded
 
 
-def main(small=False):
+def main(small=False, chosen=()):
     from thali.testing.smallest import SMALLEST
 
-    chosen = [each for each in sys.argv[1:] if each != "--small"]
-    names = chosen or (["multinomial-logit"] if small else list(SMALLEST))
+    names = list(chosen) or (["multinomial-logit"] if small else list(SMALLEST))
     print("CPU seconds, imports included     first fit    less sampling    compiled for")
     for name, first, second, target in first_fits(names):
         print(f"{name:40} {first:8.2f} {first - second:12.2f}    {target}")
@@ -81,4 +80,4 @@ def main(small=False):
 
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    main(small="--small" in sys.argv)
+    main("--small" in sys.argv, [each for each in sys.argv[1:] if each != "--small"])

@@ -5,6 +5,7 @@
     ThaliError
     ├── DataError            (a ValueError)      the data cannot be used
     ├── ArgumentError        (a ValueError)      an argument of a model or function cannot be used
+    │   └── UnknownArgumentError (a TypeError)   a model or its fit has no argument of that name
     └── NotFittedError       (an AttributeError) a fitted attribute was asked for before fit
 
     ThaliWarning             (a UserWarning)
@@ -244,6 +245,10 @@ class DataError(ThaliError, ValueError):
 
 class ArgumentError(ThaliError, ValueError):
     """An argument is outside what it may be."""
+
+
+class UnknownArgumentError(ArgumentError, TypeError):
+    """A model or its `fit` has no argument of that name."""
 
 
 class NotFittedError(ThaliError, AttributeError):

@@ -151,3 +151,8 @@ def test_the_readme_runs(monkeypatch, tmp_path, in_plain_python):
         for block in blocks:
             exec(compile(block, "README.md", "exec"), names)
     assert 0.55 < names["model"].predict_proba([("LBJ", "SL")])[0] < 0.68
+
+
+def test_the_docstring_of_plots_lists_every_picture():
+    listed = [line.split()[0] for line in thali.plots.__doc__.splitlines() if "   " in line]
+    assert sorted(listed) == sorted(thali.plots.__all__)

@@ -88,11 +88,11 @@ def test_figures_agree_with_the_relative_speeds_of_table_3():
 def test_shared_files_have_the_sizes_of_table_1():
     found = data_files.read(real_data("uci"), STUDIES)
     assert [data.task for data in found] == [design.name for design in STUDIES]
-    assert not any("other than" in data.messages for data in found)
+    assert not any("other than" in data.sentence for data in found)
     of_age = data_files.ages(found[4])
     assert of_age is not None and np.unique(of_age.labels, return_counts=True)[1].tolist() == [8, 8, 8]
     colon = data_files.read(real_data("colon/colon.csv"), (COLON,))[0]
-    assert "other than" not in colon.messages and np.bincount(colon.labels.astype(int)).tolist() == [22, 40]
+    assert "other than" not in colon.sentence and np.bincount(colon.labels.astype(int)).tolist() == [22, 40]
 
 
 # files of data --------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ def test_a_folder_is_read_by_names(folder):
     assert [data.task for data in found] == ["Iris", "Heart"]
     assert found[1].labels.tolist() == first["class"].tolist()
     np.testing.assert_array_equal(found[1].covariates, first.drop(columns="class"))
-    assert found[0].messages.startswith(
+    assert found[0].sentence.startswith(
         "Iris-2.csv: 40 rows, 4 covariates, 3 classes, other than the paper's (150, 4, 3)"
     )
     assert data_files.read(folder / "Iris-2.csv", STUDIES)[0].task == "Iris"

@@ -118,7 +118,7 @@ def wide_occasions(
     offered = [[as_label(v) for v in column(frame, name)] for name in alternatives or ()]
     if available is not None:
         texts = {as_label(label): flags(frame, name) for label, name in available.items()}
-        offered = [[label if there else "" for there in messages] for label, messages in texts.items()]
+        offered = [[label if there else "" for there in row] for label, row in texts.items()]
     seen = [text for cells in (winners, *offered) for text in cells if text]
     known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
     if not offered:
@@ -136,9 +136,9 @@ def wide_occasions(
     if found["respondent"] is not None:
         respondent, people = coded(frame, found["respondent"])
     count = np.ones(len(frame)) if found["count"] is None else counted(frame, found["count"], weights)
-    messages = {(r, cell) for r, cell in zip(row, text, strict=True)}
+    cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
     for r, winner in enumerate(winners):
-        if (r, winner) not in messages:
+        if (r, winner) not in cells:
             raise DataError(
                 f"{winner!r} was chosen in row {frame.index[r]}, where it was not available; mend the row or remove it."
             )

@@ -85,9 +85,9 @@ def listed_pairs(frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[A
     """The pairs of a list; rows of the same two objects, in either order, are averaged."""
     if not len(frame):
         raise DataError("There is not a single similarity; the table has no rows.")
-    messages = column(frame, columns.similarity)
+    given = column(frame, columns.similarity)
     where = f"column {columns.similarity!r}"
-    raw = messages.to_numpy(dtype=object) if messages.hasnans else messages.to_numpy()
+    raw = given.to_numpy(dtype=object) if given.hasnans else given.to_numpy()
     values = checked_numbers(raw, lambda k: f"in row {frame.index[k]}, {where}", "similarity")
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())

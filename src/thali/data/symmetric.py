@@ -181,8 +181,8 @@ def _largest_difference(table: np.ndarray) -> tuple[float, int, int]:
 
 
 def _tolerance(table: np.ndarray) -> float:
-    messages = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
-    return ROUNDING * float(np.ptp(messages)) if messages.size else 0.0
+    measured = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
+    return ROUNDING * float(np.ptp(measured)) if measured.size else 0.0
 
 
 def _lenient(value: Any) -> float:

@@ -7,13 +7,17 @@ membership             who owns the features that were matched across draws
 feature_samples        the features of single draws
 n_features             the number of features, and the concentration alpha
 trace                  the paths of the chains
+temperatures           the mean log-likelihood from the prior to the posterior, by which the evidence is found
 choice_probabilities   predicted against observed proportions
 check                  the observed proportions that the model misses
 comparison             the scores of left-out pairs, model against model
+leaderboard            ratings with intervals, and the groups that cannot be told apart
 ranks                  the probability of each rank of each option
 similarity             observed against fitted similarities
 overlap                objects on a plane, outlines around those that share a feature
+option_similarity      how much of what options have they share, beside a dendrogram
 same_kind              who is probably of the same kind as whom
+group_weights          the weight of each aspect in each group of people
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights
 residuals              residuals of a maximum-likelihood fit
@@ -26,9 +30,11 @@ classes                classes of products: the share of owners and the importan
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
 people                 the number of classes that two people share
+segments               what each segment of the respondents prefers
 market_shares          shares in a simulated market, before and after a change
 demand                 the share of a product at several prices
 willingness_to_pay     what people would pay for the levels of attributes
+evidence               log evidence of models with its error, and their probability
 evidence_path          the evidence, step by step
 """
 

@@ -15,7 +15,7 @@ MOST = 60  # options that are drawn
 
 
 def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
-    """Draw the first 60 options of a leaderboard: ratings, ranks, and a line for each group of several.
+    """Draw the first 60 options of a leaderboard, and say how many there are: ratings, ranks, and groups of several.
 
     Dots are means (left) and ranks (middle), lines their 89 % intervals. Options on one line of the right panel, at its
     dots, cannot be told apart.
@@ -58,6 +58,8 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
         colour = COLOURS[number % len(COLOURS)]
         right.vlines(lane, members[0], members[-1], color=colour, linewidth=1.6)
         right.scatter([lane] * len(members), members, s=14, color=colour, zorder=3)
+    if len(board.table) > n:
+        ratings.set_title(f"the first {n} of {len(board.table):,} options", loc="left", fontsize=10)
     right.set(xlabel="groups", xticks=[])
     right.margins(x=0.2)
     right.set_xlim(left=-0.8, right=max(right.get_xlim()[1], 0.8))

@@ -183,14 +183,14 @@ def _without_questions(cells: Cells) -> Cells:
 def _typed(column: list[str], decimal_comma: bool) -> "np.ndarray | pd.api.extensions.ExtensionArray":
     """Numbers if all cells are, text otherwise; each distinct text is looked at once."""
     texts = set(column)
-    messages = texts - MISSING
-    if not messages or any(CODE.fullmatch(text) for text in messages):
+    written = texts - MISSING
+    if not written or any(CODE.fullmatch(text) for text in written):
         return _text(column)
     if all(INTEGER.fullmatch(text) for text in texts) and max(map(len, texts)) < 18:
         numbers = {text: int(text) for text in texts}
         return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column))
     numbers = dict.fromkeys(texts & MISSING, np.nan)
-    for text in messages:
+    for text in written:
         if NUMBER.fullmatch(text):
             numbers[text] = float(text)
         elif decimal_comma and DECIMAL_COMMA.fullmatch(text):

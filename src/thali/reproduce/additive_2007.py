@@ -52,9 +52,9 @@ def letters(settings: Settings) -> Reproduction:
 
 
 def _from_file(settings: Settings, design: Design) -> Reproduction:
-    data, messages = read(settings.data, design)
+    data, how = read(settings.data, design)
     found = recomputed(settings, design, data)
-    found.remarks.append(f"The data were read from {Path(str(settings.data)).name}: {messages}.")
+    found.remarks.append(f"The data were read from {Path(str(settings.data)).name}: {how}.")
     return found
 
 
@@ -69,7 +69,7 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
     from thali.data.kinds import SIMILARITIES
     from thali.reading import recognise
 
-    data, messages = recognise.read(path, SIMILARITIES)
+    data, how = recognise.read(path, SIMILARITIES)
     named = {label.casefold(): label for label in design.labels}
     given = [label.strip().casefold() for label in data.labels]
     wrong = {
@@ -77,16 +77,16 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
         "unknown": [label for key, label in zip(given, data.labels, strict=True) if key not in named],
     }
     if any(wrong.values()):
-        messages = "; ".join(f"{what}: {shorten(labels)}" for what, labels in wrong.items() if labels)
+        differences = "; ".join(f"{what}: {shorten(labels)}" for what, labels in wrong.items() if labels)
         raise DataError(
             f"{Path(path).name}: The objects must be the {len(named)} of the paper, {', '.join(design.labels)}; "
-            f"{messages}. "
+            f"{differences}. "
             "Label the rows and columns with them."
         )
     pairs = len(given) * (len(given) - 1) // 2
     if data.values.size < pairs:
         raise DataError(f"{Path(path).name}: The file must hold all {pairs} similarities; got {data.values.size}.")
-    return Similarities(data.to_frame().to_numpy(), [named[key] for key in given]), messages
+    return Similarities(data.to_frame().to_numpy(), [named[key] for key in given]), how
 
 
 def recomputed(settings: Settings, design: Design, data: Similarities) -> Reproduction:

@@ -319,19 +319,19 @@ def mean_choices(model: Any) -> np.ndarray:
 
 def _remark_on_features(settings: Settings, shown: int, fits: dict[Any, Any]) -> str:
     truth = made(settings, shown, PICTURED_LEVEL)
-    messages = [f"{TRUTH} {len(_merged(*_features(truth))[1])}"]
+    counts = [f"{TRUTH} {len(_merged(*_features(truth))[1])}"]
     for name in MODELS:
         model = fits[name, PICTURED_LEVEL]
         heavy, every = (mean_features(model, truth.data.labels, least)[1] for least in (LIGHTEST, 0.0))
         share, number = heavy.sum() / (every.sum() or 1.0), model.posterior_["posterior"]["n_features"].values.mean()
-        messages.append(
+        counts.append(
             f"{name} {len(heavy)} (with {100 * share:.0f} % of the weight of all {len(every):,} that occur; "
             f"{number:.1f} features a draw, unique ones aside)"
         )
     return (
         f"Fig. 5(a), data set {shown + 1} (the one with the heaviest blocks) with {PICTURED_LEVEL} comparisons a pair: "
         f"distinct columns of two owners or more, but not all, with an expected weight of {LIGHTEST} or more: "
-        + ", ".join(messages)
+        + ", ".join(counts)
         + ". The paper finds that the IBP requires many more features than the pIBP."
     )
 

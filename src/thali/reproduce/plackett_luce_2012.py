@@ -77,7 +77,7 @@ def table_2(settings: Settings) -> Reproduction:
     return Reproduction(
         {f"Table 2: share of errors over {budget.splits} random halves": table},
         [
-            f'{budget.messages} "here" is the mean over splits, "error" its standard error, "sd" that of a split; '
+            f'{budget.sentence} "here" is the mean over splits, "error" its standard error, "sd" that of a split; '
             '"majority" is what naming the largest class of the training half errs. AUC, the area under the receiver '
             "operating curve, stands for Fig. 3.",
             'The paper\'s "average number of misclassifications" are shares but for sushi, where it is a number; '
@@ -88,7 +88,7 @@ def table_2(settings: Settings) -> Reproduction:
             *_on_german(records),
             *_on_fixed(table),
             *_on_sushi(records),
-            f"Read were {'; '.join(data.messages for data in data_sets)}.",
+            f"Read were {'; '.join(data.sentence for data in data_sets)}.",
         ],
         interrupted=interrupted,
     )
@@ -101,10 +101,8 @@ def _on_differences(table: Any, budget: Budget) -> list[str]:
     found = table[table["paper"].notna() & table["sd, paper"].notna() & (table["method"] != COLLAPSED)]
     spread = np.hypot(found["error"], found["sd, paper"] / np.sqrt(HALVES))
     far = found[np.abs(found["here"] - found["paper"]) > BEYOND * spread]
-    messages = [
-        f"{row['data']} {row['method']} {row['here']:.3f} ({row['paper']:.3f})" for row in far.to_dict("records")
-    ]
-    return [f"Beyond {BEYOND:g} standard errors of the paper's (in brackets) are: {', '.join(messages) or 'none'}."]
+    beyond = [f"{row['data']} {row['method']} {row['here']:.3f} ({row['paper']:.3f})" for row in far.to_dict("records")]
+    return [f"Beyond {BEYOND:g} standard errors of the paper's (in brackets) are: {', '.join(beyond) or 'none'}."]
 
 
 def _on_logit(table: Any) -> list[str]:
@@ -147,15 +145,15 @@ def _on_german(records: Sequence[dict[Any, Any]]) -> list[str]:
 
 def _on_fixed(table: Any) -> list[str]:
     """Heart and wine, where the paper's PL Gibbs is nearer to a fixed a."""
-    messages = []
+    figures = []
     for name in ("Heart", "Wine"):
         rows = {row["method"]: row for row in table[table["data"] == name].to_dict("records")}
         if rows:
-            messages.append(f"{name} {rows[GIBBS]['here']:.3f}, {rows[FIXED]['here']:.3f}, {rows[GIBBS]['paper']:.3f}")
-    if not messages:
+            figures.append(f"{name} {rows[GIBBS]['here']:.3f}, {rows[FIXED]['here']:.3f}, {rows[GIBBS]['paper']:.3f}")
+    if not figures:
         return []
     return [
-        f"PL Gibbs with learned a, with a = .3, and the paper's: {'; '.join(messages)}. The paper's figures are "
+        f"PL Gibbs with learned a, with a = .3, and the paper's: {'; '.join(figures)}. The paper's figures are "
         "those of a "
         "between .1 and .5 or so, whereas the posterior is at .007 to .03: with the walk of the paper a moves so "
         "slowly that it had hardly left where it began. Moreover, the prior 1/a without limits has an improper "
@@ -195,7 +193,7 @@ def colon(settings: Settings) -> Reproduction:
     found = Reproduction(
         {f"Section 4.3: share of errors over {budget.splits} splits {train}/{len(data.labels) - train}": table},
         [
-            f'{budget.messages} Logarithms of the levels, then mean 0 and standard deviation 1. "error" is the '
+            f'{budget.sentence} Logarithms of the levels, then mean 0 and standard deviation 1. "error" is the '
             "standard "
             f"error over splits. Always naming the larger class errs {majority.mean():.3f} (standard error "
             f"{error_of(majority):.3f}): the paper's .36 and .33 are no better. With 12 test rows one split has a "
@@ -218,7 +216,7 @@ def colon(settings: Settings) -> Reproduction:
             "each gene; with one for each tissue (Bhattacharya, Chakraborty & Mallick 2016), the same draws cost about "
             "as much as those of PL."
         )
-    found.remarks.append(f"Read was {data.messages}.")
+    found.remarks.append(f"Read was {data.sentence}.")
     return found
 
 

@@ -90,7 +90,7 @@ class DataSet(NamedTuple):
     labels: np.ndarray
 
     @property
-    def messages(self) -> str:
+    def sentence(self) -> str:
         """How it was read, and whether it has the size of the paper's."""
         size = (*self.covariates.shape, len(np.unique(self.labels)))
         text = f"{self.file}: {size[0]} rows, {size[1]} covariates, {size[2]} classes"

@@ -89,7 +89,7 @@ def figure_2(settings: Settings) -> Reproduction:
             f"fixed point that keeps zeros, and its answer depends on the start. {_on_starts(data)}",
             "The mean is never sparse; the median and the variational mean are alike, as the paper says.",
             f"Samplers: {settings.pick(2, 4, 4)} chains of {_draws(settings) * THIN:,} + {_draws(settings) * THIN:,} "
-            f"sweeps. Read was {data.messages}.",
+            f"sweeps. Read was {data.sentence}.",
         ],
         {"figure-2": lambda: pictures.paths(curves)},
         interrupted,
@@ -202,12 +202,12 @@ def figure_4(settings: Settings) -> Reproduction:
     return Reproduction(
         {f"Fig. 4: share of errors over {budget.splits} random halves": table},
         [
-            f"{budget.messages} Of {' and '.join(data.covariates.columns)} alone; always naming the largest class errs "
+            f"{budget.sentence} Of {' and '.join(data.covariates.columns)} alone; always naming the largest class errs "
             f"{of_majority(records, data.task).mean():.3f}.",
             "The paper shows the regions and prints no errors; beside ours is what another program found. With columns "
             f"of e^x and e^-x alone PL Gibbs errs {plain:.3f}, with their products in addition {paired:.3f}: the "
             "paper's remedy works here. With all four covariates it helps much less (.174 to .131 by that program).",
-            f"Read was {given.messages}.",
+            f"Read was {given.sentence}.",
         ],
         {"figure-4": lambda: pictures.regions(data, METHODS[:3], _sampler(settings, budget))},
         interrupted,

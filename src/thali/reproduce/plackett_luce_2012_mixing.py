@@ -75,7 +75,7 @@ def table_3(settings: Settings) -> Reproduction:
             *_on_speed(found),
             "Lenses stands for its age from the rest, as in Table 2. The paper's 2,916 effective draws of PL there are "
             "those of a that is fixed, or hardly moves: compare the row a = 1.",
-            f"Read were {'; '.join(data.messages for data in data_sets)}.",
+            f"Read were {'; '.join(data.sentence for data in data_sets)}.",
         ],
         interrupted=interrupted,
     )
@@ -230,16 +230,16 @@ def _over_chains(
 
 def _on_speed(found: Mapping[str, Mapping[str, list[Yield]]]) -> list[str]:
     """The speed of the recommended sampler relative to the published one."""
-    messages = []
+    ratios = []
     for task, of_task in found.items():
         if PUBLISHED in of_task and RECOMMENDED in of_task:
             old, new = _mean(of_task[PUBLISHED]), _mean(of_task[RECOMMENDED])
-            messages.append(f"{task} {(old.seconds / old.together) / (new.seconds / new.together):.2g}")
-    if not messages:
+            ratios.append(f"{task} {(old.seconds / old.together) / (new.seconds / new.together):.2g}")
+    if not ratios:
         return []
     return [
         "Times that the published sampler of PL takes for an effective draw over chains, divided by those of the "
-        f"recommended one: {', '.join(messages)}. Where its R-hat is well above 1, its effective draws are a "
+        f"recommended one: {', '.join(ratios)}. Where its R-hat is well above 1, its effective draws are a "
         "guess upwards."
     ]
 

@@ -30,7 +30,7 @@ class Budget(NamedTuple):
     chains: int
 
     @property
-    def messages(self) -> str:
+    def sentence(self) -> str:
         chains = f"{self.chains} chains" if self.chains > 1 else "one chain"
         return (
             f"{self.splits} random splits, the same for all; samplers: {chains} of {THIN * self.tune:,} + "
@@ -121,15 +121,15 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
 
 def _fitted(model: Any) -> dict[Any, Any]:
     """Further results of a fit: a (of each chain, if there are chains) and the lower bound."""
-    messages = {}
+    found = {}
     if hasattr(model, "a_"):
         of_chains = [float(model.a_)]
         if hasattr(model, "posterior_"):
             of_chains = np.exp(np.log(model.posterior_["posterior"]["a"].values).mean(axis=1)).tolist()
-        messages["a"] = of_chains
+        found["a"] = of_chains
     if getattr(model, "lower_bound_", None) is not None:
-        messages["bound"] = float(model.lower_bound_)
-    return messages
+        found["bound"] = float(model.lower_bound_)
+    return found
 
 
 def majority_error(train: np.ndarray, test: np.ndarray) -> float:

@@ -35,7 +35,7 @@ def _members(groups: Any) -> list[tuple[str, list[str]]]:
             "`groups` must map each group to a list of its members, such as {'hot': ['tea', 'coffee']}; "
             f"got {type(groups).__name__}."
         )
-    messages: list[tuple[str, list[str]]] = []
+    found: list[tuple[str, list[str]]] = []
     home: dict[str, int] = {}
     for number, (key, given) in enumerate(groups.items()):
         group = as_label(key)
@@ -51,12 +51,12 @@ def _members(groups: Any) -> list[tuple[str, list[str]]]:
                 raise DataError(f"{member!r} is in group {group!r} twice; name every option once.")
             if member in home:
                 raise DataError(
-                    f"{member!r} is in two groups, {messages[home[member]][0]!r} and {group!r}; put it in one."
+                    f"{member!r} is in two groups, {found[home[member]][0]!r} and {group!r}; put it in one."
                 )
             home[member] = number
-        messages.append((group, members))
+        found.append((group, members))
     leaf_names(home)
-    return messages
+    return found
 
 
 def of_newick(text: Any) -> Nodes:

@@ -349,8 +349,8 @@ class Tree(Described):
         options = leaf_names(labels, "The options")
         if options == self.labels:
             return self
-        if messages := _unmatched(options, self.labels):
-            raise DataError(f"The leaves of the tree must be named as the options are; {messages}.")
+        if mismatch := _unmatched(options, self.labels):
+            raise DataError(f"The leaves of the tree must be named as the options are; {mismatch}.")
         place = {label: node for node, label in enumerate(self.labels)}
         order = [place[label] for label in options] + list(range(self.n_leaves, len(self.parents)))
         names = [self.names[node] for node in order]
@@ -433,12 +433,12 @@ def _unmatched(options: tuple[str, ...], leaves: tuple[str, ...]) -> str:
     known, wanted = set(leaves), set(options)
     lacking = [option for option in options if option not in known]
     spare = [leaf for leaf in leaves if leaf not in wanted]
-    messages = []
+    mismatches = []
     if lacking:
         meant = [suggest(option, spare).strip() for option in lacking[:5]]
         named = [f"{option!r} ({near})" if near else repr(option) for option, near in zip(lacking, meant, strict=False)]
         more = f" and {len(lacking) - 5:,} more" if len(lacking) > 5 else ""
-        messages.append(f"options without a leaf: {', '.join(named)}{more}")
+        mismatches.append(f"options without a leaf: {', '.join(named)}{more}")
     if spare:
-        messages.append(f"leaves without an option: {shorten(spare, 5)}")
-    return "; ".join(messages)
+        mismatches.append(f"leaves without an option: {shorten(spare, 5)}")
+    return "; ".join(mismatches)

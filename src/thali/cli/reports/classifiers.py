@@ -233,5 +233,5 @@ def _diagnostics(summary: "pandas.DataFrame") -> str:
     for name, values in zip(chosen.index, chosen.to_numpy(), strict=True):
         rows.append((name, *map(in_a_column, chosen.columns, values)))
     more = len(summary) - len(chosen)
-    messages = f"\n... and {more:,} more in summary.csv (--out)" if more else ""
-    return "Monte Carlo error, and how well the chains agree\n" + align(rows, left={0}) + messages
+    rest = f"\n... and {more:,} more in summary.csv (--out)" if more else ""
+    return "Monte Carlo error, and how well the chains agree\n" + align(rows, left={0}) + rest

@@ -119,13 +119,14 @@ class MultinomialLogit(LogitAnswers, Model):
         self.interactions = interactions
         self.constants = constants
 
-    def fit(self, data: "ChoiceExperiment", random_seed: Any = None) -> "MultinomialLogit":
-        """Fit to a choice experiment; nothing is random, so that `random_seed` is not used.
+    def fit(self, data: "ChoiceExperiment", random_seed: Any = None, progressbar: bool = True) -> "MultinomialLogit":
+        """Fit to a choice experiment; nothing is random and nothing takes long: two arguments are not used.
 
         Parameters
         ----------
         data : ChoiceExperiment
-        random_seed : optional
+        random_seed, progressbar : optional
+            As every `fit` takes them.
 
         Returns
         -------

@@ -101,8 +101,8 @@ class Estimates:
         inside = free < n_weights
         values, vectors = np.linalg.eigh(information[np.ix_(free, free)])
         scale = max(values[-1], 0.0)
-        messages = values > 1e-11 * scale
-        inverse = (vectors[:, messages] / values[messages]) @ vectors[:, messages].T
+        informed = values > 1e-11 * scale
+        inverse = (vectors[:, informed] / values[informed]) @ vectors[:, informed].T
         jacobian = np.diag(w[free])
         jacobian[np.ix_(inside, inside)] -= np.outer(w[free][inside], w[free][inside])
         if over_people:
@@ -112,7 +112,7 @@ class Estimates:
         covariance = np.full((len(w), len(w)), np.nan)
         found = jacobian @ inverse @ jacobian.T
         # Directions without information, beyond the common factor of the weights, leave some weights unknown.
-        unknown = np.abs(jacobian @ vectors[:, ~messages]).max(axis=1, initial=0.0) > 1e-6
+        unknown = np.abs(jacobian @ vectors[:, ~informed]).max(axis=1, initial=0.0) > 1e-6
         found[unknown] = np.nan
         found[:, unknown] = np.nan
         covariance[np.ix_(free, free)] = found

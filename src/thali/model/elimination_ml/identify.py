@@ -80,9 +80,9 @@ def _loose(known: KnownAspects, first: np.ndarray, second: np.ndarray) -> list[s
     weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, known.owners.shape[1]))
     own, other = (side @ weights for side in sides)
     # A side without any aspect is beaten for certain, and its pair says nothing about weights.
-    messages = (own > 0.0) & (other > 0.0)
-    change = scaled(sides[0], weights, np.where(messages, own, np.inf)) - scaled(
-        sides[1], weights, np.where(messages, other, np.inf)
+    informative = (own > 0.0) & (other > 0.0)
+    change = scaled(sides[0], weights, np.where(informative, own, np.inf)) - scaled(
+        sides[1], weights, np.where(informative, other, np.inf)
     )
     gram = change.T @ change
     gram = gram if isinstance(gram, np.ndarray) else gram.toarray()

@@ -103,7 +103,7 @@ class MaximumLikelihoodElimination(EstimatedChoices):
         shown = {name: given[name] for name in names} | {"method": "maximum-likelihood"}
         return f"EliminationByAspects({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
-    def fit(self, data: Any, random_seed: Any = None) -> Any:
+    def fit(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Any:
         """Find the maximum of the likelihood.
 
         Parameters
@@ -112,6 +112,8 @@ class MaximumLikelihoodElimination(EstimatedChoices):
             Choices out of more than two options, of which rankings are made, for unique aspects alone.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the starting points; None: 0.
+        progressbar : bool
+            As every `fit` takes it; nothing takes long here.
 
         Returns
         -------

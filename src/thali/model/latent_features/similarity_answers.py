@@ -42,7 +42,8 @@ class SimilarityAnswers(LatentFeatures):
         table = super().features(min_probability, similar)
         if similar is not None:
             return table
-        table = table[table["members"].map(len) > 1].reset_index(drop=True)
+        shared: Any = table[table["members"].map(len) > 1]
+        table = shared.reset_index(drop=True)
         if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
         return table

@@ -1,0 +1,53 @@
+"""Arguments that a model or its fit does not have: where they belong, and the rule for what every fit takes."""
+
+import inspect
+
+import pytest
+
+import thali as th
+from thali.errors import ArgumentError, UnknownArgumentError
+from thali.model.classifiers.classifier import Classifier
+from thali.model.registry import SPECS
+
+MODELS = [spec.load() for spec in SPECS]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_fit_takes_a_seed_and_a_progress_bar(model):
+    of_fit, made = inspect.signature(model.fit).parameters, inspect.signature(model.__init__).parameters
+    where = made if issubclass(model, Classifier) else of_fit
+    assert {"random_seed", "progressbar"} <= set(where)
+    assert not set(of_fit) & set(made) - {"self"}  # no argument has two places
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_an_unknown_argument_is_named(model):
+    with pytest.raises(UnknownArgumentError, match=f"{model.__name__} takes no `nonsense`; it takes "):
+        model(nonsense=3)
+    with pytest.raises(UnknownArgumentError, match=f"{model.__name__}.fit takes no `nonsense`; it takes "):
+        object.__new__(model).fit(None, nonsense=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: th.HierarchicalLogit(draws=500),
+            "HierarchicalLogit takes no `draws`; give it to fit(data, draws=...).",
+        ),
+        (lambda: th.EliminationByAspects(chains=2), "takes no `chains`; give it to fit(data, chains=...)."),
+        (
+            lambda: th.EliminationByAspects().fit(None, lapse=0.1),
+            "EliminationByAspects.fit takes no `lapse`; give it to the constructor, EliminationByAspects(lapse=...).",
+        ),
+        (
+            lambda: th.SparseMultinomialLogit().fit(None, None, draws=3),
+            "fit takes no `draws`; give it to the constructor, SparseMultinomialLogit(draws=...).",
+        ),
+        (lambda: th.EliminationByAspects(aspect="ibp"), "Did you mean 'aspects'?"),
+    ],
+)
+def test_it_is_said_where_an_argument_belongs(call, sentence):
+    with pytest.raises(TypeError) as raised:  # as Python has it
+        call()
+    assert sentence in str(raised.value) and isinstance(raised.value, ArgumentError)
