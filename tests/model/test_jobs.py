@@ -18,6 +18,7 @@ from thali.errors import (
     ArgumentError,
     ConvergenceWarning,
     DataError,
+    EstimateWarning,
     IncompleteWarning,
     InterruptedWarning,
     NotFittedError,
@@ -376,10 +377,26 @@ def test_time_is_up(tmp_path):
     had = model.posterior_["posterior"].sizes["draw"]
     assert model.interrupted_ and 0 < had < 10**6
     with pytest.raises(ArgumentError, match="max_time=1e-09 was over before the first draw"):
-        th.EliminationByAspects("unique").fit(data, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**5})
+        th.EliminationByAspects("unique").fit(data, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
     with pytest.warns(InterruptedWarning):
         more = th.EliminationByAspects("unique").fit(data, draws=10**6, job=job, max_time=0.5, **QUICK)
     assert more.posterior_["posterior"].sizes["draw"] > had
+
+
+def test_tuning_that_takes_too_long_is_shortened(tmp_path):
+    data, job = random_comparisons(5, 5), tmp_path / "job"
+    long = {"draws": 10**6, "job": job, **QUICK, "tune": 10**7}
+    with pytest.warns(EstimateWarning, match=r"max_time=1.0 is half over while .* in place of 10,000,000") as said:
+        model = th.EliminationByAspects("unique").fit(data, max_time=1.0, **long)
+    assert any(isinstance(each.message, InterruptedWarning) for each in said)
+    had, tune = model.posterior_["posterior"].sizes["draw"], model.run_settings()["tune"]
+    assert model.interrupted_ and had > 0 and 0 < tune < 10**6
+    with pytest.warns(InterruptedWarning) as said:  # the job goes on as it was
+        more = th.EliminationByAspects("unique").fit(data, max_time=0.5, **long)
+    assert not any(isinstance(each.message, EstimateWarning) for each in said)
+    assert more.posterior_["posterior"].sizes["draw"] > had and more.run_settings()["tune"] == tune
+    first = more.posterior_["posterior"]["log_likelihood"].values[:, :had]
+    np.testing.assert_array_equal(first, model.posterior_["posterior"]["log_likelihood"].values)
 
 
 def test_the_time_of_a_run_begins_when_its_chains_do(monkeypatch):

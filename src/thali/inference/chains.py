@@ -165,19 +165,28 @@ class TimeIsUp(Exception):
     """The time that a run was given has passed."""
 
 
+class TuningIsLong(TimeIsUp):
+    """Half of the time has passed, and no chain has a draw."""
+
+
 class TimeLimit:
     """The time that a run may take: it begins with the first look at it, once everything is compiled."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds, self._end = seconds, math.inf
+        self.may_be_long = True  # whether tuning may take the second half, too
 
-    def look(self) -> None:
-        """Raise `TimeIsUp` if it has passed."""
+    def look(self, has_draws: bool = True) -> None:
+        """Raise `TimeIsUp` if it has passed, or half of it and there is no draw."""
+        if self._seconds is None:
+            return
         now = time.monotonic()
-        if self._seconds is not None and self._end == math.inf:
+        if self._end == math.inf:
             self._end = now + self._seconds
         elif now >= self._end:
             raise TimeIsUp
+        elif not (self.may_be_long or has_draws) and now >= self._end - self._seconds / 2:
+            raise TuningIsLong
 
 
 class Watch:
@@ -212,7 +221,7 @@ class Watch:
             else:
                 for chain in self._chains:
                     chain.image_wanted = chain.image is None
-        self._limit.look()
+        self._limit.look(any(chain.can_be_shown for chain in self._chains))
 
     def finish(self, has_ended: bool) -> None:
         """Write the last snapshot; no chain may be running."""

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, EstimateWarning, Setting
 from thali.inference.arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
-from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, Watch, kept_of, run_chains
+from thali.inference.chains import Chain, Run, TimeIsUp, TimeLimit, TuningIsLong, Watch, kept_of, run_chains
 from thali.inference.jobs import FitFolder
 from thali.inference.progress import Progress
 from thali.inference.seeds import root
+from thali.inference.warn import warn
 from thali.posterior.append import appended, first_draws
 
 from .saved import describe, digest_of
@@ -91,10 +92,14 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
         found = None if folder is None else folder.found
+        if found is not None and "tune" in found.place:  # its time has shortened the tuning
+            run = run._replace(tune=found.place["tune"])
+            sampling = model._sampling(sampling.source, run)
         target = sampling.least_draws if found is None else max(sampling.least_draws, found.place["draws"])
         start = None if found is None else _Start(found.states, found.draws, 0)
         tempered = found is not None and found.place["tempered"]
         work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered)
+        work.shortened = found is not None and "tune" in found.place
         tree, attributes, chains = work.carry_out(target, start)
     left = digest_of(sampling.source), parameters_of(model)
     return attributes | {"_state_": work.continuation(chains, tree, *left)}
@@ -148,6 +153,7 @@ class _Work:
         self.model, self.run, self.folder, self.tempered = model, run, folder, tempered
         self.sampling = sampling.tempered() if tempered and sampling.tempered else sampling
         self.limit, self.most = TimeLimit(run.max_time), MAX_DRAWS if sampling.most is None else sampling.most
+        self.shortened = False  # whether there is less tuning than was asked for
 
     def carry_out(
         self, target: int, start: _Start | None, earlier: "xarray.DataTree | None" = None
@@ -157,13 +163,14 @@ class _Work:
         was_ended = self.folder is not None and self.folder.found is not None and self.folder.found.has_ended
         was_ended = was_ended and all(chain.is_done for chain in chains)
         with Progress(self.run.progressbar, "sampling", sum(chain.total for chain in chains)) as progress:
-            if chains[0].in_pilot:
-                self._run(chains, self._watch(chains, progress, target))
-                self.sampling.end_pilot(chains)
-                progress.aim(sum(chain.total for chain in chains))
+            self.limit.may_be_long = start is not None or self.run.tune == 0
+            try:
+                watch, interrupted = self._run_first(chains, progress, target)
+            except TuningIsLong:
+                chains = self._with_less_tuning(chains, progress, target)
+                watch, interrupted = self._run_first(chains, progress, target)
+            self.limit.may_be_long = True
             while True:
-                watch = self._watch(chains, progress, target)
-                interrupted = self._run(chains, watch)
                 if earlier is not None and kept_of(chains)[1] == 0:  # stopped before another draw
                     tree = earlier
                 else:
@@ -193,9 +200,43 @@ class _Work:
                         self.folder.start_anew()
                     chains = self._begun(target, None)
                 progress.aim(sum(chain.total for chain in chains))
+                watch = self._watch(chains, progress, target)
+                interrupted = self._run(chains, watch)
+
+    def _run_first(self, chains: Sequence[Chain], progress: Progress, target: int) -> tuple[Watch, bool]:
+        """Run the chains for the first time, which may stop to be looked at together; whether they were stopped."""
+        if chains[0].in_pilot:
+            self._run(chains, self._watch(chains, progress, target))
+            self.sampling.end_pilot(chains)
+            progress.aim(sum(chain.total for chain in chains))
+        watch = self._watch(chains, progress, target)
+        return watch, self._run(chains, watch)
+
+    def _with_less_tuning(self, chains: Sequence[Chain], progress: Progress, target: int) -> Sequence[Chain]:
+        """The chains at their start again, with as much tuning as takes about a quarter of the time of the run."""
+        slowest = min(chains, key=lambda chain: chain.sweeps)
+        a_draw = slowest.total / (self.run.tune + target)  # sweeps
+        tune = int(slowest.sweeps / a_draw / 2)
+        warn(
+            EstimateWarning(
+                Setting("max_time", self.run.max_time),
+                f" is half over while the chains still tune: they start anew with {tune:,} tuning states, in place of"
+                f" {self.run.tune:,}. More seconds would be better.",
+            )
+        )
+        progress.note("tuning takes too long: the chains start anew, with less of it")
+        self.limit.may_be_long = self.shortened = True
+        self.run = self.run._replace(tune=tune)
+        sampling = self.model._sampling(self.sampling.source, self.run)
+        self.sampling = sampling.tempered() if self.tempered and sampling.tempered else sampling
+        if self.folder is not None:
+            self.folder.start_anew()
+        chains = self._begun(target, None)
+        progress.aim(sum(chain.total for chain in chains))
+        return chains
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
-        place = {"draws": target, "tempered": self.tempered}
+        place = {"draws": target, "tempered": self.tempered} | ({"tune": self.run.tune} if self.shortened else {})
         return Watch(chains, progress, self.folder, self.limit, place, self.sampling.status)
 
     def _run(self, chains: Sequence[Chain], watch: Watch) -> bool:
@@ -204,6 +245,8 @@ class _Work:
             return run_chains(chains, self.run.cores, watch, self.sampling.is_compiled)
         except KeyboardInterrupt:
             watch.finish(False)
+            raise
+        except TuningIsLong:
             raise
         except TimeIsUp:
             watch.finish(False)

@@ -107,7 +107,8 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier, RunByChains):
         A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
         the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
     max_time : float, optional
-        Seconds after which the run stops and keeps what was drawn.
+        Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
+        anew with less of it, and a warning says so.
 
     Attributes
     ----------
