@@ -30,6 +30,7 @@ SUBJECT = ("subject", "subjectid", "subj", "subjid", "participant", "participant
 SUBJECT += ("respondentid", "resp", "respid", "person", "personid", "judge", "judgeid", "rater", "raterid", "assessor")
 SUBJECT += ("annotator", "annotatorid", "evaluator", "voter", "user", "userid", "worker", "workerid", "prolificpid")
 SUBJECT += ("responseid", "runid", "student", "panelist", "consumer", "vp", "vpn", "vpnr", "proband", "versuchsperson")
+SUBJECT += ("schueler", "schuelerin", "schüler", "schülerin", "pupil", "child", "eleve", "élève", "alumno")
 SUBJECT += ("teilnehmer", "teilnehmerin", "sujet", "participante", "sujeto", "juge", "juez", "id")
 
 # Which of two, or who won.

@@ -45,7 +45,7 @@ class Checked(Described):
     Attributes
     ----------
     ok : bool
-        Whether no check that was run found an error.
+        Whether every check was run and found no error; `str` says what was not run, and why.
     checks : tuple of Check
     """
 
@@ -53,8 +53,8 @@ class Checked(Described):
 
     @property
     def ok(self) -> bool:
-        """Whether nothing wrong was found."""
-        return all(line.verdict != "WRONG" for line in self.checks)
+        """Whether everything was checked and is right."""
+        return all(line.verdict == "right" for line in self.checks)
 
     def __bool__(self) -> bool:
         return self.ok
