@@ -473,14 +473,20 @@ def test_simulation():
         th.paired.parametric_bootstrap(table)
 
 
+ALWAYS = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins
+
+
+@pytest.mark.fit
+def test_weights_without_a_maximum_are_warned_of_in_orders():
+    with pytest.warns(EstimateWarning, match="no maximum"):
+        th.paired.order_effect(ALWAYS, [[0, 8, 9], [0, 0, 2], [0, 3, 0]])
+
+
 @pytest.mark.long
 @pytest.mark.fit
-def test_weights_without_a_maximum_are_warned_of_in_groups_and_orders():
-    always = [[0, 9, 9], [0, 0, 3], [0, 2, 0]]  # the first option always wins
+def test_weights_without_a_maximum_are_warned_of_in_groups():
     with pytest.warns(EstimateWarning, match="no maximum"):
-        th.paired.group_test([always, always])
-    with pytest.warns(EstimateWarning, match="no maximum"):
-        th.paired.order_effect(always, [[0, 8, 9], [0, 0, 2], [0, 3, 0]])
+        th.paired.group_test([ALWAYS, ALWAYS])
 
 
 def people_of_two_groups(same, seed):

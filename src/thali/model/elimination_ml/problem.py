@@ -91,8 +91,8 @@ class Problem(NamedTuple):
         return own, other
 
     def strength(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """What speaks for either; 0: nothing tells the two apart."""
-        return np.add(*self.advantages(weights, beta))
+        """The weight of both; 0: no aspect tells the two apart."""
+        return np.asarray(self.first @ weights + self.second @ weights)
 
     def choice_probabilities(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """p and 1 - p of each pair, each with all its digits."""
