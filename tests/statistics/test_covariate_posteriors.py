@@ -156,10 +156,10 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
     ("unique", "ties", "rounds"),
     [
         (True, False, 12_000),
-        pytest.param(False, False, 300_000, marks=pytest.mark.long),
-        pytest.param(True, True, 300_000, marks=pytest.mark.long),
-        pytest.param(False, True, 300_000, marks=pytest.mark.long),
-        pytest.param(True, False, 500_000, marks=pytest.mark.long),
+        pytest.param(False, False, 150_000, marks=pytest.mark.long),
+        pytest.param(True, True, 150_000, marks=pytest.mark.long),
+        pytest.param(False, True, 150_000, marks=pytest.mark.long),
+        pytest.param(True, False, 250_000, marks=pytest.mark.long),
     ],
 )
 def test_joint_distribution(unique, ties, rounds):
@@ -176,7 +176,7 @@ def test_joint_distribution(unique, ties, rounds):
     assert max(abs(z) for z in found.values()) < LIMIT, found
 
 
-@pytest.mark.parametrize("rounds", [10_000, pytest.param(300_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [10_000, pytest.param(150_000, marks=pytest.mark.long)])
 def test_joint_distribution_of_covariates_of_options(rounds):
     expected = {"coefficient": 0.0, "coefficient^2": 1.0, "positive coefficient": 0.5, "unique weight": 4.0}
     expected |= {"share of 0": 0.25, "share of 0^2": 0.1, "light unique": 1 - math.exp(-0.5)}

@@ -73,7 +73,7 @@ def check(prior, n, expected, rounds, unique=True, kept=1.0, **settings):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("n, kept, rounds", [(4, 0.5, 15_000), pytest.param(4, 0.5, 400_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n, kept, rounds", [(4, 0.5, 15_000), pytest.param(4, 0.5, 200_000, marks=pytest.mark.long)])
 def test_joint_distribution_with_the_buffet(n, kept, rounds):
     check(IndianBuffet(), n, buffet_means(n, n + 1.0), rounds, kept=kept)
 
