@@ -105,6 +105,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
     """
     from thali.data.choices import Choices
     from thali.data.pairs import PairedComparisons
+    from thali.data.people import differing_columns
     from thali.data.triplets import Triplets
 
     if found.bundled is not None:
@@ -130,7 +131,8 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
     pairs = isinstance(data, PairedComparisons)
     if data.subjects:
         what = plural(data.n_comparisons, "comparison") if pairs else plural(data.n_choices, "choice")
-        about = "" if data.people is None else f" ({shorten(list(map(str, data.people.columns)))})"
+        differing = differing_columns(data.people)
+        about = f" (columns constant within people: {shorten(differing)})" if differing else ""
         said.append(f"{what} of {len(data.subjects):,} people{about}, whose answers a posterior takes for independent")
     if not pairs:
         return data, said, could_be

@@ -1,5 +1,6 @@
 """How the command line spells what messages speak of: options in place of arguments."""
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -52,7 +53,7 @@ class OptionWords(Words):
             return f"--{'' if value else 'no-'}{option.word}"
         if value is None and None not in option.words.values():
             return f"no --{option.word}"
-        return f"--{option.word} {self.value(name, value)}"
+        return f"--{option.word} {_one_word(self.value(name, value))}"
 
     def value(self, name: str, value: object) -> str:
         """What is typed for the value."""
@@ -76,6 +77,13 @@ class OptionWords(Words):
     def is_python(self) -> bool:
         """No."""
         return False
+
+
+def _one_word(text: str) -> str:
+    """What a shell takes for one word."""
+    if not any(letter.isspace() or letter in "'<>()" for letter in text):
+        return text
+    return shlex.quote(text) if set(text) & set('"$`\\') else f'"{text}"'
 
 
 def _plain(value: Any) -> str:

@@ -25,6 +25,7 @@ from thali.model.options import (
     SECOND,
     SEED,
     TIES,
+    WHERE,
 )
 from thali.model.spec import DATA, ModelSpec, Option
 
@@ -46,6 +47,7 @@ def by_word(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[Owned]]:
 # The options of the models that `thali compare` has, too; its models have their defaults in all else.
 COMPARED = (
     *(
+        "where",
         "respondent",
         "task",
         "alternative",
@@ -74,6 +76,7 @@ LEADERBOARD = (
         words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
     ),
     SEED.but(default="0"),
+    WHERE,
     FIRST,
     SECOND,
     CHOSEN.but(help="The column of which was chosen, or won."),
@@ -82,9 +85,10 @@ LEADERBOARD = (
 
 
 def said_of_table(values: dict[str, Any]) -> dict[str, Any]:
-    """What typed options say of a table, whichever model it is for; nothing, unless one is about a shape of tables."""
+    """What typed options say of a table, whichever model it is for: which rows count, and unless none is about a shape
+    of tables, all else."""
     if not {option.word for option in (*OF_TABLES, *OF_TRIPLETS)} & set(values):
-        return {}
+        return {WHERE.name: values[WHERE.word]} if WHERE.word in values else {}
     known = {word: owned[0][1] for word, owned in by_word().items()}
     return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
 

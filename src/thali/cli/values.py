@@ -5,7 +5,20 @@ from typing import Any
 
 from thali._labels import suggest
 from thali.errors import Argument, ArgumentError
-from thali.model.spec import CELL, CONTRASTS, COUNTS, CUTS, FEATURES, LISTS, NAMES, NUMBER, NUMBERS, PAIRS, Option
+from thali.model.spec import (
+    CELL,
+    CONDITIONS,
+    CONTRASTS,
+    COUNTS,
+    CUTS,
+    FEATURES,
+    LISTS,
+    NAMES,
+    NUMBER,
+    NUMBERS,
+    PAIRS,
+    Option,
+)
 
 
 def value_of(option: Option, typed: Any) -> Any:
@@ -133,6 +146,12 @@ def _contrasts(option: Option, typed: list[str]) -> list[dict[str, float]]:
     return found
 
 
+def _conditions(option: Option, typed: list[str]) -> Any:
+    from thali.reading.where import Where
+
+    return Where.of(typed)
+
+
 _READ = {
     NUMBER: _number,
     NUMBERS: _numbers,
@@ -142,6 +161,7 @@ _READ = {
     PAIRS: _pairs,
     LISTS: _lists,
     CUTS: _cuts,
+    CONDITIONS: _conditions,
     CONTRASTS: _contrasts,
 }
 

@@ -49,6 +49,12 @@ def people_by(people: "pd.DataFrame | None", column: str) -> dict[str, np.ndarra
     return {name: np.flatnonzero(group_of == name) for name in names}
 
 
+def differing_columns(people: "pd.DataFrame | None") -> list[str]:
+    """The columns that describe people and do not hold the same for all of them."""
+    return [] if people is None else [str(name) for name in people if people[name].nunique(dropna=False) > 1]
+
+
 def column_facts(people: "pd.DataFrame | None") -> Facts:
     """What a notebook shows of the columns that describe people."""
-    return () if people is None else (("columns of people", tuple(map(str, people.columns))),)
+    differing = differing_columns(people)
+    return (("columns of people", tuple(differing)),) if differing else ()

@@ -5,7 +5,22 @@ from pathlib import Path
 
 from thali._arguments import between, positive, seed_number, several_whole, share, whole
 
-from .spec import CELL, COUNTS, CUTS, DATA, EACH, FEATURES, FIT, LISTS, NAMES, NUMBERS, PAIRS, REPORT, Option
+from .spec import (
+    CELL,
+    CONDITIONS,
+    COUNTS,
+    CUTS,
+    DATA,
+    EACH,
+    FEATURES,
+    FIT,
+    LISTS,
+    NAMES,
+    NUMBERS,
+    PAIRS,
+    REPORT,
+    Option,
+)
 
 _COUNT = partial(whole, least=1)
 
@@ -141,6 +156,16 @@ SEGMENTS = Option(
 )
 
 # the data
+WHERE = Option(
+    "where",
+    'Leave out the rows in which this does not hold, such as "block == \'main\'" or "rt > 0.2 and rt < 5". A column'
+    " is compared by ==, !=, <, <=, >, >=, or is in (A, B), is missing, is not missing. May be given several times: all"
+    " conditions must hold.",
+    CONDITIONS,
+    DATA,
+    default="all rows count",
+    metavar="CONDITION",
+)
 _COLUMN = Option("", "", to=DATA, default="recognised", metavar="COLUMN")
 RESPONDENT = _COLUMN.but(name="respondent", help="The column of who answered.")
 TASK = _COLUMN.but(name="task", help="The column of the task or occasion.")
@@ -248,6 +273,7 @@ COUNTED_TIES = Option(  # where choices alone are known
 )
 COLUMNS = (RESPONDENT, TASK, ALTERNATIVE, CHOSEN)
 EXPERIMENT = (
+    WHERE,
     *COLUMNS,
     Option(
         "alternatives",

@@ -22,6 +22,7 @@ LISTS = "lists"  # NAME=A,B,..., several of them
 CUTS = "cuts"  # NAME=K or NAME=A,B,..., several of them
 CELL = "cell"  # a text, or COLUMN=VALUE
 EACH = "each"  # a text, several of them
+CONDITIONS = "conditions"  # on the rows of a table, several of them
 CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 
 
@@ -79,7 +80,7 @@ class Option:
     @property
     def several(self) -> bool:
         """Whether it may be typed several times."""
-        return self.type in (PAIRS, LISTS, CUTS, EACH, CONTRASTS)
+        return self.type in (PAIRS, LISTS, CUTS, EACH, CONDITIONS, CONTRASTS)
 
     def but(self, **changes: Any) -> "Option":
         """The same option with some things different."""

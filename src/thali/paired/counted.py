@@ -56,7 +56,7 @@ def of_frame(frame: Any, **columns: Any) -> PairedComparisons:
     from thali.reading.table import Table
 
     frame = as_frame(frame)
-    if set(map(str, frame.index)) == set(map(str, frame.columns)):
+    if not columns and set(map(str, frame.index)) == set(map(str, frame.columns)):
         return PairedComparisons(frame)
     table = Table(frame.set_axis(range(len(frame)), axis=0), "the data frame")
     return recognise(table, PAIRS, **columns).build()[0]

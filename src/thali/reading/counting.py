@@ -1,20 +1,26 @@
 """Large tables of comparisons: read in batches, of which only the different rows and their numbers are kept."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._labels import as_label
 from thali._source import Source
 from thali.data.kinds import PAIRS
-from thali.errors import DataError
+from thali.errors import DataError, DataWarning
 from thali.inference.progress import Progress
+from thali.inference.warn import warn
 
 from .cells import Cells, separator_of
 from .layout import Reading
+from .practice import Marked, marked, says_practice
 from .recognise import recognise
-from .table import Table, in_file, load, text_table
+from .table import Table, holds_text, in_file, load, text_table
+from .where import Where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,10 +40,54 @@ class _Batches(NamedTuple):
     head: Table
     rows: int  # about as many as there are
     of_columns: Callable[[list[str]], Iterator["pyarrow.RecordBatch"]]
-    as_frame: Callable[["pyarrow.Table", list[int], str], "pd.DataFrame"]  # of text, or of what the file holds
+    # Of text, whose columns of text may be known, or of what the file holds.
+    as_frame: Callable[["pyarrow.Table", list[int], str, Mapping[str, bool]], "pd.DataFrame"]
+    decimal_comma: bool | None  # None: the file says itself which columns are numbers
 
 
-def read_counts(path: Any, progressbar: bool = False, **options: Any) -> tuple[Any, str]:
+class _Kept(NamedTuple):
+    """The rows of a large table that fulfil some conditions."""
+
+    batches: _Batches
+    where: Where
+    texts: Mapping[str, bool]  # of the columns of the conditions, in a table of text: whether they hold text
+
+    def parts(self, columns: list[str]) -> Iterator[tuple["pyarrow.Table", np.ndarray, int]]:
+        """Batches of some columns of these rows, the numbers of the rows, and how many of the file were seen so far."""
+        import pyarrow as pa
+
+        asked = list(self.where.columns)
+        begin = 0
+        for batch in self.batches.of_columns(list(dict.fromkeys([*columns, *asked]))):
+            table = pa.Table.from_batches([batch])
+            numbers, end = np.arange(begin, begin + len(table)), begin + len(table)
+            if asked:
+                frame = self.batches.as_frame(table.select(asked), list(numbers), self.batches.head.file, self.texts)
+                kept = self.where.holds(frame)
+                table, numbers = table.filter(pa.array(kept)), numbers[kept]
+            yield table.select(columns), numbers, end
+            begin = end
+
+    def head(self) -> Table:
+        """The first of these rows, by which the shape of the table is recognised."""
+        import pyarrow as pa
+
+        if not self.where.conditions:
+            return self.batches.head
+        found, lines, end = [], [], 0
+        for table, numbers, end in self.parts(self.batches.head.names):  # noqa: B007
+            found.append(table.slice(0, _HEAD - len(lines)))
+            lines += [int(number) + 1 for number in numbers[: _HEAD - len(lines)]]
+            if len(lines) == _HEAD:
+                break
+        if not lines:
+            raise self.where.none_left(end)
+        whole = pa.concat_tables(found, promote_options="permissive")
+        file = self.batches.head.file
+        return Table(self.batches.as_frame(whole, lines, file, {}), file, conditioned=self.where.columns)
+
+
+def read_counts(path: Any, progressbar: bool = False, where: Any = None, **options: Any) -> tuple[Any, str]:
     """The paired comparisons in a file of any length, and a sentence that says how they were read.
 
     Of a Parquet or text file above 16 MB the different rows and how often each occurs are kept, nothing else; who
@@ -47,21 +97,32 @@ def read_counts(path: Any, progressbar: bool = False, **options: Any) -> tuple[A
     ----------
     path : str, Path or Source
     progressbar : bool
+    where
+        Conditions on the rows, as `recognise` takes them.
     **options
         Those of the layouts, as `read` takes them.
 
     Raises
     ------
+    ArgumentError
+        If a condition cannot be read.
     DataError
         As `read`.
     """
+    conditions = Where.of(where)
     batches = None if isinstance(path, Source) else _batches_of(Path(path).expanduser())
     if batches is not None:
-        reading = recognise(batches.head, PAIRS, **options)
+        with in_file(batches.head.file):
+            conditions.check(batches.head.frame)
+            kept = _Kept(batches, conditions, _which_hold_text(batches, conditions.columns))
+            head = kept.head()
+        reading = recognise(head, PAIRS, **options)
         if reading.counted is not None:
-            table, counts = _counted(batches, *reading.counted, progressbar)
-            return _as_counts(table, counts, reading.counted[1], options).build()
-    return recognise(load(path), PAIRS, **options).build()
+            table, counts = _counted(kept, *reading.counted, progressbar)
+            data, sentence = _as_counts(table, counts, reading.counted[1], options).build()
+            _warn_of_practice(kept, head, data)
+            return data, sentence
+    return recognise(load(path), PAIRS, where=conditions, **options).build()
 
 
 def is_large(path: str) -> bool:
@@ -72,40 +133,68 @@ def is_large(path: str) -> bool:
 def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]) -> Reading:
     """The reading of a table of different rows, each of which occurs so many times."""
     if not counts:
-        counted = Table(table.frame.assign(**{_TIMES: times}), table.file)
+        counted = replace(table, frame=table.frame.assign(**{_TIMES: times}))
         named: dict[str, Any] = {**options, "count": _TIMES}
         return recognise(counted, PAIRS, **named)
     recognise(table, PAIRS, **options).build()  # refuses counts that are none, which their multiples might be
     multiples = {name: table.frame[name] * times for name in counts}
-    return recognise(Table(table.frame.assign(**multiples), table.file), PAIRS, **options)
+    return recognise(replace(table, frame=table.frame.assign(**multiples)), PAIRS, **options)
 
 
 def _counted(
-    batches: _Batches, columns: tuple[str, ...], counts: tuple[str, ...], progressbar: bool
+    kept: _Kept, columns: tuple[str, ...], counts: tuple[str, ...], progressbar: bool
 ) -> tuple[Table, np.ndarray]:
     """The different rows of some columns, numbered as where they first stand, and how often each occurs."""
     import pyarrow as pa
 
-    names = list(columns)
-    found, kept, row = [], 0, 0
-    with Progress(progressbar, f"reading {batches.head.file}", batches.rows, "rows") as progress:
-        for batch in batches.of_columns(names):
-            table = pa.Table.from_batches([batch])
-            table = pa.table(
-                [_plain(table[name]) for name in names] + [pa.array(np.arange(row, row + len(table)))],
-                names=[*names, _ROW],
-            )
+    names, batches, file = list(columns), kept.batches, kept.batches.head.file
+    found, held, taken, seen = [], 0, 0, 0
+    with Progress(progressbar, f"reading {file}", batches.rows, "rows") as progress, in_file(file):
+        for part, numbers, seen in kept.parts(names):
+            table = pa.table([_plain(part[name]) for name in names] + [pa.array(numbers)], names=[*names, _ROW])
             found.append(_grouped(table, names, None))
-            row, kept = row + len(table), kept + len(found[-1])
-            progress.update(min(row, batches.rows))
-            if kept > 2 * _BATCH:
+            held, taken = held + len(found[-1]), taken + len(numbers)
+            progress.update(min(seen, batches.rows))
+            if held > 2 * _BATCH:
                 found = [_grouped(pa.concat_tables(found), names, _HOW_OFTEN)]
-                kept = len(found[0])
+                held = len(found[0])
     whole = _grouped(pa.concat_tables(found, promote_options="permissive"), names, _HOW_OFTEN).sort_by(_ROW)
     lines = [int(number) + 1 for number in whole[_ROW].to_numpy()]
-    with in_file(batches.head.file):
-        frame = batches.as_frame(whole.select(names), lines, batches.head.file)
-    return Table(frame, batches.head.file), whole[_HOW_OFTEN].to_numpy()
+    with in_file(file):
+        frame = batches.as_frame(whole.select(names), lines, file, {})
+    note = kept.where.left_out(seen, taken) if kept.where.conditions else ""
+    return Table(frame, file, note=note, conditioned=kept.where.columns), whole[_HOW_OFTEN].to_numpy()
+
+
+def _which_hold_text(batches: _Batches, columns: tuple[str, ...]) -> dict[str, bool]:
+    """Of a table of text, whether these columns hold text in any batch; of others nothing."""
+    import pyarrow.compute as pc
+
+    found: dict[str, bool] = {}
+    if batches.decimal_comma is None or not columns:
+        return found
+    for batch in batches.of_columns(list(columns)):
+        for name in columns:
+            texts = {text.strip() for text in pc.unique(batch[name]).to_pylist()}
+            if (text := holds_text(texts, batches.decimal_comma)) is not None:
+                found[name] = found.get(name, False) or text
+    return found
+
+
+def _warn_of_practice(kept: _Kept, head: Table, data: Any) -> None:
+    """Warn of rows that say that they are practice, as `warn_of_practice` does, if the first rows do."""
+    import pyarrow.compute as pc
+
+    names = [each.column for each in marked(head, data)]
+    rows = {name: Counter[str]() for name in names}
+    for part, _, _ in kept.parts(names) if names else ():
+        for name in names:
+            for each in pc.value_counts(_plain(part[name]).combine_chunks()).to_pylist():
+                rows[name][as_label(each["values"])] += each["counts"]
+    for name, counts in rows.items():
+        words = tuple(text for text in counts if says_practice(text))
+        if (practice := sum(counts[word] for word in words)) < counts.total():
+            warn(DataWarning(Marked(name, words, practice).message()))
 
 
 def _plain(column: Any) -> Any:
@@ -154,15 +243,16 @@ def _of_parquet(path: Path) -> _Batches | None:
     if first is None or len(set(names)) < len(names):
         return None
 
-    def as_frame(table: Any, lines: list[int], name: str) -> "pd.DataFrame":
+    def as_frame(table: Any, lines: list[int], name: str, texts: Mapping[str, bool]) -> "pd.DataFrame":
         return table.to_pandas().set_axis(pd.Index(lines), axis=0)
 
-    head = as_frame(pa.Table.from_batches([first]), list(range(1, len(first) + 1)), path.name)
+    head = as_frame(pa.Table.from_batches([first]), list(range(1, len(first) + 1)), path.name, {})
     return _Batches(
         Table(head, path.name),
         file.metadata.num_rows,
         lambda columns: file.iter_batches(_BATCH, columns=columns),
         as_frame,
+        None,
     )
 
 
@@ -189,11 +279,12 @@ def _of_text(path: Path, head: bytes) -> _Batches | None:
         try:
             yield from csv.open_csv(path, read, parse, convert)
         except pa.ArrowException as error:
-            raise DataError(f"{path.name}: {error}") from None
+            raise DataError(str(error)) from None
 
-    def as_frame(table: Any, lines: list[int], name: str) -> "pd.DataFrame":
+    def as_frame(table: Any, lines: list[int], name: str, texts: Mapping[str, bool]) -> "pd.DataFrame":
         cells = [[text.strip() for text in column.to_pylist()] for column in table.columns]
-        return text_table(Cells(table.column_names, cells, [line + 1 for line in lines], decimal_comma), name).frame
+        lines = [line + 1 for line in lines]
+        return text_table(Cells(table.column_names, cells, lines, decimal_comma), name, texts).frame
 
     rows = int(path.stat().st_size / len(begin) * len(first.frame))
-    return _Batches(first, rows, batches, as_frame)
+    return _Batches(first, rows, batches, as_frame, decimal_comma)

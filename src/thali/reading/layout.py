@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from .practice import warn_of_practice
 from .table import Table, in_file
 
 
@@ -28,6 +29,7 @@ class Reading:
             return self.convert()
         with in_file(self.table.file):
             data, sentence = self.convert()
+            warn_of_practice(self.table, data)
         return data, f"{sentence}; {self.table.note}" if self.table.note else sentence
 
 

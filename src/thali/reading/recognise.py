@@ -11,6 +11,7 @@ from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 from .layout import Layout, Reading
 from .layouts import LAYOUTS
 from .table import Table, in_file, load
+from .where import Where
 
 # Options that name a column: only layouts that know all of those given are tried.
 COLUMNS = ("first", "second", "chosen", "rejected", "losses", "count", "home", "away", "result", "best", "worst")
@@ -53,7 +54,7 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
         The kinds of data that are wanted, of `thali.data.kinds`; none: whichever the table holds.
     **options
         What is known of the table besides: options of the layouts. A named column of choices or classes says which
-        layout it is.
+        layout it is. `where`: conditions on the rows, as `recognise` takes them.
 
     Returns
     -------
@@ -77,10 +78,13 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     >>> read(path)
     (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; the diagonal was not read')
     """
-    return recognise(load(path), *kinds, **options).build()
+    where = Where.of(options.pop("where", None))
+    return recognise(load(path), *kinds, where=where, **options).build()
 
 
-def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, **options: Any) -> Reading:
+def recognise(
+    table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, where: Any = None, **options: Any
+) -> Reading:
     """The one way to read a table.
 
     Parameters
@@ -90,6 +94,8 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
         As for `read`.
     layouts : tuple of Layout
         Those that are known.
+    where : str, list of str or Where, optional
+        Conditions that hold in all rows that count; the others are left out before the table is looked at.
 
     Returns
     -------
@@ -99,7 +105,7 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
     Raises
     ------
     ArgumentError
-        If an option is of another layout than the one that the table has.
+        If an option is of another layout than the one that the table has, or a condition cannot be read.
     RecognitionError
         If no layout matches, or several do.
     DataError
@@ -110,7 +116,9 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
     tried = [layout for layout in tried if columns <= set(layout.options)] or tried
     named = [layout for layout in tried if any(options.get(name) is not None for name in layout.named_by)]
     triangles = {layout.name for layout in tried if layout.triangle}
+    conditions = Where.of(where)
     with in_file(table.file):
+        table = table.only(conditions)
         for name in (*COLUMNS, "respondent", "task"):
             if name != "unranked" and options.get(name) is not None:
                 column(table.frame, options[name])
@@ -139,6 +147,7 @@ def recognise(table: Table, *kinds: str, layouts: tuple[Layout, ...] = LAYOUTS, 
 def check_names(options: dict[str, Any], kind: str) -> None:
     """Refuse names of columns, and what else is said of a table, that no layout of such data has."""
     known = {name for layout in LAYOUTS if layout.kind == kind for name in layout.options if name != "known"}
+    known.add("where")
     if unknown := [name for name in options if name not in known]:
         names = shorten(sorted(known), 40)
         raise ArgumentError(f"There is no argument {unknown[0]!r}; what may be said of a table is {names}.")

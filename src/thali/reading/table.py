@@ -1,7 +1,6 @@
 """Tables from files: CSV, TSV, Excel and Parquet."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,17 +12,14 @@ import pandas as pd
 from thali._source import Source, read_source
 from thali.data.column_names import SUBJECT, by_plain_name
 from thali.data.columns import refuse_nested
-from thali.errors import DataError
+from thali.errors import Argument, DataError
 
-from .cells import DECIMAL_COMMA, MISSING, Cells, text_cells
+from .cells import CODE, DECIMAL_COMMA, INTEGER, MISSING, NUMBER, Cells, text_cells
 from .excel import excel_sheets
 from .parquet import parquet_frame
 from .preflib import is_preflib, preflib_cells
 from .square import Square, square_of
-
-INTEGER = re.compile(r"[+-]?\d+")
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?[Ii]nf(inity)?")
-CODE = re.compile(r"0\d+")  # "001" is a name, not the number 1
+from .where import Where
 
 _NO_EXCEL = "This is no Excel workbook, whatever its name says, and no table as text; save it as .xlsx or CSV."
 _OTHER_KINDS: dict[str, str] = dict.fromkeys((".xlsx", ".xlsm", ".xls"), _NO_EXCEL) | {
@@ -41,6 +37,8 @@ class Table:
     note: str = ""  # what else there was
     short_rows: str = ""  # what is wrong unless this is a triangle, whose rows may end at the diagonal
     sheets: "tuple[tuple[str, Table], ...]" = ()  # of a workbook with several alike squares, by their titles
+    decimal_comma: bool | None = None  # of a table of text; None: the file says itself which columns are numbers
+    conditioned: tuple[str, ...] = ()  # the columns by which rows were left out
 
     @property
     def names(self) -> list[str]:
@@ -57,8 +55,24 @@ class Table:
         if self.short_rows:
             raise DataError(f"{self.file}: {self.short_rows}")
 
+    def only(self, where: Where) -> "Table":
+        """The rows that fulfil the conditions, as if the file had no others; the note says how many were left out."""
+        if not where.conditions:
+            return self
+        if self.sheets:
+            raise DataError(Argument("where"), " is for rows, but this workbook holds squares; leave it out.")
+        kept = where.holds(self.frame)
+        if not kept.any():
+            where.refuse_none_left(self.frame)
+        where.warn_of_unknown_values(self.frame)
+        frame = self.frame.loc[kept]
+        if self.decimal_comma is not None and not kept.all():
+            frame = _typed_again(frame, self.decimal_comma)
+        note = "; ".join(filter(None, [self.note, where.left_out(len(kept), int(kept.sum()))]))
+        return replace(self, frame=frame, note=note, conditioned=where.columns)
 
-def read_table(path: str | Path | Source) -> pd.DataFrame:
+
+def read_table(path: str | Path | Source, where: str | Sequence[str] | None = None) -> pd.DataFrame:
     """A table from a CSV, TSV, Excel or Parquet file.
 
     The kind of file, its encoding, separator and decimal comma are recognised from its content. A column is
@@ -68,17 +82,25 @@ def read_table(path: str | Path | Source) -> pd.DataFrame:
     Parameters
     ----------
     path : str, Path or Source
+    where : str or list of str, optional
+        Conditions on columns, all of which must hold; other rows are left out, as if the file did not have them. A
+        condition compares a column by ==, !=, <, <=, > or >= with a number or a text, or says ``in (a, b)``,
+        ``is missing`` or ``is not missing``; several are joined by ``and``. Names and texts of one word need no
+        quotes. Columns of numbers are compared as numbers, others as texts; an empty cell is unequal to every value.
 
     Returns
     -------
     DataFrame
-        One row for each row of the file that is not empty. A square table of numbers without a header has the
-        columns "0", "1", ...; an unnamed column is called "column 1", "column 2", ... by its position.
+        One row for each row of the file that is not empty and fulfils the conditions. A square table of numbers without
+        a header has the columns "0", "1", ...; an unnamed column is called "column 1", "column 2", ... by its position.
 
     Raises
     ------
+    ArgumentError
+        If a condition cannot be read.
     DataError
-        If the file is absent, a folder, empty, not a table, or ragged; if two columns bear the same name.
+        If the file is absent, a folder, empty, not a table, or ragged; if two columns bear the same name; if a
+        condition names no column, compares texts with a number, or leaves no row.
 
     Examples
     --------
@@ -89,9 +111,15 @@ def read_table(path: str | Path | Source) -> pd.DataFrame:
       winner loser  times
     0    tea  milk      3
     1   milk   tea      1
+    >>> read_table(path, where="times > 1 and winner != rum")
+      winner loser  times
+    0    tea  milk      3
     """
+    conditions = Where.of(where)
     table = load(path)
     table.refuse_short_rows()
+    with in_file(table.file):
+        table = table.only(conditions)
     return table.frame.reset_index(drop=True)
 
 
@@ -157,8 +185,8 @@ def _names(header: list[str]) -> list[str]:
     return names
 
 
-def text_table(cells: Cells, file: str) -> Table:
-    """The table of these cells: columns of numbers and of text."""
+def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None) -> Table:
+    """The table of these cells: columns of numbers and of text; `texts`: of which columns that is known."""
     cells = _without_questions(cells)
     header, columns, lines = cells.header, cells.columns, cells.lines
     named = not (len(header) == len(lines) + 1 and all(map(NUMBER.fullmatch, header)))
@@ -166,9 +194,13 @@ def text_table(cells: Cells, file: str) -> Table:
         columns = [[name, *column] for name, column in zip(header, columns, strict=True)]
         lines = [1, *lines]
         header = [str(k) for k in range(len(header))]
-    typed = [_typed(column, cells.decimal_comma) for column in columns]
-    frame = pd.DataFrame(dict(zip(_names(header), typed, strict=True)), index=lines)
-    return Table(frame, file, named, cells.note, cells.short_rows)
+    known = texts or {}
+    typed = {
+        name: _typed(column, cells.decimal_comma, known.get(name))
+        for name, column in zip(_names(header), columns, strict=True)
+    }
+    frame = pd.DataFrame(typed, index=lines)
+    return Table(frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma)
 
 
 def _without_questions(cells: Cells) -> Cells:
@@ -180,24 +212,45 @@ def _without_questions(cells: Cells) -> Cells:
     return Cells(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 
 
-def _typed(column: list[str], decimal_comma: bool) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Numbers if all cells are, text otherwise; each distinct text is looked at once."""
-    texts = set(column)
+def holds_text(texts: set[str], decimal_comma: bool) -> bool | None:
+    """Whether a column of these cells holds text rather than numbers; None if all are empty."""
     written = texts - MISSING
-    if not written or any(CODE.fullmatch(text) for text in written):
+    if not written:
+        return None
+    if any(CODE.fullmatch(text) for text in written):
+        return True
+    return not all(NUMBER.fullmatch(text) or decimal_comma and DECIMAL_COMMA.fullmatch(text) for text in written)
+
+
+def _typed(
+    column: list[str], decimal_comma: bool, text: bool | None = None
+) -> "np.ndarray | pd.api.extensions.ExtensionArray":
+    """Numbers if all cells are, text otherwise, unless that is known; each distinct text is looked at once."""
+    texts = set(column)
+    if (holds_text(texts, decimal_comma) is not False) if text is None else text:
         return _text(column)
-    if all(INTEGER.fullmatch(text) for text in texts) and max(map(len, texts)) < 18:
-        numbers = {text: int(text) for text in texts}
-        return np.fromiter(map(numbers.__getitem__, column), np.int64, len(column))
-    numbers = dict.fromkeys(texts & MISSING, np.nan)
-    for text in written:
-        if NUMBER.fullmatch(text):
-            numbers[text] = float(text)
-        elif decimal_comma and DECIMAL_COMMA.fullmatch(text):
-            numbers[text] = float(text.replace(",", "."))
-        else:
-            return _text(column)
+    if all(INTEGER.fullmatch(text) for text in texts) and max(map(len, texts), default=0) < 18:
+        integers = {text: int(text) for text in texts}
+        return np.fromiter(map(integers.__getitem__, column), np.int64, len(column))
+    numbers = {text: np.nan if text in MISSING else _as_float(text) for text in texts}
     return np.fromiter(map(numbers.__getitem__, column), np.float64, len(column))
+
+
+def _as_float(text: str) -> float:
+    """The number in a cell, with a comma or a point."""
+    return float(text if NUMBER.fullmatch(text) else text.replace(",", "."))
+
+
+def _typed_again(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
+    """Some rows of a table of text, with numbers in the columns that hold nothing else there."""
+    again = {}
+    for name, values in frame.items():
+        if not pd.api.types.is_numeric_dtype(values.dtype):
+            column = ["" if value is None or value != value else value for value in values]
+            texts = set(column)
+            if all(isinstance(text, str) for text in texts) and holds_text(texts, decimal_comma) is False:
+                again[name] = _typed(column, decimal_comma)
+    return frame.assign(**again)
 
 
 def _text(column: list[str]) -> "np.ndarray | pd.api.extensions.ExtensionArray":

@@ -32,6 +32,7 @@ from ..options import (
     TREE,
     TUNE,
     WEIGHTS,
+    WHERE,
 )
 from ..spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
@@ -71,6 +72,7 @@ ELIMINATION = ModelSpec(
         *(each.but(methods=_DRAWN) for each in (*_PRIOR, TUNE, THIN)),
         *(each.but(methods=_CHAINS) for each in RUN if each not in (TUNE, THIN)),
         SEED,
+        WHERE,
         RESPONDENT,
         TASK.but(name="choice_id", typed="task"),
         ALTERNATIVE,
@@ -137,6 +139,7 @@ ADDITIVE = ModelSpec(
             data=(TRIPLETS,),
         ),
         LAPSE.but(default="0.01", help="Of triplets, the probability of naming a pair at random.", data=(TRIPLETS,)),
+        WHERE,
         *(each.but(data=(TRIPLETS,)) for each in OF_TRIPLETS),
         Option(
             "symmetrize",

@@ -5,7 +5,7 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CLASSES
 
-from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SAMPLER, SEED, TARGET, THIN, TUNE
+from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SAMPLER, SEED, TARGET, THIN, TUNE, WHERE
 from ..spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("gibbs",)
@@ -20,6 +20,7 @@ PLACKETT_LUCE = ModelSpec(
     methods=("gibbs", "map", "variational"),
     options=(
         TARGET,
+        WHERE,
         METHOD,
         Option(
             "a",

@@ -5,7 +5,7 @@ from functools import partial
 from thali._arguments import positive
 from thali.data.kinds import CLASSES
 
-from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SEED, TARGET, THIN, TUNE
+from ..options import CHAINS, CORES, FOLDS, MAX_TIME, METHOD, NUMBER_OF_DRAWS, SEED, TARGET, THIN, TUNE, WHERE
 from ..spec import MODEL, ModelSpec, Option
 
 _DRAWN = ("polya-gamma", "holmes-held", "auto")
@@ -21,6 +21,7 @@ SPARSE_LOGIT = ModelSpec(
     methods=("polya-gamma", "holmes-held", "laplace", "variational", "map", "auto"),
     options=(
         TARGET,
+        WHERE,
         METHOD,
         Option(
             "eta",

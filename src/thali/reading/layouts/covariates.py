@@ -61,7 +61,7 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
             f" must be a column of {table.file}, which has {shorten(columns, 20)}; got {target!r}."
             f"{suggest(target, columns)}",
         )
-    labels, covariates = table.frame.loc[:, target], table.frame.drop(columns=target)
+    labels, covariates = table.frame.loc[:, target], table.frame.drop(columns=[target, *_texts_of_conditions(table)])
     if not covariates.shape[1]:
         raise DataError(f"There is no column besides {target!r}; covariates are expected beside it.")
     empty = labels.isna().to_numpy()
@@ -72,6 +72,13 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
     _warn_of_counters(covariates)
     data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
     return data, str(data)
+
+
+def _texts_of_conditions(table: Table) -> list[str]:
+    """The columns of text that only say which rows count."""
+    import pandas as pd
+
+    return [name for name in table.conditioned if not pd.api.types.is_numeric_dtype(table.frame[name].dtype)]
 
 
 def _check_numbers(covariates: "pandas.DataFrame") -> None:
