@@ -61,7 +61,7 @@ def test_a_file_that_is_no_table_is_not_asked_about(client, children_here):
 def test_an_argument_is_asked_for_once():
     for kind in ("paired comparisons", "choices out of sets", "choice experiments"):
         shown = [option.name for option in shown_of_data(kind)]
-        assert len(shown) == len(set(shown)) and set(shown) == {option.name for option in data_options(kind)}
+        assert len(shown) == len(set(shown)) and {*shown, "where"} == {option.name for option in data_options(kind)}
 
 
 def test_what_was_said_of_a_table_holds_whatever_its_word():

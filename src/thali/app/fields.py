@@ -14,6 +14,7 @@ from .words import HELP, METHODS, OTHERS, in_words, label, value_label
 
 FIRST = ("method", "aspects", "features", "monotone", "linear", "sigma", "transform", "a")  # not folded
 OF_GROUPS = "weights"  # not folded where there are groups
+WHERE = "where"  # a question of the rows, asked above them
 GROUP, COVARIATES = "group", "covariates"  # questions of the data, rather than corrections of how they were read
 YES, NO = "yes", "no"
 # Classical tests that need nothing but data.
@@ -59,8 +60,8 @@ def data_options(kind: str) -> list[Option]:
 
 
 def shown_of_data(kind: str) -> list[Option]:
-    """What a page asks of a table of this kind: of options that name the same argument, the last."""
-    return list({option.name: option for option in data_options(kind)}.values())
+    """What a page asks of the columns of a table of this kind: of options that name the same argument, the last."""
+    return list({option.name: option for option in data_options(kind) if option.name != WHERE}.values())
 
 
 def said_of_data(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def _field(
         kind = "number"
     elif option.type is Path:
         kind = FILE
-    elif option.several:
+    elif option.several and option.name != WHERE:
         kind = "lines"
     elif option.words:
         kind = "words" if "|" in option.metavar else "choice"

@@ -11,7 +11,19 @@ from thali.data.kinds import PAIRS
 
 from . import runs
 from .comparisons import has_evidence
-from .fields import FILE, GROUP, TESTS_OF_DATA, Field, fields, kinds, model_options, models_for, shown_of_data
+from .fields import (
+    FILE,
+    GROUP,
+    TESTS_OF_DATA,
+    WHERE,
+    Field,
+    data_options,
+    fields,
+    kinds,
+    model_options,
+    models_for,
+    shown_of_data,
+)
 from .interviews import GOALS, INTERVIEW, SIZES, Interviews
 from .reading import nothing_read
 from .runs import Runs, ended
@@ -101,6 +113,7 @@ class Pages:
         of_kinds = {each: shown_of_data(each) for each in kinds()}
         asked_for = [each for each in shown_of_data(asked.get("kind", "")) if each.name in named]
         questions = [each for each in shown_of_data(kind) if each.name in reading["questions"]]
+        rows = [option for option in data_options("") if option.name == WHERE]
         shown_apart = {option.name for option in (*asked_for, *questions)}
         return self._rendered(
             "setup.html",
@@ -109,6 +122,7 @@ class Pages:
             reading=reading,
             named=[_unrecognised(field) for field in fields(asked_for, said, columns)],
             questions=fields(questions, said, columns),
+            rows=fields(rows, said)[0],
             kinds=[
                 (each, fields([option for option in options if option.name not in shown_apart], said, columns))
                 for each, options in of_kinds.items()

@@ -1,5 +1,6 @@
 """What a table was read as, in words and with its first rows; in a child process."""
 
+import warnings
 from typing import Any
 
 from thali._described import Facts
@@ -9,11 +10,13 @@ from thali.cli.loading import Found, find_data, recognised
 from thali.cli.models import model_for
 from thali.cli.values import value_of
 from thali.data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali.errors import ThaliError
+from thali.errors import DataWarning, ThaliError
 from thali.model.spec import DATA
 from thali.reading.recognise import RecognitionError, recognise
+from thali.reading.table import Table, in_file
+from thali.reading.where import Where
 
-from .fields import COVARIATES, GROUP, data_options
+from .fields import COVARIATES, GROUP, WHERE, data_options
 from .studies import READ, Study
 from .words import AppWords
 
@@ -26,6 +29,7 @@ def nothing_read(problem: str) -> dict[str, Any]:
     empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}
     return empty | {
         "said": [],
+        "notes": [],
         "found": [],
         "named": [],
         "questions": [],
@@ -34,21 +38,33 @@ def nothing_read(problem: str) -> dict[str, Any]:
         "columns": [],
         "head": [],
         "rows": 0,
+        "all_rows": 0,
     }
 
 
 def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
-    """The kind of data, a sentence, facts and the first rows; or the problem, and whatever else is known."""
-    asked = study.read(READ)
-    options = data_options(asked.get("kind", ""))
+    """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and whatever else is known."""
+    options = data_options(study.read(READ).get("kind", ""))
     terminal.know(options)
-    words = AppWords(options)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        shown = _what_was_read(study, AppWords(options))
+    notes = [each.message.render(AppWords(options)) for each in said if isinstance(each.message, DataWarning)]
+    return shown | {"notes": list(dict.fromkeys(notes))}
+
+
+def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
+    asked = study.read(READ)
     shown = nothing_read("")
     try:
         found = _found(study)
         if found.bundled is None:
-            shown |= _first_rows(found)
-        kind, data, shown["said"], shown["could_be"] = _read(found, asked)
+            shown |= _first_rows(found.table) | {"all_rows": len(found.table.frame)}
+        wanted = _wanted(asked)
+        if found.bundled is None:
+            with in_file(found.table.file):
+                shown |= _first_rows(found.table.only(wanted.get(WHERE, Where())))
+        kind, data, shown["said"], shown["could_be"] = _read(found, asked.get("kind", ""), wanted)
         shown["kind"] = kind
         shown["questions"] = _questions(kind, data, asked.get("typed", {}))
         shown["facts"] = [_fact(*fact) for fact in _facts(kind, data)]
@@ -70,11 +86,15 @@ def _found(study: Study) -> Found:
     return Found(about["title"], None, Source(about["title"], (study.path / about["file"]).read_bytes()))
 
 
-def _read(found: Found, asked: dict[str, Any]) -> tuple[str, Any, list[str], str]:
+def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
+    """What was said of the table, as the layouts take it."""
+    known = {option.word: option for option in data_options(asked.get("kind", ""))}
+    typed = asked.get("typed", {})
+    return {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
+
+
+def _read(found: Found, kind: str, wanted: dict[str, Any]) -> tuple[str, Any, list[str], str]:
     """The kind of data, the data, what is said of them, and another kind that they could be."""
-    kind, typed = asked.get("kind", ""), asked.get("typed", {})
-    known = {option.word: option for option in data_options(kind)}
-    wanted = {known[word].name: value_of(known[word], value) for word, value in typed.items() if word in known}
     if not kind and "target" in wanted:
         kind = CLASSES
     if found.bundled is not None:
@@ -117,9 +137,8 @@ def _facts_of_experiment(data: Any) -> Facts:
     return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
-def _first_rows(found: Found) -> dict[str, Any]:
+def _first_rows(table: Table) -> dict[str, Any]:
     """The first rows of the table as text."""
-    table = found.table
     head = table.frame.iloc[:_ROWS, :_COLUMNS]
     rows = [[_cell(value) for value in row] for row in head.itertuples(index=False)]
     return {"columns": table.names, "head": rows, "rows": len(table.frame)}

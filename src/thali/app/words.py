@@ -70,6 +70,7 @@ _LABELS = {
     "tune": "Draws thrown away first",
     "unique": "An aspect of each option's own",
     "weights": "Weights of the groups or kinds",
+    "where": "Rows that count",
     "kinds": "Kinds of people to look for",
     "unranked": "Options without a rank",
 }
@@ -109,6 +110,8 @@ HELP = {
     "interactions": "Attributes whose effects depend on those of others, one attribute a line: price=brand,zoom",
     "constants": "For alternatives with names or places of their own.",
     "signs": "Attributes of which more is better for everybody, or less is, one a line: price=decreasing",
+    "where": "A condition on columns, such as block == 'main' and rt > 0.2; a column may also be in (a, b), is"
+    " missing or is not missing.",
     "respondents": "Columns of who answered, on which mean tastes depend, separated by commas: age,sex",
 }
 _TITLES = {
