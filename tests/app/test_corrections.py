@@ -1,9 +1,12 @@
 """What somebody is asked where a table is not understood, and what of a stopped fit is kept."""
 
+import re
+
 import pytest
 from pages import Page
 
 from thali.app import child, runs
+from thali.app.comparisons import by_prediction
 from thali.app.fields import data_options, said_of_data, shown_of_data
 from thali.app.studies import FIT
 from thali.cli.boundary import Terminal
@@ -138,3 +141,72 @@ def test_downloads_are_called_after_the_data(client, children_here):
 def study_files(client, address) -> bool:
     """Whether the fit left its report."""
     return (client.studies.named(address.rpartition("/")[2]).path / FIT / "report.html").exists()
+
+
+TRIALS = "VP;Block;links;rechts;Wahl\n" + "".join(
+    f"{person};{block};{a};{b};{side}\n"
+    for person in (1, 2)
+    for block in ("Übung", "Haupt")
+    for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
+)
+NOTICED = "6 rows say `Block` = Übung and were counted; leave them out by “Rows that count” = Block != 'Übung'."
+
+
+def shown_rows(page: str) -> list[list[str]]:
+    """The cells of the preview."""
+    table = page.partition('aria-label="First rows"')[2].partition("</table>")[0]
+    return [re.findall("<td[^>]*>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
+
+
+def test_rows_that_count_are_asked_for_above_the_first_rows(client, children_here):
+    address = client.drop("trials.csv", TRIALS.encode())
+    page = client.page(address)
+    assert NOTICED in Page(page).text and page.count('name="where"') == 1 and "(12 in all)" in page
+    assert page.index(NOTICED[:6]) < page.index('name="where"') < page.index("The first rows")
+    client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", first="links")
+    page = client.page(address)
+    assert "6 comparisons" in Page(page).text and "6 of 12 rows left out by Block == 'Haupt'." in Page(page).text
+    assert "Übung" not in page and "The first rows that count (6 of 12)" in page
+    assert 'name="where" value="Block == Haupt"' in page
+    assert {row[1] for row in shown_rows(page)} == {"Haupt"}
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("Blok == Haupt", "trials.csv: “Rows that count” Blok == 'Haupt': There is no column 'Blok'; .*'Block'?"),
+        ("Block = Haupt", "“Rows that count” cannot be read in 'Block = Haupt': '=' stands at character 7"),
+        ("Block == Huapt", "“Rows that count” Block == 'Huapt' leaves no row of 12; column 'Block' holds"),
+    ],
+)
+def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, children_here, where, said):
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.go(f"{address}/read", where=where)
+    page = client.page(address)
+    assert re.search(said, Page(page).text) and "--where" not in page
+    assert page.count('name="where"') == 1 and f'value="{where}"' in page and not asked_of(page)
+    assert "(12 in all)" in page and len(shown_rows(page)) == 8
+    assert "<details open><summary>That is not" not in page, "nothing else needs to be said"
+    client.go(f"{address}/read", where="Block == Haupt")
+    assert 'class="problem"' not in client.page(address)
+
+
+def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_here):
+    phones = PHONES.replace("resp,", "block,resp,").replace("\n", "\nmain,").removesuffix("main,")
+    address = client.drop("phones.csv", (phones + "x,1,9,1,A,2,1\nx,1,9,2,B,3,0\n").encode())
+    client.go(f"{address}/read", where="block == main")
+    page = client.page(address)
+    assert "These are choice experiments" in page
+    form = page.partition('<input type="hidden" name="kind"')[2].partition("</form>")[0]
+    assert 'name="where" value="block == main"' in form
+
+
+def test_what_is_fitted_compared_and_tested_are_the_rows_that_count(client, children_here, monkeypatch):
+    address = client.drop("trials.csv", TRIALS.encode())
+    client.go(f"{address}/read", where="Block == Haupt")
+    monkeypatch.setattr(runs.Runs, "_begin", lambda self, study, name: None)
+    client.go(f"{address}/fit", **FITS)
+    study = client.studies.named(address.rpartition("/")[2])
+    assert study.read(FIT)["typed"]["where"] == ["Block == Haupt"]
+    assert by_prediction(study)["typed"]["where"] == ["Block == Haupt"]
+    assert said_of_data({"where": ["n > 1"]}, TESTS[0].options) == {"where": ["n > 1"]}

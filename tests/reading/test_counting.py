@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from thali.data.kinds import PAIRS
-from thali.errors import DataError
+from thali.errors import DataError, DataWarning
 from thali.reading import counting
 from thali.reading.counting import read_counts
 from thali.reading.recognise import read
@@ -114,3 +114,54 @@ def test_named_columns(tmp_path):
     coding = dict(zip(WORDS, ("first", "second", "tie", "tie"), strict=True))
     found, _ = read_counts(written(frame, tmp_path, "csv"), first="x", second="y", chosen="z", coding=coding)
     same(found, read_counts(written(battles(), tmp_path, "parquet"))[0])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "judge < 50",
+        "id >= 450 and judge != 7",
+        "winner in (model_a, model_b)",
+        "model_a != m0 and model_b != 'm0'",
+        "block == 2",
+        "block is missing",
+        "block is not missing and score > 0.5",
+    ],
+)
+def test_conditions_hold_in_every_batch(tmp_path, kind, where):
+    frame = battles()
+    frame["block"] = np.array([*["1", "2"] * 200, *["2", "main", None] * 33, "3"], dtype=object)  # text is late
+    frame["score"] = np.where(frame["id"] % 70 < 65, np.nan, frame["id"] / 500)  # batches without a number
+    path = written(frame, tmp_path, kind)
+    found, sentence = read_counts(path, where=where)
+    whole, said = read(path, PAIRS, where=where)
+    same(found, whole)
+    left_out = said[said.rindex("; ") :]
+    assert sentence.endswith(left_out) and " of 500 rows left out by " in left_out
+    assert whole.n_comparisons + whole.n_ties < 500
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_conditions_that_do_not_fit_are_refused_before_anything_is_counted(tmp_path, kind, monkeypatch):
+    path = written(battles(), tmp_path, kind)
+    monkeypatch.setattr(counting, "_counted", None)
+    for where, said in (
+        ("juge < 3", f"^{path.name}: where juge < 3: There is no column 'juge'; .* Did you mean 'judge'"),
+        ("winner < 3", f"^{path.name}: where winner < 3: column 'winner' holds texts such as"),
+        ("judge > 1000", f"^{path.name}: where judge > 1000 leaves no row of 500\\.$"),
+    ):
+        with pytest.raises(DataError, match=said):
+            read_counts(path, where=where)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
+    frame = battles()
+    frame["block"] = np.where(frame["id"] % 100 < 10, "practice", "main")
+    path = written(frame, tmp_path, kind)
+    with pytest.warns(DataWarning, match="^50 rows say `block` = practice and were counted; leave them out by where="):
+        read_counts(path)
+    with pytest.warns(DataWarning) as said:
+        read_counts(written(frame.assign(part=frame["block"].replace("main", "demo")), tmp_path, kind), where="id > 99")
+    assert [str(each.message)[:7] for each in said] == ["40 rows"], "a file that is all practice is what it is"

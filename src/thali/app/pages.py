@@ -123,6 +123,7 @@ class Pages:
             named=[_unrecognised(field) for field in fields(asked_for, said, columns)],
             questions=fields(questions, said, columns),
             rows=fields(rows, said)[0],
+            about_rows=bool(reading["problem"]) and WHERE in named,
             kinds=[
                 (each, fields([option for option in options if option.name not in shown_apart], said, columns))
                 for each, options in of_kinds.items()

@@ -16,6 +16,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -267,7 +268,7 @@ def _date(condition: Condition, values: "pd.Series", value: str) -> Any:
     import pandas as pd
 
     try:
-        date = pd.Timestamp(value)
+        date = pd.Timestamp(datetime.fromisoformat(value))
     except ValueError:
         raise DataError(
             Argument("where"),

@@ -1,0 +1,72 @@
+"""Rows that say that they are practice are noticed."""
+
+import warnings
+
+import pandas as pd
+import pytest
+
+import thali as th
+from thali.data.kinds import PAIRS
+from thali.errors import DataWarning
+from thali.reading.practice import says_practice
+from thali.reading.recognise import read
+
+ROWS = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b")]
+
+
+def file_of(folder, **columns):
+    frame = pd.DataFrame(ROWS, columns=["winner", "loser"]).assign(**columns)
+    frame.to_csv(folder / "table.csv", index=False)
+    return folder / "table.csv"
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["practice", "PRACTISE", "Training", "training_2", "warm-up", "Warm up", "catch", "catch trial", "demo", "Practice"]
+    + ["Übung", "Übungsblock 1", "Probe", "Probedurchgang", "entraînement", "práctica"],
+)
+def test_words_that_say_so(word):
+    assert says_practice(word)
+
+
+@pytest.mark.parametrize("word", ["main", "practical", "test", "", "7", "caught", "democracy", "strain", "problem"])
+def test_words_that_do_not(word):
+    assert not says_practice(word)
+
+
+def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
+    path = file_of(tmp_path, block=2 * ["Practice"] + 4 * ["main"], kind=["catch", "demo"] + 4 * [None])
+    with pytest.warns(DataWarning) as said:
+        data, _ = read(path, PAIRS)
+    assert data.n_comparisons == 6
+    assert [str(each.message) for each in said] == [
+        "2 rows say `block` = Practice and were counted; leave them out by where=\"block != 'Practice'\".",
+        "2 rows say `kind` = catch or demo and were counted; leave them out by "
+        "where=\"kind != 'catch' and kind != 'demo'\".",
+    ]
+    with pytest.warns(DataWarning, match="1 row says `block` = demo and was counted"):
+        path = file_of(tmp_path, block=["demo", *5 * ["main"]])
+        th.leaderboard(path, method="maximum-likelihood", progressbar=False)
+
+
+def test_what_is_asked_for_is_not_said_again(tmp_path):
+    path = file_of(tmp_path, block=2 * ["Practice"] + 4 * ["main"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        assert read(path, PAIRS, where="block == main")[0].n_comparisons == 4
+        assert read(path, PAIRS, where="block in (main, Practice)")[0].n_comparisons == 6
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"block": 6 * ["practice"]},  # all of them: that is what the file is about
+        {"winner": ["demo" if a == "a" else a for a, _ in ROWS], "loser": ["demo" if b == "a" else b for _, b in ROWS]},
+        {"subject": ["demo", *"vwxyz"]},
+        {"block": range(6)},
+    ],
+)
+def test_options_people_and_whole_files_may_be_called_so(tmp_path, columns):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        assert read(file_of(tmp_path, **columns), PAIRS)[0].n_comparisons == 6
