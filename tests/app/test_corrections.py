@@ -163,7 +163,7 @@ def test_rows_that_count_are_asked_for_above_the_first_rows(client, children_her
     page = client.page(address)
     assert NOTICED in Page(page).text and page.count('name="where"') == 1 and "(12 in all)" in page
     assert page.index(NOTICED[:6]) < page.index('name="where"') < page.index("The first rows")
-    client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", first="links")
+    client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", respondent="VP")
     page = client.page(address)
     assert "6 comparisons" in Page(page).text and "6 of 12 rows left out by Block == 'Haupt'." in Page(page).text
     assert "Übung" not in page and "The first rows that count (6 of 12)" in page

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import thali as th
+from thali.data.people import differing_columns
 from thali.errors import DataError
 from thali.model.saved import decoded, digest_of, encoded
 
@@ -86,3 +87,12 @@ def test_people_of_trials_are_the_columns_that_describe_them():
     ):
         with pytest.raises(DataError, match=wrong):
             read(frame, subject=subject, people=people)
+
+
+def test_columns_that_are_the_same_for_all_people_do_not_tell_them_apart():
+    rows = {"who": ["a", "a", "b"], "left": ["tea", "milk", "tea"], "right": ["milk", "tea", "milk"]}
+    frame = pd.DataFrame(rows | {"choice": ["left", "left", "right"], "age": [30, 30, None], "study": list("xxx")})
+    data = th.PairedComparisons.from_trials(frame, subject="who")
+    assert list(data.people.columns) == ["age", "study"] and differing_columns(data.people) == ["age"]
+    assert "age" in data._repr_html_() and "study" not in data._repr_html_()
+    assert differing_columns(None) == []

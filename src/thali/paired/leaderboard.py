@@ -121,7 +121,8 @@ def leaderboard(
     progressbar : bool
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
-        take them: first, second, chosen, rejected, count, losses, home, away, result, coding.
+        take them: first, second, chosen, rejected, count, losses, home, away, result, coding. `where`: conditions on
+        the rows of a file or a data frame, as `read_table` takes them.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def leaderboard(
     Raises
     ------
     ArgumentError
-        If `ties` or `method` is another word, or columns are named of data that have none.
+        If `ties` or `method` is another word, a condition cannot be read, or columns are named of data that have none.
     DataError
         If the source cannot be read as paired comparisons; if they have covariates, which a leaderboard does not
         control for; or if by maximum likelihood some worth is not finite.
@@ -138,7 +139,7 @@ def leaderboard(
     Warns
     -----
     DataWarning
-        If comparisons do not connect all options.
+        If comparisons do not connect all options, or rows that were counted say that they are practice.
 
     References
     ----------
