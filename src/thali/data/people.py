@@ -51,7 +51,7 @@ def people_by(people: "pd.DataFrame | None", column: str) -> dict[str, np.ndarra
 
 def differing_columns(people: "pd.DataFrame | None") -> list[str]:
     """The columns that describe people and do not hold the same for all of them."""
-    return [] if people is None else [str(name) for name in people if people[name].nunique(dropna=False) > 1]
+    return [] if people is None else [str(name) for name, n in people.nunique(dropna=False).items() if n > 1]
 
 
 def column_facts(people: "pd.DataFrame | None") -> Facts:

@@ -62,7 +62,9 @@ class _Kept(NamedTuple):
             table = pa.Table.from_batches([batch])
             numbers, end = np.arange(begin, begin + len(table)), begin + len(table)
             if asked:
-                frame = self.batches.as_frame(table.select(asked), list(numbers), self.batches.head.file, self.texts)
+                frame = self.batches.as_frame(
+                    table.select(asked), list(range(len(table))), self.batches.head.file, self.texts
+                )
                 kept = self.where.holds(frame)
                 table, numbers = table.filter(pa.array(kept)), numbers[kept]
             yield table.select(columns), numbers, end
@@ -168,14 +170,12 @@ def _counted(
 
 def _which_hold_text(batches: _Batches, columns: tuple[str, ...]) -> dict[str, bool]:
     """Of a table of text, whether these columns hold text in any batch; of others nothing."""
-    import pyarrow.compute as pc
-
     found: dict[str, bool] = {}
     if batches.decimal_comma is None or not columns:
         return found
     for batch in batches.of_columns(list(columns)):
         for name in columns:
-            texts = {text.strip() for text in pc.unique(batch[name]).to_pylist()}
+            texts = {text.strip() for text in batch[name].unique().to_pylist()}
             if (text := holds_text(texts, batches.decimal_comma)) is not None:
                 found[name] = found.get(name, False) or text
     return found
@@ -183,13 +183,11 @@ def _which_hold_text(batches: _Batches, columns: tuple[str, ...]) -> dict[str, b
 
 def _warn_of_practice(kept: _Kept, head: Table, data: Any) -> None:
     """Warn of rows that say that they are practice, as `warn_of_practice` does, if the first rows do."""
-    import pyarrow.compute as pc
-
     names = [each.column for each in marked(head, data)]
     rows = {name: Counter[str]() for name in names}
     for part, _, _ in kept.parts(names) if names else ():
         for name in names:
-            for each in pc.value_counts(_plain(part[name]).combine_chunks()).to_pylist():
+            for each in _plain(part[name]).combine_chunks().value_counts().to_pylist():
                 rows[name][as_label(each["values"])] += each["counts"]
     for name, counts in rows.items():
         words = tuple(text for text in counts if says_practice(text))
