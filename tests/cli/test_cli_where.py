@@ -141,6 +141,17 @@ def test_all_models_know_it(run, folder, uncompiled):
     assert done.code == 0 and "24 tasks" in done.err and "12 of 60 rows left out" in done.err, done.err
 
 
+def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, folder):
+    trials = (folder / "trials.csv").read_text().splitlines()
+    pressed = [line.replace("left", "space") if "practice" in line else line for line in trials]
+    (folder / "pressed.csv").write_text("\n".join(pressed) + "\n")
+    done = run("fit", "pressed.csv", *ML)
+    assert done.code == 2 and "have no shape that is known" in done.err
+    done = run("fit", "pressed.csv", *ML, *MAIN)
+    assert done.code == 0 and LEFT_OUT in done.err
+    assert run("fit", "main.csv", *ML).out == done.out
+
+
 def test_columns_of_people_are_those_that_tell_them_apart(run):
     done = run("test", "circular", "main.csv")
     assert "48 comparisons of 8 people (columns constant within people: 'age'), whose answers" in done.err

@@ -19,6 +19,7 @@ def small(monkeypatch):
     """Every file counts as large, and its batches are small."""
     monkeypatch.setattr(counting, "LARGE", 1)
     monkeypatch.setattr(counting, "_BATCH", 64)
+    monkeypatch.setattr(counting, "_BLOCK", 2000)
     monkeypatch.setattr(counting, "_HEAD", 20)
     monkeypatch.setattr(counting, "_HEAD_BYTES", 400)
 
@@ -124,14 +125,16 @@ def test_named_columns(tmp_path):
         "id >= 450 and judge != 7",
         "winner in (model_a, model_b)",
         "model_a != m0 and model_b != 'm0'",
-        "block == 2",
+        "block == 1",
+        "block != 2",
         "block is missing",
         "block is not missing and score > 0.5",
     ],
 )
 def test_conditions_hold_in_every_batch(tmp_path, kind, where):
     frame = battles()
-    frame["block"] = np.array([*["1", "2"] * 200, *["2", "main", None] * 33, "3"], dtype=object)  # text is late
+    blocks = [*["1", "1.0"] * 175, *["2", "main", None] * 20, *["2", "2.0"] * 45]  # numbers, but for the middle
+    frame["block"] = np.array(blocks, dtype=object)
     frame["score"] = np.where(frame["id"] % 70 < 65, np.nan, frame["id"] / 500)  # batches without a number
     path = written(frame, tmp_path, kind)
     found, sentence = read_counts(path, where=where)

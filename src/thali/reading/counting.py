@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LARGE = 1 << 24  # bytes of a file above which it is read in batches
 _BATCH = 1 << 20  # rows of a batch
+_BLOCK = 1 << 24  # bytes of a batch of text
 _HEAD = 10_000  # rows by which the shape of the table is recognised
 _HEAD_BYTES = 1 << 20
 _TIMES = "rows alike"
@@ -270,7 +271,7 @@ def _of_text(path: Path, head: bytes) -> _Batches | None:
     names, decimal_comma = first.names, separator != ","
 
     def batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
-        read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=1 << 24)
+        read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=_BLOCK)
         parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
         types = dict.fromkeys(columns, pa.string())
         convert = csv.ConvertOptions(include_columns=columns, column_types=types, strings_can_be_null=False)
