@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from thali.cli.commands.jobs import as_typed
+from thali.cli.options import said_of_table
 from thali.inference.jobs import read_index
 
 FOODS = ("tea", "milk", "juice")
@@ -142,14 +143,14 @@ def test_all_models_know_it(run, folder, uncompiled):
 
 
 def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, folder):
-    trials = (folder / "trials.csv").read_text().splitlines()
-    pressed = [line.replace("left", "space") if "practice" in line else line for line in trials]
-    (folder / "pressed.csv").write_text("\n".join(pressed) + "\n")
+    pressed = (folder / "trials.csv").read_text().replace("practice,tea,milk,left", "practice,tea,milk,space")
+    (folder / "pressed.csv").write_text(pressed)
     done = run("fit", "pressed.csv", *ML)
-    assert done.code == 2 and "have no shape that is known" in done.err
+    assert done.code == 2 and "'space' in row 2" in done.err
     done = run("fit", "pressed.csv", *ML, *MAIN)
-    assert done.code == 0 and LEFT_OUT in done.err
-    assert run("fit", "main.csv", *ML).out == done.out
+    assert done.code == 0 and LEFT_OUT in done.err and done.out == run("fit", "main.csv", *ML).out
+    assert said_of_table({"where": 1, "chosen": "c"}) == {"where": 1}
+    assert said_of_table({"where": 1, "chosen": "c", "first": "a"}) == {"where": 1, "chosen": "c", "first": "a"}
 
 
 def test_columns_of_people_are_those_that_tell_them_apart(run):

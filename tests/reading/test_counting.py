@@ -142,7 +142,7 @@ def test_conditions_hold_in_every_batch(tmp_path, kind, where):
     same(found, whole)
     left_out = said[said.rindex("; ") :]
     assert sentence.endswith(left_out) and " of 500 rows left out by " in left_out
-    assert whole.n_comparisons + whole.n_ties < 500
+    assert whole.n_comparisons < 500
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
