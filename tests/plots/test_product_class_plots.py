@@ -110,7 +110,9 @@ def test_level_effects(model):
 def test_attribute_importance(model):
     ax = plots.attribute_importance(model)
     assert_no_overlap(ax)
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], model.attribute_importance()["importance"])
+    table = model.attribute_importance()
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["range_share"].fillna(0.0))
+    assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
 
 
 def test_people(model):

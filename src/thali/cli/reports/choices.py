@@ -113,14 +113,14 @@ def study_of(fitted: Fitted, asked: Asked) -> Study:
 def importance_text(table: "pandas.DataFrame") -> str:
     """The importance of attributes."""
     people = "people_lb" in table
-    head = (*[_of_people(table)] * people, "part of ranges", _interval(table))
-    rows: list[tuple[str, ...]] = [("attribute", "importance", "std. error", *head)]
+    head = ("part of ranges", _interval(table), "part of choices", "std. error", *[_of_people(table)] * people)
+    rows: list[tuple[str, ...]] = [("attribute", *head)]
     for row in table.to_dict("records"):
         spread = [f"{row['people_lb']:.3f} to {row['people_ub']:.3f}"] if people else []
         ranges = "-" if math.isnan(row["range_share"]) else f"{row['range_lb']:.3f} to {row['range_ub']:.3f}"
-        figures = map(number, (row["importance"], row["se"]))
-        rows.append((str(row["attribute"]), *figures, *spread, number(row["range_share"]), ranges))
-    title = "Part of choices that each attribute decides, and its part of the ranges of utility"
+        decided = map(number, (row["importance"], row["se"]))
+        rows.append((str(row["attribute"]), number(row["range_share"]), ranges, *decided, *spread))
+    title = "Part of each attribute in the ranges of utility, and the part of choices that it decides"
     return f"{title}\n{align(rows, left={0})}"
 
 

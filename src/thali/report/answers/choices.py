@@ -27,7 +27,7 @@ def study_of(model: Any) -> Study:
     importance, effects = model.attribute_importance(), model.level_effects()
     sentences = [_most_important(importance), _strongest(effects)]
     pictures = [
-        picture(f"Part of choices that each attribute decides. {sentences[0]}", "attribute_importance", importance),
+        picture(f"Part of each attribute in the ranges of utility. {sentences[0]}", "attribute_importance", importance),
         picture(
             f"Probability that a level is preferred, all else being equal (.5: indifferent). {sentences[1]}",
             "level_effects",
@@ -47,10 +47,11 @@ def study_of(model: Any) -> Study:
 
 
 def _most_important(importance: "pandas.DataFrame") -> str:
+    importance = importance[importance["attribute"] != INSIDE]
     named = listed(
-        [f"{row['attribute']} ({number(row['importance'])})" for row in importance.head(3).to_dict("records")]
+        [f"{row['attribute']} ({number(row['range_share'])})" for row in importance.head(3).to_dict("records")]
     )
-    return f"The attributes that decide most: {named}."
+    return f"The attributes with the largest parts in the ranges of utility: {named}."
 
 
 def _strongest(effects: "pandas.DataFrame") -> str:
