@@ -256,7 +256,7 @@ class LogitChooser(Chooser):
         return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
 
     def _alike_in(self, attribute: int, own: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Alternatives that have the same level of an attribute, and how often: each level as often as the data show it.
+        """Alternatives that have the same level of an attribute, and how often: each as often as the data show the level.
 
         Those that lack the attribute go on to lack it, so that levels count from no level in particular. They are alike
         in "inside" if the no-choice option is a product, each of some of the data in turn.

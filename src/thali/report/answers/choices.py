@@ -47,10 +47,8 @@ def study_of(model: Any) -> Study:
 
 
 def _most_important(importance: "pandas.DataFrame") -> str:
-    importance = importance[importance["attribute"] != INSIDE]
-    named = listed(
-        [f"{row['attribute']} ({number(row['range_share'])})" for row in importance.head(3).to_dict("records")]
-    )
+    rows = [row for row in importance.to_dict("records") if row["attribute"] != INSIDE]
+    named = listed([f"{row['attribute']} ({number(row['range_share'])})" for row in rows[:3]])
     return f"The attributes with the largest parts in the ranges of utility: {named}."
 
 
