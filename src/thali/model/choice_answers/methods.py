@@ -249,7 +249,13 @@ class ChoiceAnswers:
             are the same for everybody), its interval `wtp_lb` to `wtp_ub`, and `wtp_se` (by the differences between
             chains; of an estimate by the delta method). `people_lb` to `people_ub` holds 89 % of the people's own
             medians. `at_limit`: the range of tested prices is too small to tell more. A person who does not mind the
-            price would pay any amount, inf, for what is better.
+            price would pay any amount, inf, for what is better. `attrs["notes"]` has the sentences of the warnings.
+
+            The interval of an estimate holds the amounts at which indifference is not rejected: where utility is linear
+            in the price, that is Fieller's set. An end that the data do not bound is infinite, both where the price is
+            not told from 0. The median of an even number of people (or draws) is half way between the middle two, or
+            the one of them that is finite; it is taken in every draw or, where draws times people times rows exceed
+            5 million, in fewer of them (40 or more), evenly through the chains.
 
         Raises
         ------
@@ -258,9 +264,16 @@ class ChoiceAnswers:
         ArgumentError
             If `price` is no attribute, or not one of numbers; otherwise as `market_shares`.
 
+        Warns
+        -----
+        EstimateWarning
+            If the price is not told from 0, or demand rises with it; if the data do not bound an amount, or it is
+            larger than any difference of tested prices.
+
         References
         ----------
-        Train (2009), Discrete choice methods with simulation, section 2.3.
+        Train (2009), Discrete choice methods with simulation, section 2.3; Fieller (1954), Some problems in interval
+        estimation.
         """
         from .pay import willingness_to_pay
 

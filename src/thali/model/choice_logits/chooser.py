@@ -102,7 +102,7 @@ class LogitChooser(Chooser):
     def turns(self, attribute: int) -> np.ndarray:
         return np.array(self.coding.parts[attribute].knots, float)
 
-    def delta_errors(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+    def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
         assert self.covariance is not None
         tastes = self.tastes[0].ravel()
         errors = np.sqrt(np.diag(self.covariance))
@@ -111,7 +111,7 @@ class LogitChooser(Chooser):
         up, down = np.split(figures(self._with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
         with np.errstate(invalid="ignore"):  # infinite figures
             slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
-            return np.sqrt(np.einsum("...i,ij,...j->...", slopes, self.covariance, slopes))
+            return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
     def thinned(self, most: int) -> Self:
         kept = thinned(self.chain, most)
@@ -256,7 +256,7 @@ class LogitChooser(Chooser):
         return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
 
     def _alike_in(self, attribute: int, own: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Alternatives that have the same level of an attribute, and how often: each as often as the data show the level.
+        """Alternatives that all have one level of an attribute, and how often: as often as the data have that level.
 
         Those that lack the attribute go on to lack it, so that levels count from no level in particular. They are alike
         in "inside" if the no-choice option is a product, each of some of the data in turn.

@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
+from thali.inference.quiet import without_warnings
 
 from ..content import listed, number, probability
 from ..document import Picture, Table
@@ -36,10 +39,11 @@ def study_of(model: Any) -> Study:
     ]
     tables = [Table("Importance of attributes", importance), Table("Effects of levels", effects)]
     price = price_among(model._chooser().data.scheme)
-    pay = None if price is None else model.willingness_to_pay(price)
+    with without_warnings():  # they are sentences here
+        pay = None if price is None else model.willingness_to_pay(price)
     if pay is not None and len(pay):
-        sentences.append(_dearest(pay))
-        pictures.append(picture(f"Willingness to pay for each level. {sentences[-1]}", "willingness_to_pay", pay))
+        sentences += [dearest := _dearest(pay), *pay.attrs["notes"]]
+        pictures.append(picture(f"Willingness to pay for each level. {dearest}", "willingness_to_pay", pay))
         tables.append(Table(f"Willingness to pay, in units of {price}", pay))
     if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
         sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
@@ -60,11 +64,17 @@ def _strongest(effects: "pandas.DataFrame") -> str:
 
 
 def _dearest(pay: "pandas.DataFrame") -> str:
-    row = pay.loc[pay["wtp"].abs().idxmax()]
-    over = f" over {row['over']}" if row["over"] else ""
+    """The largest amount, if one is finite and its interval does not hold 0."""
+    from thali.model.choice_answers.pay import paid_for
+
+    rows = pay.to_dict("records")
+    told = [row for row in rows if (row["wtp_lb"] > 0 or row["wtp_ub"] < 0) and np.isfinite(row["wtp"])]
+    interval = f"{100 * pay.attrs['interval']:g} % interval"
+    if not told:
+        return f"No amount is told from 0: every {interval} of what people would pay holds it, or has no end."
+    row = max(told, key=lambda row: abs(row["wtp"]))
+    low, high = (number(row[end]) if np.isfinite(row[end]) else "no end" for end in ("wtp_lb", "wtp_ub"))
     whose = "The median person" if "people_lb" in pay else "Everybody"
     more = "at least " if row["at_limit"] else ""
-    return (
-        f"{whose} would pay {more}{number(row['wtp'])} for {row['attribute']} {row['level']}{over} (interval "
-        f"{number(row['wtp_lb'])} to {number(row['wtp_ub'])})."
-    )
+    paid = f"{more}{number(row['wtp'])} for {row['attribute']} {paid_for(row)}"
+    return f"{whose} would pay {paid} ({interval} {low} to {high})."
