@@ -6,6 +6,7 @@ import numpy as np
 
 from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
 from thali.inference.quiet import without_warnings
+from thali.model.choice_answers.figures import interval_columns
 
 from ..content import listed, number, probability
 from ..document import Picture, Table
@@ -57,10 +58,21 @@ def _most_important(importance: "pandas.DataFrame") -> str:
 
 
 def _strongest(effects: "pandas.DataFrame") -> str:
-    row = effects.loc[(effects["effect"] - 0.5).abs().idxmax()]
-    more, less = (row["level"], row["over"]) if row["effect"] >= 0.5 else (row["over"], row["level"])
-    chance = max(row["effect"], 1.0 - row["effect"])
-    return f"The strongest preference is for {row['attribute']} {more} over {less} (probability {probability(chance)})."
+    """The preference furthest from indifference, of those whose interval does not hold it."""
+    interval = f"{100 * effects.attrs['interval']:g} % interval"
+    ends = interval_columns(effects.attrs["interval"])
+    told = []
+    for row in effects.to_dict("records"):
+        low, high = (row[end] for end in ends)
+        if low > 0.5 and not row["at_bound"]:
+            told.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
+        elif high < 0.5:
+            told.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
+    if not told:
+        return f"No preference is told from indifference: every {interval} of one holds .5."
+    chance, low, high, attribute, more, less = max(told, key=lambda each: each[0])
+    sure = f"probability {probability(chance)}, {interval} {probability(low)} to {probability(high)}"
+    return f"The strongest preference is for {attribute} {more} over {less} ({sure})."
 
 
 def _dearest(pay: "pandas.DataFrame") -> str:
