@@ -38,9 +38,7 @@ def log_evidence_of_guessing(data: Any) -> float | None:
             third = np.full((len(cells.wins), 3), 1 / 3)
             return float(log_multinomial(cells.wins, cells.tied, cells.losses, third).sum())
         return float(log_binomial(cells.wins, cells.losses, 0.5).sum())
-    if isinstance(data, Triplets):
-        return -float(np.sum(np.add.reduceat(data.counts, data.start[:-1]) * np.log(data.sizes)))
-    if isinstance(data, Choices) and data.worst is None:
+    if isinstance(data, Triplets) or isinstance(data, Choices) and data.worst is None:
         chosen = np.add.reduceat(data.counts, data.start[:-1])
         return float(np.sum(log_coefficients(data) - chosen * np.log(data.sizes)))
     return None
