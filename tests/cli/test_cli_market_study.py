@@ -54,7 +54,11 @@ def test_the_study_of_a_posterior(run):
     assert each["importance"].groupby("attribute")["importance"].mean().to_dict() == pytest.approx(
         by_attribute.to_dict()
     )
-    titles = ("Part of choices that", "Probability that a level", "Willingness to pay of the median person")
+    titles = (
+        "Part of each attribute in the ranges",
+        "Probability that a level",
+        "Willingness to pay of the median person",
+    )
     assert all(title in result.out for title in titles) and result.out.count("89 % of people") == 3
     with open("study.html", encoding="utf-8") as file:
         text = file.read()

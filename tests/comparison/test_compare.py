@@ -243,6 +243,7 @@ def test_an_order_within_the_noise_is_not_established():
     base, apart = np.arange(36.0), np.where(np.arange(36) % 2, 2.0, -1.6)
     said = sentences(made_up({"tEBA": base, "iEBA": base + apart, "BTL": base + 3.0}))
     assert said[0].startswith("tEBA predicts the pairs left out best")
+    assert said[0].endswith("; that it predicts better than iEBA is not established.")
     assert "tEBA predicts better than BTL (by 3.00, standard error 0.00)" in said[1]
     assert said[2].startswith("Not established by 36 pairs is the order of tEBA and iEBA (by 0.20, standard error 0.30")
 

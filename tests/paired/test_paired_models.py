@@ -193,6 +193,7 @@ def test_order_effect_of_heaviness():
     assert found.order == pytest.approx(np.exp(log_order), rel=1e-4)
     assert found.std_error == pytest.approx(np.exp(log_order) * error, rel=1e-4)
     assert found.order > 1  # the bottle lifted second feels heavier
+    assert f"p = {found.p_value:.4g}): what is shown second is favoured; " in found.note
     assert found.table.loc["model", "df"] == 15 and found.table.loc["order", "df"] == 1
     together = maximised(data=th.PairedComparisons(forward.counts + backward.counts, forward.labels))
     sets = sets_of("unique", forward.labels)
@@ -221,6 +222,13 @@ def test_order_effect_turns_with_the_orders_and_refuses():
         th.paired.order_effect(always, always.T)
     with pytest.raises(DataError, match="two orders of presentation must have the same options"):
         th.paired.order_effect(forward, backward.subset(forward.labels[:4]))
+
+
+def test_a_direction_of_the_order_is_told_by_its_p_value_alone():
+    forward = np.array([[0, 9, 12], [6, 0, 10], [5, 7, 0]])
+    near = th.paired.order_effect(forward, forward + np.triu(np.full((3, 3), 1), 1))
+    assert near.p_value > 0.05 and near.order != 1.0
+    assert "at the level of 0.05 the effect is not told from none; " in near.note and "favoured" not in near.note
 
 
 def test_order_effect_with_shared_aspects():

@@ -110,7 +110,9 @@ def test_level_effects(model):
 def test_attribute_importance(model):
     ax = plots.attribute_importance(model)
     assert_no_overlap(ax)
-    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], model.attribute_importance()["importance"])
+    table = model.attribute_importance()
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["range_share"].fillna(0.0))
+    assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
 
 
 def test_people(model):
@@ -169,6 +171,9 @@ def test_demand_and_willingness_to_pay(model):
         ax = plots.willingness_to_pay(beyond)  # what has no end leaves the picture
         assert_no_overlap(ax)
         assert np.isfinite(ax.get_xlim()).all() and len(ax.lines[-2].get_xdata()) == len(pay)
+        endless = pay.drop(columns=["people_lb", "people_ub"]).assign(wtp=np.inf, wtp_lb=-np.inf, wtp_ub=np.inf)
+        ax = plots.willingness_to_pay(endless)
+        assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
     with pytest.raises(ArgumentError, match="has no amounts"):
         plots.willingness_to_pay(table)
 

@@ -22,6 +22,8 @@ from thali.cli.commands.fit import _repeatable
 from thali.errors import ArgumentError, DataError, NotFittedError
 from thali.report import report
 from thali.report.answers import general
+from thali.report.answers.choices import _strongest
+from thali.report.answers.elimination import _best
 from thali.report.answers.shared import most_probable
 from thali.report.content import listed, number, probability
 from thali.report.document import Document
@@ -265,3 +267,30 @@ def test_pictures_of_many_points_keep_their_colours():
     small = _few_colours(content.getvalue())
     np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(small)).convert("RGB")), pixels)
     assert len(small) < len(content.getvalue())
+
+
+# directions -----------------------------------------------------------------------------------------------
+
+
+def test_a_preference_is_named_where_its_interval_leaves_indifference():
+    names = ["attribute", "level", "over", "effect", "eti89_lb", "eti89_ub", "at_bound"]
+    rows = [
+        ("price", "1", "2", 0.95, 0.5, 1.0, True),
+        ("brand", "A", "B", 0.9, 0.45, 0.99, False),
+        ("brand", "A", "C", 0.2, 0.1, 0.3, False),
+        ("zoom", "yes", "no", 0.7, 0.6, 0.8, False),
+    ]
+    table = pd.DataFrame(rows, columns=names)
+    table.attrs["interval"] = 0.89
+    wanted = "The strongest preference is for brand C over A (probability .80, 89 % interval .70 to .90)."
+    assert _strongest(table) == wanted
+    rest = table.iloc[:2]
+    assert _strongest(rest) == "No preference is told from indifference: every 89 % interval of one holds .5."
+
+
+def test_an_option_is_the_best_where_that_is_probable():
+    def said(likely):
+        return _best(pd.DataFrame({"p_1": [1 - likely, likely]}, index=["a", "b"]))
+
+    assert said(0.96) == "b is the option most preferred (probability .96)."
+    assert said(0.9) == "Which option is most preferred is not settled; the likeliest are b (.90) and a (.10)."

@@ -11,6 +11,7 @@ from scipy import stats
 import thali as th
 from thali.errors import ThaliWarning
 from thali.model.evidence import USUAL, checked_evidence_run
+from thali.model.latent_features.answers.choice_sets import log_coefficients
 from thali.model.latent_features.answers.ties import log_outcome_coefficient
 from thali.model.latent_features.evidence_run import task_of
 from thali.model.latent_features.samplers.prior_ladder import first_ladder, on_ladder, placed
@@ -50,7 +51,7 @@ def in_order(forward, backward):
 
 THREE = pairs([[0, 6, 2], [1, 0, 3], [4, 1, 0]])
 EASY, EVEN, SHARP = (pairs(counts) for counts in ([[0, 3], [1, 0]], [[0, 30], [30, 0]], [[0, 20], [0, 0]]))
-# By quadrature, of choices without the binomial coefficients.
+# By quadrature, of choices and triplets without the binomial and multinomial coefficients.
 CASES = {
     "three options": (E(), THREE, -13.007447),
     "20:0": (E(alpha=1.0), SHARP, -3.21006903),
@@ -86,6 +87,8 @@ def evidence(model, data, **run):
 
 def hold_against(case, most, **run):
     model, data, exact = CASES[case]
+    if isinstance(data, th.Triplets):
+        exact += log_coefficients(data).sum()
     if isinstance(data, th.PairedComparisons):
         exact += log_outcome_coefficient(data.cells.wins, data.cells.tied, data.cells.losses).sum()
     found = evidence(model, data, **run)

@@ -38,9 +38,7 @@ def log_evidence_of_guessing(data: Any) -> float | None:
             third = np.full((len(cells.wins), 3), 1 / 3)
             return float(log_multinomial(cells.wins, cells.tied, cells.losses, third).sum())
         return float(log_binomial(cells.wins, cells.losses, 0.5).sum())
-    if isinstance(data, Triplets):
-        return -float(np.sum(np.add.reduceat(data.counts, data.start[:-1]) * np.log(data.sizes)))
-    if isinstance(data, Choices) and data.worst is None:
+    if isinstance(data, Triplets) or isinstance(data, Choices) and data.worst is None:
         chosen = np.add.reduceat(data.counts, data.start[:-1])
         return float(np.sum(log_coefficients(data) - chosen * np.log(data.sizes)))
     return None
@@ -151,14 +149,16 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     row = table.loc[best]
     prior = table.attrs["prior"]
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
+    factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
+    near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
+    not_told = f", though it is not told from that of {', '.join(near)}" if near else ""
     said = [
         f"{best} has the greatest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
-        f" and, by {equal}, the posterior probability {_probability(row['probability'])}."
+        f" and, by {equal}, the posterior probability {_probability(row['probability'])}{not_told}."
     ]
     for name in (name for name in found if name != best):
-        other = table.loc[name]
-        factor, error = other["log_bayes_factor"], other["log_bayes_factor_se"]
-        unsure = ", not told from 0" if factor < 2.0 * error else ""
+        other, (factor, error) = table.loc[name], factors[name]
+        unsure = ", not told from 0" if name in near else ""
         said.append(
             f"The log Bayes factor of {best} against {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by "
             f"Kass & Raftery (1995) the evidence against {name} is {other['evidence_against']}."

@@ -69,7 +69,11 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
         return mean_and_error(apart.to_numpy(), groups)
 
     n = len(scores) if groups is None else len(np.unique(np.asarray(groups)))
-    said = [scorer.headline(table, best), *orders(ranked, difference, n, attrs["unit"])]
+    headline = scorer.headline(table, best)
+    near = [name for name in ranked[1:] if not is_established(difference(ranked[0], name), n)]
+    if near:
+        headline = f"{headline[:-1]}; that it predicts better than {' and '.join(near)} is not established."
+    said = [headline, *orders(ranked, difference, n, attrs["unit"])]
     return said + scorer.remarks(table, ranked) + unlike_lapses(attrs.get("lapses", {}))
 
 
@@ -101,8 +105,6 @@ def orders(
     -------
     list of str
     """
-    from scipy.special import stdtrit
-
     couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
     if len(couples) > _MAX_ORDERS:  # neighbours, and the best against the others
         couples = [(a, b) for a, b in couples if a == ranked[0] or ranked.index(b) == ranked.index(a) + 1]
@@ -111,7 +113,6 @@ def orders(
     if n < 2:
         return [f"One {unit} establishes no order."]
     established, open_ = [], []
-    enough = float(stdtrit(n - 1, ESTABLISHED))
     for a, b in couples:
         found = difference(a, b)
         if found is None:
@@ -120,12 +121,22 @@ def orders(
         mean, error = found
         digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))  # two of the error
         by = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
-        if mean >= enough * error and mean > 0:
+        if is_established(found, n):
             established.append(f"{a} predicts better than {b} {by}")
         else:
             open_.append(f"{a} and {b} {by}")
     said = [f"Established by {n} {unit}s: {'; '.join(established)}."] if established else []
     return said + ([f"Not established by {n} {unit}s is the order of {'; '.join(open_)}."] if open_ else [])
+
+
+def is_established(difference: tuple[float, float] | None, n: int) -> bool:
+    """Whether n units say that a difference, with its standard error, is above 0; None: a score is infinite."""
+    from scipy.special import stdtrit
+
+    if difference is None or n < 2:
+        return False
+    mean, error = difference
+    return mean > 0 and mean >= float(stdtrit(n - 1, ESTABLISHED)) * error
 
 
 def unconverged(table: "pandas.DataFrame") -> str:

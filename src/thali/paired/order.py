@@ -19,6 +19,8 @@ from thali.model.latent_features.answers.binomial import log_binomial
 from .counted import by_order, with_order
 from .tests_of_models import log_poisson, notes, tests_table
 
+_LEVEL = 0.05  # below which a p-value tells a direction
+
 if TYPE_CHECKING:
     import pandas
 
@@ -130,12 +132,14 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     test = found.usual_test
     table = tests_table(rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)})
     p_value = float(table.loc["order", "p_value"])  # type: ignore[arg-type]
-    favoured = "first" if order < 1 else "second"
+    favoured = f"at the level of {_LEVEL:g} the effect is not told from none"
+    if p_value < _LEVEL:
+        favoured = f"what is shown {'first' if order < 1 else 'second'} is favoured"
     return OrderEffect(
         title="Effect of the order within pairs",
         table=table,
-        note=f"Order effect {order:.6g} (standard error {error:.4g}, p = {p_value:.4g}): what is shown {favoured} is "
-        f"favoured; {null:.6g} if all options are alike. Being first, or at home, multiplies the odds by "
+        note=f"Order effect {order:.6g} (standard error {error:.4g}, p = {p_value:.4g}): {favoured}; "
+        f"{null:.6g} if all options are alike. Being first, or at home, multiplies the odds by "
         f"{advantage:.6g} (standard error {advantage * log_error:.4g}), which adds {log_advantage:.4g} to log odds "
         f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @picture
 def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw how far choices change when all alternatives of a task are alike in an attribute.
+    """Draw the part of each attribute in the ranges of utility.
 
-    A bar is the mean over tasks, with a standard error to either side; where people differ, the thin line holds most of
-    them. The number to the right is the attribute's part of the ranges of utility, which sums to 100 %.
+    A bar is the mean over people, with its interval; bars sum to 100 %. The number to the right is the part of choices
+    that the attribute decides: how far they change when all alternatives of a task are alike in it. The choice of
+    nothing ("inside") has no part of the ranges and no bar.
 
     Parameters
     ----------
@@ -33,21 +34,16 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     names = short(table["attribute"].tolist())
     ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if ax is None else ax
     at = np.arange(len(names))
-    values, errors = table["importance"].to_numpy(), np.nan_to_num(table["se"].to_numpy(float))
-    ax.barh(at, values, height=0.6, color=COLOURS[0], zorder=2, label="mean and standard error")
-    if "people_lb" in table:
-        ends = table[["people_lb", "people_ub"]].to_numpy().T
-        label = f"{interval_of(table):.0%} of people"
-        ax.hlines(at + 0.42, *ends, color="0.45", linewidth=1.2, zorder=3, label=label)
-    low = np.minimum(errors, values)
-    ax.errorbar(values, at, xerr=[low, errors], fmt="none", ecolor="0.1", elinewidth=1.3, capsize=2, zorder=4)
+    values, low, high = table[["range_share", "range_lb", "range_ub"]].to_numpy(float).T
+    ax.barh(at, np.nan_to_num(values), height=0.6, color=COLOURS[0], zorder=2)
+    label = f"{interval_of(table):.0%} interval"
+    ax.hlines(at, low, high, color="0.1", linewidth=1.5, zorder=3, label=label)
     ax.set_yticks(at, names, parse_math=False)
-    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="part of choices that it decides")
+    ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="part of the ranges of utility")
     ax.set_xlim(left=0)
-    ax.text(1.02, 1.0, "of ranges", transform=ax.transAxes, fontsize=8, va="bottom")
-    for place, part in zip(at.tolist(), table["range_share"], strict=True):
-        shown = "–" if np.isnan(part) else f"{100 * part:.0f} %"
-        ax.text(1.02, place, shown, transform=ax.get_yaxis_transform(), fontsize=9, va="center")
+    ax.text(1.02, 1.0, "of choices", transform=ax.transAxes, fontsize=8, va="bottom")
+    for place, part in zip(at.tolist(), table["importance"], strict=True):
+        ax.text(1.02, place, f"{100 * part:.0f} %", transform=ax.get_yaxis_transform(), fontsize=9, va="center")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)

@@ -58,6 +58,8 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
         shown = people.clip(low, high).T
         ax.hlines(at, *shown, color="0.55", linewidth=1.0, zorder=1, label=f"{interval:.0%} of people")
         _mark_ends(ax, at, people, low, high)
+    else:
+        _mark_ends(ax, at, ends, low, high)
     label = f"median person, {interval:.0%} interval" if "people_lb" in table else f"{interval:.0%} interval"
     ax.hlines(at, *ends.clip(low, high).T, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
     ax.plot(table["wtp"].clip(low, high), at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
@@ -84,7 +86,7 @@ def _range(intervals: np.ndarray, people: np.ndarray) -> tuple[float, float]:
     others = people[np.isfinite(people)]
     low = min(0.0, finite.min(initial=0.0), others.clip(-3 * most, 3 * most).min(initial=0.0))
     high = max(0.0, finite.max(initial=0.0), others.clip(-3 * most, 3 * most).max(initial=0.0))
-    room = 0.06 * (high - low)
+    room = 0.06 * (high - low) or 1.0  # where nothing is finite
     return float(low - room), float(high + room)
 
 

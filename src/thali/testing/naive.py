@@ -321,7 +321,7 @@ def similar_pair_probabilities(
 def triplet_log_likelihood(
     data: Any, features: Any, weights: Any, link: str = "exp", constant: float = 0.0, lapse: float = 0.01
 ) -> float:
-    """Log-probability of all answers, one by one.
+    """Log-probability of all answers, one by one: without multinomial coefficients.
 
     Parameters
     ----------

@@ -1,15 +1,21 @@
 """Shares, demand, level effects and importance of every model of choice experiments, against slow computations."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from experiment_data import simulated
-from product_class_fits import MONOTONE, experiment, fitted
+from experiment_data import of_segments, simulated
+from product_class_fits import MONOTONE, experiment, fitted, single
 
 import thali as th
 from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
+from thali.model.choice_answers.importance import attribute_importance, range_shares, some_products
+from thali.model.choice_logits.chooser import LogitChooser
+from thali.model.choice_logits.coding import coding_of
+from thali.model.product_classes.design import design_of
+from thali.model.product_classes.reports.chooser import ClassChooser
 
 pytestmark = pytest.mark.fit
 
@@ -252,6 +258,77 @@ def test_range_shares_of_product_classes():
                     value = np.exp(draws.owned_log_theta[e]) + (1 - draws.sigma[d]) * draws.a[d]
                     utility += inside * (-value if draws.owned_sign[e] else value)
                 assert found[d, person, k] == pytest.approx(utility, rel=1e-9, abs=1e-12)
+
+
+ORDERS = (
+    {"price": ["5", "15", "25"], "brand": ["A", "B", "C"], "zoom": ["no", "yes"]},
+    {"price": ["25", "5", "15"], "brand": ["C", "A", "B"], "zoom": ["yes", "no"]},
+)
+
+
+def with_nothing(levels):
+    """Choices among three products and nothing, with the levels of the attributes in some order."""
+    frame = of_segments(people=8, tasks=6, none=True)[0]
+    return th.ChoiceExperiment.from_frame(frame, levels=levels, none={"brand": "none"})
+
+
+@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
+def test_importance_does_not_depend_on_the_order_of_levels(interactions):
+    tables = []
+    for levels in ORDERS:
+        model = th.MultinomialLogit(interactions=interactions).fit(with_nothing(levels))
+        table = model.attribute_importance().set_index("attribute")
+        assert list(table)[0] == "range_share" and table.index[-1] == "inside"
+        assert table["range_share"].iloc[:-1].is_monotonic_decreasing and np.isnan(table["range_share"].iloc[-1])
+        tables.append(table[["range_share", "importance"]])
+    pd.testing.assert_frame_equal(*tables, check_frame_type=False, rtol=1e-7)  # two maxima by Newton's method
+
+
+@pytest.mark.parametrize("interactions", [(), [("brand", "zoom")]])
+@pytest.mark.parametrize("classes", [None, 3])
+def test_neither_does_that_of_draws_with_the_same_utilities(interactions, classes):
+    """Draws of each person, as of the hierarchical logit, or of three classes of people."""
+    rng, tables = np.random.default_rng(1), []
+    membership = None if classes is None else rng.dirichlet(np.ones(classes), 8)
+    frame, tastes, reference = with_nothing(ORDERS[0]).to_frame(), None, None
+    for levels in ORDERS:
+        data = with_nothing(levels)
+        coding = coding_of(data, interactions=interactions)
+        matrix = coding.matrix(data.scheme.encode(frame, data.respondents).products)
+        if tastes is None:
+            reference, tastes = matrix, rng.normal(size=(12, classes or 8, len(coding.names)))
+        same = tastes @ np.linalg.lstsq(matrix, reference, rcond=None)[0].T
+        chooser = LogitChooser(coding, data, same, np.repeat([0, 1], 6), membership)
+        np.testing.assert_allclose(same @ matrix.T, tastes @ reference.T, atol=1e-11)
+        tables.append(attribute_importance(chooser, False, 0.89, None, 0))
+    pd.testing.assert_frame_equal(*tables, rtol=0, atol=1e-12)
+
+
+def test_neither_does_that_of_product_classes():
+    """Classes "150 or less" and "Bora or zoom" of one person, whose columns are in another order."""
+    attributes = {"price": ["100", "150", "200"], "brand": ["Aika", "Bora"], "zoom": ["no", "yes"]}
+    order = {"price": [2, 0, 1], "brand": [1, 0], "zoom": [0, 1]}
+    members, found = np.array([[1, 1, 0, 1, 1, 1, 1], [1, 1, 1, 0, 1, 0, 1]]), []
+    for places in ({name: range(len(own)) for name, own in attributes.items()}, order):
+        levels = {name: [own[k] for k in places[name]] for name, own in attributes.items()}
+        columns = np.concatenate(
+            [np.add(first, places[name]) for name, first in zip(attributes, (0, 3, 5), strict=True)]
+        )
+        data = experiment(people=1, attributes=attributes)
+        data = th.ChoiceExperiment.from_frame(data.to_frame(), levels=levels)
+        owned = [(0, 0.5), (0, -0.2)]
+        draws = single(owned, members=members[:, columns], monotone=(0, 0, 0), offset=(0, 3, 5, 7))
+        found.append(range_shares(ClassChooser(draws, design_of(data), None)))
+    np.testing.assert_allclose(*found, atol=1e-12)
+    assert found[0].sum() == pytest.approx(1.0) and found[0].min() > 0.05
+
+
+def test_products_that_all_lack_something_are_put_together_of_levels_that_there_are():
+    data = SimpleNamespace(scheme=SimpleNamespace(has_inside=True))
+    missing = np.nan
+    cells = np.array([[1, missing, 5], [1, 2, missing], [0, missing, missing], [1, missing, 7], [1, 3, missing]])
+    assert some_products(data, cells, 3).tolist() == [[1, 2, 5], [1, 2, 5], [1, 3, 7]]
+    assert some_products(data, np.vstack([cells, [1, 9, 9]]), 3).tolist() == [[1, 9, 9]]
 
 
 def test_answers_come_from_files(multinomial, hierarchical, tmp_path):

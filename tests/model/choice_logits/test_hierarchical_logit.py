@@ -17,7 +17,7 @@ from thali.inference.chains import checked_run, run_chains
 from thali.inference.seeds import streams
 from thali.model.choice_logits.coding import coding_of
 from thali.model.choice_logits.hierarchical_chain import Chain, Prior, problem_of
-from thali.model.choice_logits.hierarchical_covariates import Covariates
+from thali.model.choice_logits.hierarchical_covariates import Covariates, covariates_of
 from thali.model.choice_logits.hierarchical_draws import NEW_PEOPLE, mean_probabilities, new_people
 from thali.model.choice_logits.hierarchical_fit import sampling_of
 from thali.model.choice_logits.hierarchical_reported import reported
@@ -241,6 +241,14 @@ def test_mistakes_about_signs_and_people(arguments, people, sentence):
     with pytest.raises((ArgumentError, DataError)) as caught:
         th.HierarchicalLogit(**arguments).fit(with_people(**people), draws=1)
     assert str(caught.value).startswith(sentence)
+
+
+def test_covariates_of_people_are_centred_and_have_unit_spread():
+    data = with_people(age=[20, 30, 40, 70], sex=["f", "m", "m", "m"])
+    found = covariates_of(["age", "sex"], data)
+    assert found.names == ("age", "sex[m]") and (found.matrix[:, 0] == 1.0).all()
+    np.testing.assert_allclose(found.matrix[:, 1], (np.array([20, 30, 40, 70]) - 40) / np.std([20, 30, 40, 70]))
+    np.testing.assert_allclose(found.matrix[:, 2], (np.array([0, 1, 1, 1]) - 0.75) / np.sqrt(0.1875))
 
 
 def test_a_slope_whose_levels_are_declared_in_another_order():

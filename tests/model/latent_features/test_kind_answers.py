@@ -6,12 +6,16 @@ import pandas as pd
 import pytest
 from kind_problems import answered, random_answers
 from problems import random_comparisons
+from scipy import stats
+from xarray import Dataset
 
 import thali as th
 from thali.compile import jit
 from thali.errors import ArgumentError, DataError
 from thali.model.latent_features.answers import kinds_aligned
+from thali.model.latent_features.answers.kinds_answers import sizes_table
 from thali.model.latent_features.answers.kinds_predict import aligned_shares
+from thali.posterior.store import tree_of
 from thali.testing import naive
 
 RUN = {"draws": 16, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -43,11 +47,44 @@ def test_tables_of_people(model):
     assert (np.diag(together) == 1.0).all() and together.equals(
         together.T.rename_axis(index="subject", columns="other")
     )
-    assert sizes["share"].sum() == pytest.approx(1.0) and sizes["share"].is_monotonic_decreasing
+    for share in ("sample_share", "population_share"):
+        assert sizes[share].sum() == pytest.approx(1.0) and sizes[share].is_monotonic_decreasing
     assert sum(map(len, sizes["people"])) == 5 and sum(sizes.attrs["n_kinds"].values()) == pytest.approx(1.0)
     assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
     assert people.loc["p0", "kind"] == people.loc["p2", "kind"] != people.loc["p1", "kind"]
+
+
+def of_counts(*counts, people=40, kinds=2):
+    """A model of which so many people are of the first kind in each draw."""
+    of = np.array([np.arange(people) >= count for count in counts], int)[None]
+    names = [f"p{k}" for k in range(people)]
+    posterior = Dataset({"kind": (("chain", "draw", "subject"), of)}, {"subject": names})
+    posterior["n_kinds"] = ("chain", "draw"), [[len(set(draw)) for draw in of[0]]]
+    model = th.EliminationByAspects(kinds=kinds)
+    model.posterior_ = tree_of({"posterior": posterior, "constant_data": Dataset({"kinds": kinds})}, {})
+    return model
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+def test_the_share_of_the_population_has_the_posterior_of_its_prior(kinds):
+    """Of 40 people 30 are of the kind, for certain: Beta(31, 9 + G), and 30 or 34 of them with equal probability."""
+    sizes = sizes_table(of_counts(30, 30, kinds=kinds).posterior_)
+    row = sizes.loc[1]
+    assert row[["sample_share", "sample_low", "sample_high"]].tolist() == [0.75] * 3
+    exact = stats.beta(31, 9 + kinds)
+    np.testing.assert_allclose(row["population_share"], exact.mean(), rtol=1e-12)
+    np.testing.assert_allclose([row["population_low"], row["population_high"]], exact.ppf([0.055, 0.945]), rtol=1e-9)
+    assert sizes["population_share"].sum() == pytest.approx(1.0)
+    row, other = sizes_table(of_counts(30, 34, kinds=kinds).posterior_).loc[1], stats.beta(35, 5 + kinds)
+    assert row["population_share"] == pytest.approx((exact.mean() + other.mean()) / 2)
+    for end, p in (("low", 0.055), ("high", 0.945)):
+        assert (exact.cdf(row[f"population_{end}"]) + other.cdf(row[f"population_{end}"])) / 2 == pytest.approx(p)
+
+
+def test_one_kind_has_all_people():
+    row = sizes_table(of_counts(40, kinds=1).posterior_).loc[1]
+    assert row.drop(["occupied", "people"]).tolist() == [1.0] * 6
 
 
 def test_the_summary_does_not_depend_on_what_kinds_are_called(model):

@@ -70,6 +70,15 @@ def test_gains_are_those_of_the_joint_distribution(uncorrected):
             assert found[q] == pytest.approx(exact, abs=1e-12)
 
 
+def test_no_question_is_named_twice_even_where_it_would_teach_more(uncorrected):
+    outcomes = Outcomes(np.array([[0.8, 0.2, 0.51, 0.49], [0.2, 0.8, 0.49, 0.51]]), np.array([0, 2, 4]))
+    chosen = choose(outcomes, Target(), 5, np.random.default_rng(0))
+    assert chosen.questions.tolist() == [0, 1]
+    parts = [outcomes.probabilities[:, :2]]
+    once, again = (naive_information(parts, [0] * times, np.arange(2)) for times in (1, 2))
+    assert again - once > 50 * chosen.gains[1]
+
+
 def test_several_answers_teach_what_they_teach_together(uncorrected):
     outcomes, parts = made()
     for target, labels in targets(6):

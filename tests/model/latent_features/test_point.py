@@ -10,6 +10,7 @@ import pytest
 import thali as th
 from thali.errors import ArgumentError
 from thali.model.latent_features import point_of_triplets
+from thali.model.latent_features.answers.choice_sets import log_coefficients
 from thali.model.latent_features.answers.climb import Landscape, climbed
 from thali.model.latent_features.answers.feature_gain import log_feature_gain
 from thali.model.latent_features.likelihoods.residuals import lay_out
@@ -115,6 +116,7 @@ def test_triplets_have_a_point_too(tmp_path):
     owned = model.features()["members"].map(lambda members: [int(label) in map(int, members) for label in range(6)])
     matrix, weights = np.array(owned.tolist()).T, model.features()["weight"].to_numpy()
     expected = naive.triplet_log_likelihood(made.data, matrix, weights, "exp", 0.0, model.lapse)
+    expected += log_coefficients(made.data).sum()
     assert model.posterior_["posterior"]["log_likelihood"].item() == pytest.approx(expected)
     model.save(tmp_path / "point.thali")
     assert th.load(tmp_path / "point.thali").posterior_["posterior"].equals(model.posterior_["posterior"])

@@ -7,7 +7,9 @@ import pytest
 from triplet_problems import LAPSE, LINKS, MIXED, build_triplets, start_of
 
 import thali as th
+from thali.comparison.by_evidence import log_evidence_of_guessing
 from thali.model.latent_features import operations
+from thali.model.latent_features.answers.choice_sets import log_coefficients
 from thali.model.latent_features.answers.triplets import probabilities_of_draws
 from thali.model.latent_features.likelihoods import pair_sets
 from thali.model.latent_features.likelihoods.delta_checks import compare_changes, states_of
@@ -82,15 +84,27 @@ def test_draws_have_the_naive_likelihood_prior_and_probabilities(link, uncompile
     model.fit(MIXED, draws=6, tune=3, thin=1, chains=2, random_seed=1, progressbar=False)
     tree = model.posterior_
     posterior, pointwise = tree["posterior"].dataset, tree["log_likelihood"]["chosen"].values
+    coefficients = sum(
+        math.lgamma(sum(counts) + 1) - sum(math.lgamma(n + 1) for n in counts)
+        for counts in np.split(MIXED.counts, MIXED.start[1:-1])
+    )
+    assert coefficients > 1.0
     for chain, draw in np.ndindex(2, 6):
         at = posterior.isel(chain=chain, draw=draw)
         features, weights = at["features"].values.T, at["weights"].values
         constant = float(at["constant"]) if link == "ratio" else 0.0
-        wanted = naive.triplet_log_likelihood(MIXED, features, weights, link, constant, LAPSE)
+        wanted = naive.triplet_log_likelihood(MIXED, features, weights, link, constant, LAPSE) + coefficients
         assert float(at["log_likelihood"]) == pytest.approx(wanted)
         assert pointwise[chain, draw].sum() == pytest.approx(wanted)
         if link == "ratio":
             assert float(tree["log_prior"]["constant"][chain, draw]) == pytest.approx(-constant)
+
+
+def test_answers_to_one_set_have_the_coefficient_of_their_counts():
+    """9! / (6! 2! 1!), as choices out of a set have it; guessing has it, too."""
+    data = th.Triplets([("a", "b", "c")] * 6 + [("a", "c", "b")] * 2 + [("b", "c", "a")])
+    assert log_coefficients(data).tolist() == [pytest.approx(math.log(252))]
+    assert log_evidence_of_guessing(data) == pytest.approx(math.log(252) - 9 * math.log(3))
 
 
 def test_probabilities_of_draws_without_a_value_are_equal():

@@ -357,6 +357,13 @@ def test_importance_of_an_interaction():
     assert table.loc["colour", "importance"] == pytest.approx(0.25)
 
 
+def test_a_product_that_lacks_an_attribute_is_not_given_it():
+    """red, liked; every product that has a colour is red, so that nothing changes if all of them have the same one."""
+    draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 1]], monotone=(0, 0), offset=(0, 3, 5))
+    table = importances(draws, design([[0, 0], [-1, 1]], tasks=[[0, 1]])).set_index("attribute")
+    assert table["importance"].tolist() == [0.0, 0.0]
+
+
 def test_importance_of_the_prior_is_that_of_slow_predictions():
     """Against predictions of the same tasks with the attribute set to each level in turn."""
     data = experiment(people=3, tasks=4)

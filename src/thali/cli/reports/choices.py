@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali.inference.quiet import without_warnings
+
 from ..text import align
 from . import Fitted
 
@@ -92,6 +94,12 @@ def study_of(fitted: Fitted, asked: Asked) -> Study:
     how = {"cores": fitted.run.get("cores"), "random_seed": seed}
     interval = {name: value for name, value in fitted.wanted.items() if name == "ci"}
     effects = model.level_effects(**interval, **how)
+
+    def pay_of(each_person: bool = False) -> "pandas.DataFrame":
+        """Amounts, whose warnings are printed below the table."""
+        with without_warnings():
+            return model.willingness_to_pay(asked.price, each_person=each_person, **interval)
+
     individuals: dict[str, Callable[[], pandas.DataFrame]] = {}
     if "people_lb" in effects:
         individuals = {
@@ -99,12 +107,11 @@ def study_of(fitted: Fitted, asked: Asked) -> Study:
             "individual_importance": lambda: model.attribute_importance(each_person=True, **how),
         }
         if asked.price is not None:
-            pay = functools.partial(model.willingness_to_pay, asked.price, each_person=True, **interval)
-            individuals["individual_willingness_to_pay"] = pay
+            individuals["individual_willingness_to_pay"] = functools.partial(pay_of, each_person=True)
     return Study(
         effects,
         model.attribute_importance(**interval, **how),
-        None if asked.price is None else model.willingness_to_pay(asked.price, **interval),
+        None if asked.price is None else pay_of(),
         None if asked.market is None else model.market_shares(asked.market, **interval, **how),
         individuals,
     )
@@ -113,14 +120,14 @@ def study_of(fitted: Fitted, asked: Asked) -> Study:
 def importance_text(table: "pandas.DataFrame") -> str:
     """The importance of attributes."""
     people = "people_lb" in table
-    head = (*[_of_people(table)] * people, "part of ranges", _interval(table))
-    rows: list[tuple[str, ...]] = [("attribute", "importance", "std. error", *head)]
+    head = ("part of ranges", _interval(table), "part of choices", "std. error", *[_of_people(table)] * people)
+    rows: list[tuple[str, ...]] = [("attribute", *head)]
     for row in table.to_dict("records"):
         spread = [f"{row['people_lb']:.3f} to {row['people_ub']:.3f}"] if people else []
         ranges = "-" if math.isnan(row["range_share"]) else f"{row['range_lb']:.3f} to {row['range_ub']:.3f}"
-        figures = map(number, (row["importance"], row["se"]))
-        rows.append((str(row["attribute"]), *figures, *spread, number(row["range_share"]), ranges))
-    title = "Part of choices that each attribute decides, and its part of the ranges of utility"
+        decided = map(number, (row["importance"], row["se"]))
+        rows.append((str(row["attribute"]), number(row["range_share"]), ranges, *decided, *spread))
+    title = "Part of each attribute in the ranges of utility, and the part of choices that it decides"
     return f"{title}\n{align(rows, left={0})}"
 
 
@@ -148,23 +155,23 @@ def effects_text(table: "pandas.DataFrame", monotone: dict[str, str]) -> str:
 
 
 def pay_text(table: "pandas.DataFrame") -> str:
-    """Willingness to pay."""
+    """Willingness to pay, and what it cannot tell."""
+    from thali.model.choice_answers.pay import paid_for
+
     people = "people_lb" in table
     head = (_interval(table), *[_of_people(table)] * people)
     rows: list[tuple[str, ...]] = [("attribute", "level", "amount", "std. error", *head)]
     for row in table.to_dict("records"):
-        level = f"{row['level']} over {row['over']}" if row["over"] else row["level"]
+        level = paid_for(row)
         spreads = [("wtp_lb", "wtp_ub"), *[("people_lb", "people_ub")] * people]
         intervals = [f"{amount(row[a])} to {amount(row[b])}" for a, b in spreads]
         rows.append((str(row["attribute"]), level, amount(row["wtp"]), amount(row["wtp_se"]), *intervals))
     whose = " of the median person" if people else ""
     lines = [f"Willingness to pay{whose}, in units of {table.attrs['price']}", align(rows, left={0, 1})]
-    figures = table[[name for name in table.columns if name.startswith(("wtp", "people"))]].to_numpy(float)
+    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("people")]].to_numpy(float)
     if np.isinf(figures).any():
         lines.append("inf: whoever does not mind the price would pay any amount for what is better.")
-    if (table["at_limit"] & np.isfinite(table["wtp"])).to_numpy().any():
-        lines.append("Amounts as large as the range of tested prices may be larger than that.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *table.attrs["notes"]])
 
 
 def shares_text(table: "pandas.DataFrame") -> str:

@@ -61,17 +61,22 @@ def _ranks(model: Any, number: int) -> "pandas.DataFrame":
 
 
 def _kinds(sizes: "pandas.DataFrame", ranks: "pandas.DataFrame") -> str:
-    """The kinds, how many people are of each, and what these prefer."""
-    rows = [("kind", "share", interval_name(), "P(occupied)", "people", "prefer")]
+    """The kinds, how many people are of each, in the sample and in all, and which options come first for them."""
+    interval = interval_name()
+    rows = [("kind", "of sample", interval, "of population", interval, "P(occupied)", "people", "best ranks")]
     for kind, row in sizes.iterrows():
         liked = ranks.loc[[kind], "option"].head(_FAVOURITES).astype(str)
-        interval = f"{row['share_low']:.3f} to {row['share_high']:.3f}"
-        likely = str(len(row["people"]))
-        rows.append((str(kind), f"{row['share']:.3f}", interval, f"{row['occupied']:.3f}", likely, ", ".join(liked)))
+        sample, population = (
+            (f"{row[f'{whose}_share']:.3f}", f"{row[f'{whose}_low']:.3f} to {row[f'{whose}_high']:.3f}")
+            for whose in ("sample", "population")
+        )
+        occupied, likely = f"{row['occupied']:.3f}", str(len(row["people"]))
+        rows.append((str(kind), *sample, *population, occupied, likely, ", ".join(liked)))
     title = (
-        "Kinds of people, the largest first: their share, how many people most probably are of each, what they prefer"
+        "Kinds of people, the largest first: their share of those who answered and of the population that these are a\n"
+        "sample of, how many people most probably are of each, and the options with the best mean ranks"
     )
-    return f"{title}\n{align(rows, left={5})}"
+    return f"{title}\n{align(rows, left={7})}"
 
 
 def _scalars(summary: "pandas.DataFrame") -> str:

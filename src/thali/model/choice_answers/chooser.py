@@ -57,8 +57,8 @@ class Chooser:
         """Numbers between the levels of an attribute at which utility, a line elsewhere, changes its slope."""
         return np.empty(0)
 
-    def delta_errors(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
-        """Standard errors of figures (first axis: draws) of an estimate, by the delta method."""
+    def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+        """The covariance of the last axis of figures (draws, ..., figures) of an estimate, by the delta method."""
         raise NotImplementedError
 
     def thinned(self, most: int) -> Self:
@@ -86,7 +86,7 @@ class Chooser:
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Part of choices that each attribute decides: of people, (people, attributes), and standard errors of means.
 
-        The means over people weigh them by `weights_of_tasks`.
+        The means over people weigh them by their tasks.
         """
         raise NotImplementedError
 

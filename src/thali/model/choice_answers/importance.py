@@ -21,7 +21,7 @@ MAX_TASKS = 8  # of each person, that the part of choices is computed from
 def attribute_importance(
     chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
 ) -> "pandas.DataFrame":
-    """A row an attribute, the one that decides most first."""
+    """A row an attribute, the one with the largest share of the ranges first; "inside", which has none, last."""
     from thali._tables import Table
 
     ci = probability_of(ci)
@@ -30,7 +30,7 @@ def attribute_importance(
     ranges = range_shares(fewer)
     names = list(chooser.data.scheme.names)
     if each_person:
-        figures = {"importance": decided, "range_share": _mean_over_draws(fewer, ranges)}
+        figures = {"range_share": _mean_over_draws(fewer, ranges), "importance": decided}
         return long_table(chooser, ["attribute"], [(name,) for name in names], figures)
     weight = np.diff(chooser.data.first_task).clip(max=MAX_TASKS)
     of_draws = mean_of_people(ranges)
@@ -41,17 +41,17 @@ def attribute_importance(
     table = Table(
         {
             "attribute": names,
-            "importance": weight / weight.sum() @ decided,
-            "se": errors,
-            **(spread_of_people(decided, ci) if chooser.has_individuals else {}),
             "range_share": centre(fewer, of_draws),
             "range_lb": low,
             "range_ub": high,
             "range_se": np.where(np.isnan(low), np.nan, fewer.errors(of_draws, fewer.chain)),
+            "importance": weight / weight.sum() @ decided,
+            "se": errors,
+            **(spread_of_people(decided, ci) if chooser.has_individuals else {}),
         }
     )
     table.attrs["interval"] = ci
-    return table.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+    return table.sort_values("range_share", ascending=False, kind="stable", ignore_index=True)
 
 
 def range_shares(chooser: "Chooser") -> np.ndarray:
@@ -97,10 +97,23 @@ def _mean_over_draws(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     return mean_of_people(np.moveaxis(values, 0, 1))
 
 
+def some_products(data: Any, cells: np.ndarray, most: int) -> np.ndarray:
+    """Some products that lack no attribute, evenly through the rows of the data, of which these are the cells.
+
+    Where every product lacks one, they are put together of the levels that the rows have.
+    """
+    offered = cells[cells[:, 0] != 0] if data.scheme.has_inside else cells
+    whole = offered[~np.isnan(offered).any(axis=1)]
+    if len(whole):
+        return whole[_evenly(len(whole), most)]
+    there = [own[~np.isnan(own)] for own in offered.T]
+    return np.stack([own[np.linspace(0, len(own) - 1, most).round().astype(np.int64)] for own in there], axis=1)
+
+
 def some_tasks(data: Any, person: int) -> tuple[np.ndarray, np.ndarray]:
     """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
     first, last = data.first_task[person], data.first_task[person + 1]
-    tasks = np.unique(np.linspace(first, last - 1, min(last - first, MAX_TASKS)).round().astype(np.int64))
+    tasks = first + _evenly(last - first, MAX_TASKS)
     begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
     rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
     return data.row_product[rows], np.concatenate([[0], np.cumsum(np.subtract(end, begin))]).astype(np.int64)
@@ -110,3 +123,8 @@ def variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
     """Half the sum of |difference| between choices (..., with all or without one, row), mean over the tasks."""
     apart = np.abs(decisions[..., 1:, :] - decisions[..., :1, :]).sum(axis=-1)
     return 0.5 * apart / (len(first_row) - 1)
+
+
+def _evenly(count: int, most: int) -> np.ndarray:
+    """At most so many of the numbers from 0 to count - 1, evenly through them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))

@@ -174,14 +174,20 @@ class ChoiceAnswers:
     def attribute_importance(
         self, each_person: bool = False, ci: float = INTERVAL, cores: int | None = None, random_seed: Any = 0
     ) -> "pandas.DataFrame":
-        r"""How much each attribute matters, in two ways: by choices, and by ranges of utility.
+        r"""How much each attribute matters, in two ways: by ranges of utility, and by choices.
 
         .. math::
-            \tfrac12 \sum_j |p_j - p_j^{(-i)}|, \text{ mean over tasks}; \qquad
-            \frac{\max_l u_{il} - \min_l u_{il}}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}, \text{ mean over people}
+            \frac{\max_l u_{il} - \min_l u_{il}}{\sum_k (\max_l u_{kl} - \min_l u_{kl})}, \text{ mean over people};
+            \qquad \tfrac12 \sum_j \Big|p_j - \sum_l f_{il}\, p_j^{(i = l)}\Big|, \text{ mean over tasks}
 
-        The first is how far choices change if all alternatives of a task are given one level of the attribute. The
-        second is what market researchers call importance: it sums to 1, and it depends on which levels were tested.
+        The first is what market researchers call importance: it sums to 1, and it depends on which levels were tested.
+        The second is how far choices change if all alternatives of a task are alike in the attribute: each of its
+        levels l in turn is given to all of them that have the attribute, as often (f) as the products of the data have
+        it. Neither depends on the order in which levels are listed.
+
+        The choice of nothing, "inside", is a constant and not an attribute that products differ in: it has no part of
+        the ranges, and stands last. Its second number is how far choices change if products are offered in its place:
+        some of the data in turn, for a logit; a product without any attribute, for product classes.
 
         Parameters
         ----------
@@ -196,9 +202,9 @@ class ChoiceAnswers:
         Returns
         -------
         pandas.DataFrame
-            `attribute`; `importance` between 0 and 1, and `se`, its standard error; `people_lb` to `people_ub`, which
-            holds 89 % of people, where people differ; `range_share`, its interval `range_lb` to `range_ub` and
-            `range_se`, NaN for the choice of nothing ("inside"). The most important first.
+            `attribute`; `range_share`, the largest first, its interval `range_lb` to `range_ub` and `range_se`, NaN for
+            the choice of nothing ("inside"); `importance`, the part of choices, between 0 and 1, and `se`, its standard
+            error; `people_lb` to `people_ub`, which holds that of 89 % of people, where people differ.
 
         Raises
         ------
@@ -243,7 +249,13 @@ class ChoiceAnswers:
             are the same for everybody), its interval `wtp_lb` to `wtp_ub`, and `wtp_se` (by the differences between
             chains; of an estimate by the delta method). `people_lb` to `people_ub` holds 89 % of the people's own
             medians. `at_limit`: the range of tested prices is too small to tell more. A person who does not mind the
-            price would pay any amount, inf, for what is better.
+            price would pay any amount, inf, for what is better. `attrs["notes"]` has the sentences of the warnings.
+
+            The interval of an estimate holds the amounts at which indifference is not rejected: where utility is linear
+            in the price, that is Fieller's set. An end that the data do not bound is infinite, both where the price is
+            not told from 0. The median of an even number of people (or draws) is half way between the middle two, or
+            the one of them that is finite; it is taken in every draw or, where draws times people times rows exceed
+            5 million, in fewer of them (40 or more), evenly through the chains.
 
         Raises
         ------
@@ -252,9 +264,16 @@ class ChoiceAnswers:
         ArgumentError
             If `price` is no attribute, or not one of numbers; otherwise as `market_shares`.
 
+        Warns
+        -----
+        EstimateWarning
+            If the price is not told from 0, or demand rises with it; if the data do not bound an amount, or it is
+            larger than any difference of tested prices.
+
         References
         ----------
-        Train (2009), Discrete choice methods with simulation, section 2.3.
+        Train (2009), Discrete choice methods with simulation, section 2.3; Fieller (1954), Some problems in interval
+        estimation.
         """
         from .pay import willingness_to_pay
 

@@ -1,14 +1,16 @@
 """Willingness to pay: the price difference at which a person is indifferent between two levels of an attribute."""
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import suggest
+from thali._labels import shorten, suggest
 from thali.data.column_names import plain
 from thali.data.experiment_levels import as_number
 from thali.data.experiment_scheme import INSIDE
-from thali.errors import Argument, ArgumentError
+from thali.errors import Argument, ArgumentError, EstimateWarning
+from thali.inference.warn import warn
 
 from .crowd import weights_of
 from .effects import long_table
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from .chooser import Chooser
 
 _PRICES = ("price", "cost", "costs", "fee", "fare")
-_MOST = 20_000_000  # numbers kept, of all draws, people and levels
-MIN_DRAWS, MAX_DRAWS = 40, 400
+_MOST = 5_000_000  # numbers kept, of all draws, people and levels: with more, fewer draws
+_MIN_DRAWS = 40
 
 
 class Prices(NamedTuple):
@@ -53,8 +55,6 @@ def willingness_to_pay(
     chooser: "Chooser", price: str, each_person: bool, people: Any, respondent_weights: Any, ci: float
 ) -> "pandas.DataFrame":
     """A row for each level of each attribute but the first, or for each unit of one that is taken as a number."""
-    from scipy.special import ndtri
-
     from thali._tables import Table
 
     ci = probability_of(ci)
@@ -65,38 +65,41 @@ def willingness_to_pay(
     if not changes:
         raise ArgumentError(Argument("price"), f": there is no attribute but {price!r}, so that nothing is paid for.")
     names = chooser.data.scheme.names
+    columns = ["attribute", "level", "over"]
     named = [(names[change.attribute], *change.names) for change in changes]
     most = _MOST // max(1, len(weights) * len(changes))
-    fewer = chooser.thinned(int(np.clip(most, MIN_DRAWS, MAX_DRAWS)))
+    fewer = chooser.thinned(max(most, _MIN_DRAWS))
     found = compensations(fewer, prices, changes)  # (draws, people, changes)
-    if fewer.is_estimate:
-        of_people = found[0]
-        errors = fewer.delta_errors(lambda other: compensations(other, prices, changes))
-        half = ndtri((1.0 + ci) / 2.0) * errors
-        low_high = of_people - half, of_people + half
-    else:
-        of_people = quantiles(found, [0.5])[0]
-        low_high = tuple(quantiles(found, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]))
-        errors = np.full(of_people.shape, np.nan)
-    columns = ["attribute", "level", "over"]
+    tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
+    of_people = found[0] if fewer.is_estimate else quantiles(found, [0.5])[0]
     if each_person:
-        return long_table(chooser, columns, named, {"wtp": of_people, "wtp_lb": low_high[0], "wtp_ub": low_high[1]})
+        ends = _confidence_set(fewer, prices, changes, ci) if fewer.is_estimate else quantiles(found, tails)
+        _give(_about_the_price(fewer, prices, weights, ci, ends))
+        return long_table(chooser, columns, named, {"wtp": of_people, "wtp_lb": ends[0], "wtp_ub": ends[1]})
+    limit = np.inf if prices.is_linear else prices.differences[-1]
     if chooser.has_individuals:
         middle = weighted_median(found, weights)
-        value = quantiles(middle, [0.5])[0]
-        low_high = tuple(quantiles(middle, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]))
-        errors = _errors(middle, fewer.chain)
-        asked = of_people[weights > 0]
-        low, high = quantiles(asked, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0])
+        value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, fewer.chain)
+        low, high = quantiles(of_people[weights > 0], tails)
         spread = {"people_lb": low, "people_ub": high}
     else:
-        value, low_high, errors, spread = of_people[0], [each[0] for each in low_high], errors[0], {}
-    limit = np.inf if prices.is_linear else prices.differences[-1]
+        value, ends, spread = of_people[0], _confidence_set(fewer, prices, changes, ci)[:, 0], {}
+        variances = fewer.delta_covariance(lambda other: compensations(other, prices, changes)[..., None])
+        errors = np.where(np.abs(value) < limit, np.sqrt(variances[0, :, 0, 0]), np.nan)
     table = Table(named, columns=columns).assign(
-        wtp=value, wtp_lb=low_high[0], wtp_ub=low_high[1], wtp_se=errors, **spread, at_limit=np.abs(value) >= limit
+        wtp=value, wtp_lb=ends[0], wtp_ub=ends[1], wtp_se=errors, **spread, at_limit=np.abs(value) >= limit
     )
-    table.attrs.update(interval=ci, price=price)
+    notes = _about_the_price(fewer, prices, weights, ci, ends)
+    notes += _about_amounts(table, prices, limit, is_told=not notes)
+    _give(notes)
+    table.attrs.update(interval=ci, price=price, notes=tuple(notes))
     return table
+
+
+def _give(notes: list[str]) -> None:
+    """Warnings of what the amounts cannot tell."""
+    for note in notes:
+        warn(EstimateWarning(note))
 
 
 def refuse_wordy_price(scheme: "Scheme", price: str) -> None:
@@ -165,6 +168,14 @@ def compensations(chooser: "Chooser", prices: Prices, changes: list[Change]) -> 
     m is the middle of the tested prices, so that differences up to their whole range are between tested prices, where
     utility is interpolated; where it is linear in the price, the difference is not bounded.
     """
+    found = []
+    for u in _utilities_of(chooser, prices, changes):
+        found.append(_linear(u, prices) if prices.is_linear else _crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
+    return np.concatenate(found)
+
+
+def _utilities_of(chooser: "Chooser", prices: Prices, changes: list[Change]) -> Iterator[np.ndarray]:
+    """Utilities (draws, people, changes, level and other, prices), mean over products, some draws at a time."""
     examples = chooser.examples()
     rows = []
     for change in changes:
@@ -174,18 +185,19 @@ def compensations(chooser: "Chooser", prices: Prices, changes: list[Change]) -> 
                 product[:, change.attribute], product[:, prices.attribute] = cell, price
                 rows.append(product)
     shape = (len(changes), 2, len(prices.cells), len(examples))
-    found = []
     for block in chooser.utilities(np.concatenate(rows)):
-        u = block.reshape(*block.shape[:2], *shape).mean(axis=-1)
-        found.append(_linear(u, prices) if prices.is_linear else _crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
-    return np.concatenate(found)
+        yield block.reshape(*block.shape[:2], *shape).mean(axis=-1)
+
+
+def _line(u: np.ndarray, prices: Prices) -> tuple[np.ndarray, np.ndarray]:
+    """The difference of utility (..., changes) at equal prices, and its slope in their difference."""
+    steps = prices.numbers - prices.numbers.mean()
+    return (u[..., 0, :] - u[..., 1, :]).mean(axis=-1), (u.mean(axis=-2) @ steps) / (steps @ steps)
 
 
 def _linear(u: np.ndarray, prices: Prices) -> np.ndarray:
     """The difference over the slope; infinite for a person who does not mind the price."""
-    difference = (u[:, :, :, 0] - u[:, :, :, 1]).mean(axis=-1)
-    steps = prices.numbers - prices.numbers.mean()
-    slope = (u.mean(axis=3) @ steps) / (steps @ steps)
+    difference, slope = _line(u, prices)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(slope < 0, -difference / slope, np.sign(difference) * np.inf)
     return np.where(difference == 0.0, 0.0, ratio)
@@ -196,10 +208,63 @@ def _crossing(better: np.ndarray, worse: np.ndarray, prices: Prices) -> np.ndarr
 
     `better` and `worse` are utilities (..., K) at the tested prices. Without a crossing it is an end of the range.
     """
-    at = prices.differences
-    middle = prices.numbers[[0, -1]].mean()
-    gap = better @ _weights(prices.numbers, middle + at / 2.0) - worse @ _weights(prices.numbers, middle - at / 2.0)
+    at, gap = prices.differences, _gaps(better, worse, prices)
     return 0.5 * (_first_below(gap, at) - _first_below(-gap[..., ::-1], -at[::-1]))
+
+
+def _gaps(better: np.ndarray, worse: np.ndarray, prices: Prices) -> np.ndarray:
+    """Differences of utility (..., D), where the better one is dearer by each of the D differences of prices."""
+    at, middle = prices.differences, prices.numbers[[0, -1]].mean()
+    return better @ _weights(prices.numbers, middle + at / 2.0) - worse @ _weights(prices.numbers, middle - at / 2.0)
+
+
+def _confidence_set(chooser: "Chooser", prices: Prices, changes: list[Change], ci: float) -> np.ndarray:
+    r"""The ends of the set of amounts that an estimate does not reject, shape (2, people, changes).
+
+    .. math:: \{\Delta: g(\Delta)^2 \le z^2 \operatorname{var} g(\Delta)\}, \qquad
+        g(\Delta) = u(x \text{ with } b, m + \Delta / 2) - u(x \text{ with } a, m - \Delta / 2)
+
+    Where utility is linear in the price, this is Fieller's set. It has no end on a side on which it leaves the range of
+    tested prices, and none at all if it is not an interval, or demand rises with the price.
+    """
+    from scipy.special import ndtri
+
+    z = ndtri((1.0 + ci) / 2.0)
+    at = np.array([0.0, np.ptp(prices.numbers)]) if prices.is_linear else prices.differences
+
+    def gaps(other: "Chooser") -> np.ndarray:
+        found = []
+        for u in _utilities_of(other, prices, changes):
+            if prices.is_linear:
+                difference, slope = _line(u, prices)
+                found.append(difference[..., None] + slope[..., None] * at)
+            else:
+                found.append(_gaps(u[:, :, :, 0], u[:, :, :, 1], prices))
+        return np.concatenate(found)
+
+    gap, covariance = gaps(chooser.thinned(1))[0], chooser.delta_covariance(gaps)
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    rise, between = np.diff(gap), np.diagonal(covariance, 1, -2, -1)
+    # a s^2 + 2 b s + c <= 0 from place to place, where s goes from 0 to 1
+    a = rise**2 - z**2 * (variance[..., 1:] + variance[..., :-1] - 2.0 * between)
+    b = gap[..., :-1] * rise - z**2 * (between - variance[..., :-1])
+    c = gap**2 - z**2 * variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(b**2 - a * c[..., :-1])
+        roots = np.stack([(-b - root) / a, (-b + root) / a], axis=-1)
+    if prices.is_linear:
+        is_bounded = ((a > 0.0) & (rise < 0.0))[..., 0]
+        ends = at[1] * np.moveaxis(np.sort(roots[..., 0, :], axis=-1), -1, 0)
+        return np.where(is_bounded, ends, np.array([-np.inf, np.inf])[:, None, None])
+    is_between = (roots >= 0.0) & (roots <= 1.0)
+    crossings = at[:-1, None] + roots * np.diff(at)[:, None]
+    low = np.where(is_between, crossings, np.inf).min(axis=(-2, -1))
+    low = np.minimum(low, np.where(c <= 0.0, at, at[-1]).min(axis=-1))
+    high = np.where(is_between, crossings, -np.inf).max(axis=(-2, -1))
+    high = np.maximum(high, np.where(c <= 0.0, at, at[0]).max(axis=-1))
+    low = np.where((c[..., 0] <= 0.0) | (gap[..., 0] < 0.0), -np.inf, low)
+    high = np.where((c[..., -1] <= 0.0) | (gap[..., -1] > 0.0), np.inf, high)
+    return np.stack([low, high])
 
 
 def _weights(numbers: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -220,22 +285,118 @@ def _first_below(gap: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def quantiles(values: np.ndarray, probabilities: list[float]) -> np.ndarray:
-    """Quantiles over the first axis, of numbers that may be infinite: each is one of them."""
-    return np.quantile(values, probabilities, axis=0, method="inverted_cdf")
+    """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of -x.
+
+    Each is one of the numbers, or half way between two of them (`_half_way`) where it divides them exactly.
+    """
+    ordered, n = np.sort(values, axis=0), len(values)
+    found = []
+    for place in np.multiply(n, probabilities):
+        below = round(place)
+        if abs(place - below) < 1e-9 * n and 0 < below < n:
+            found.append(_half_way(ordered[below - 1], ordered[below]))
+        else:
+            found.append(ordered[min(int(place), n - 1)])
+    return np.stack(found)
 
 
 def weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """The weighted median over people, the second axis: half of the weight lies on either side.
 
+    Where one person has the last of the lower half and another one the first of the upper half, as with an even number
+    of equal weights, it is half way between the two: their mean, or the one that is finite.
+
     Examples
     --------
     >>> weighted_median(np.array([[[1.0], [5.0], [np.inf]]]), np.array([1.0, 1.0, 1.0])).tolist()
     [[5.0]]
+    >>> weighted_median(np.array([[[1.0], [5.0]]]), np.array([1.0, 1.0])).tolist()
+    [[3.0]]
     """
+    values, weights = values[:, weights > 0], weights[weights > 0]
     order = np.argsort(values, axis=1, kind="stable")
-    total = np.cumsum(weights[order], axis=1)
-    place = (total >= 0.5 * weights.sum() * (1 - 1e-12)).argmax(axis=1)
-    return np.take_along_axis(np.take_along_axis(values, order, axis=1), place[:, None], axis=1)[:, 0]
+    total, half = np.cumsum(weights[order], axis=1), 0.5 * weights.sum()
+    ordered = np.take_along_axis(values, order, axis=1)
+    low = (total >= half * (1 - 1e-12)).argmax(axis=1)[:, None]
+    high = (total > half * (1 + 1e-12)).argmax(axis=1)[:, None]
+    return _half_way(np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1))[:, 0]
+
+
+def _half_way(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The mean of two numbers; the finite one if one is infinite, and 0 between the two infinities."""
+    with np.errstate(invalid="ignore"):
+        mean = np.where(low == high, low, 0.5 * (low + high))
+    mean = np.where(np.isneginf(low) & np.isfinite(high), high, mean)
+    mean = np.where(np.isposinf(high) & np.isfinite(low), low, mean)
+    return np.where(np.isneginf(low) & np.isposinf(high), 0.0, mean)
+
+
+def _about_the_price(
+    chooser: "Chooser", prices: Prices, weights: np.ndarray, ci: float, amounts: np.ndarray
+) -> list[str]:
+    """A sentence where the data do not tell that utility falls with the price, on average over people."""
+    from scipy.special import ndtri
+
+    examples = chooser.examples()
+    cheap, dear = examples.copy(), examples.copy()
+    cheap[:, prices.attribute], dear[:, prices.attribute] = prices.cells[[0, -1]]
+
+    def rise(other: "Chooser") -> np.ndarray:
+        found = []
+        for u in other.utilities(np.concatenate([dear, cheap])):
+            of_people = u[..., : len(examples)].mean(axis=-1) - u[..., len(examples) :].mean(axis=-1)
+            share = weights / weights.sum() if u.shape[1] == len(weights) else np.ones(1)
+            found.append(of_people @ share)
+        return np.concatenate(found)[:, None]
+
+    drawn = rise(chooser)[:, 0]
+    if chooser.is_estimate:
+        mean, error = drawn[0], np.sqrt(chooser.delta_covariance(rise)[0, 0])
+        is_told = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
+    else:
+        mean, error = drawn.mean(), drawn.std()
+        low, high = quantiles(drawn, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0])
+        is_told = low > 0.0 or high < 0.0
+    name = chooser.data.scheme.names[prices.attribute]
+    z = f"(z = {mean / error if error > 0.0 else 0.0:.1f})"
+    if not is_told:
+        is_endless = np.isinf(amounts).any(axis=0).all()
+        then = "amounts have no finite interval" if is_endless else "amounts are hardly known"
+        return [f"{name!r} is not told from 0 {z}, so that {then}."]
+    if mean > 0.0:
+        return [f"Demand rises with {name!r} {z}, so that amounts of money have no meaning; check how it was read."]
+    return []
+
+
+def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_told: bool) -> list[str]:
+    """Sentences about amounts that the data do not bound, or that lie beyond the tested prices."""
+    names = [f"{row['attribute']} {paid_for(row)}" for row in table.to_dict("records")]
+    amounts, tested = table[["wtp", "wtp_lb", "wtp_ub"]].to_numpy(float), float(np.ptp(prices.numbers))
+    notes = []
+    is_endless = np.isinf(amounts).any(axis=1)
+    is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
+    if is_told and is_endless.any():
+        named = f"the amount for {_some_of(names, is_endless)}"
+        leaves = f"leaves the range of tested prices, {tested:g}, and has no end there"
+        notes.append(f"The data do not bound {named}." if prices.is_linear else f"The interval of {named} {leaves}.")
+    if is_beyond.any():
+        notes.append(
+            f"The amount for {_some_of(names, is_beyond)} is larger than any difference of tested prices, {tested:g}: "
+            "there the slope is prolonged beyond what anybody was asked."
+        )
+    if (np.isfinite(amounts) & (np.abs(amounts) >= limit)).any():
+        notes.append(f"Amounts as large as the range of tested prices, {tested:g}, may be larger than that.")
+    return notes
+
+
+def paid_for(row: Mapping[str, Any]) -> str:
+    """The levels of a row of the table, in words."""
+    return f"{row['level']} over {row['over']}" if row["over"] else str(row["level"])
+
+
+def _some_of(names: list[str], chosen: Any) -> str:
+    """The names that are chosen, quoted."""
+    return shorten([name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen], 3)
 
 
 def _errors(middle: np.ndarray, chain: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from thali.inference.seeds import streams
 
 from ..choice_answers.chooser import Chooser, Effects
 from ..choice_answers.figures import error_between_chains, thinned
-from ..choice_answers.importance import some_tasks, variation
+from ..choice_answers.importance import some_products, some_tasks, variation
 
 if TYPE_CHECKING:
     import pandas
@@ -89,12 +89,11 @@ class LogitChooser(Chooser):
         return found
 
     def examples(self) -> np.ndarray:
-        products = self.coding.cells(self.data.products)[self.data.row_product]
-        whole = products[~np.isnan(products).any(axis=1)]
-        if not len(whole):  # no product has every attribute
-            whole = np.array([[own[~np.isnan(own)][-1] for own in self.level_cells()]])
-        most = _MAX_EXAMPLES if self.coding.crossed else 1
-        return whole[np.unique(np.linspace(0, len(whole) - 1, min(most, len(whole))).round().astype(np.int64))]
+        return self._products(_MAX_EXAMPLES if self.coding.crossed else 1)
+
+    def _products(self, most: int) -> np.ndarray:
+        """Some products of the data, with a level of every attribute."""
+        return some_products(self.data, self.coding.cells(self.data.products)[self.data.row_product], most)
 
     def is_linear(self, attribute: int) -> bool:
         part = self.coding.parts[attribute]
@@ -103,7 +102,7 @@ class LogitChooser(Chooser):
     def turns(self, attribute: int) -> np.ndarray:
         return np.array(self.coding.parts[attribute].knots, float)
 
-    def delta_errors(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+    def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
         assert self.covariance is not None
         tastes = self.tastes[0].ravel()
         errors = np.sqrt(np.diag(self.covariance))
@@ -112,7 +111,7 @@ class LogitChooser(Chooser):
         up, down = np.split(figures(self._with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
         with np.errstate(invalid="ignore"):  # infinite figures
             slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
-            return np.sqrt(np.einsum("...i,ij,...j->...", slopes, self.covariance, slopes))
+            return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
     def thinned(self, most: int) -> Self:
         kept = thinned(self.chain, most)
@@ -240,19 +239,15 @@ class LogitChooser(Chooser):
     def _with_and_without(self, person: int, rows: np.ndarray, first_row: np.ndarray) -> np.ndarray:
         """Choices of a person, and those where all alternatives have the same level of each attribute in turn.
 
-        Shape (draws, 1 + attributes, rows). The common level is one of the data, as often as there.
+        Shape (draws, 1 + attributes, rows).
         """
-        products = self.coding.cells(self.data.products)
-        own = products[rows]
+        own = self.coding.cells(self.data.products)[rows]
         every = [own]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
         for attribute in range(own.shape[1]):
-            weights.append([])
-            for level, weight in self._common_levels(attribute):
-                same = own.copy()
-                same[:, attribute] = level
-                weights[-1].append((len(every), weight))
-                every.append(same)
+            alike = self._alike_in(attribute, own)
+            weights.append([(len(every) + k, weight) for k, (_, weight) in enumerate(alike)])
+            every += [products for products, _ in alike]
         matrix = self.coding.rows(np.concatenate(every))
         tastes, mix = self._tastes_of(person)
         u = (tastes @ matrix.T).reshape(*tastes.shape[:2], len(every), len(rows))
@@ -260,15 +255,26 @@ class LogitChooser(Chooser):
         p = np.einsum("dkvr,dk->dvr", p, mix)
         return np.stack([sum(weight * p[:, k] for k, weight in each) for each in weights], axis=1)
 
-    def _common_levels(self, attribute: int) -> list[tuple[float, float]]:
-        """Cells that all alternatives may be given, and how often; one, where nothing depends on which it is."""
+    def _alike_in(self, attribute: int, own: np.ndarray) -> list[tuple[np.ndarray, float]]:
+        """Alternatives that all have one level of an attribute, and how often: as often as the data have that level.
+
+        Those that lack the attribute go on to lack it, so that levels count from no level in particular. They are alike
+        in "inside" if the no-choice option is a product, each of some of the data in turn.
+        """
         if self.data.scheme.has_inside and attribute == 0:
-            return [(1.0, 1.0)]
+            nothing, some = own[:, :1] == 0, self._products(_MAX_EXAMPLES)
+            return [(np.where(nothing, product, own), 1.0 / len(some)) for product in some]
         cells = self.coding.cells(self.data.products)[self.data.row_product, attribute]
-        levels, counts = np.unique(cells[~np.isnan(cells)], return_counts=True)
-        if not self.coding.crossed:
-            return [(float(levels[0]), 1.0)]
-        return [(float(level), float(share)) for level, share in zip(levels, counts / counts.sum(), strict=True)]
+        missing = np.isnan(cells)
+        levels, counts = np.unique(cells[~missing], return_counts=True)
+        if not (self.coding.crossed or missing.any()):  # nothing depends on which level it is
+            levels, counts = levels[:1], counts[:1]
+        found = []
+        for level, share in zip(levels, counts / counts.sum(), strict=True):
+            same = own.copy()
+            same[~np.isnan(own[:, attribute]), attribute] = level
+            found.append((same, float(share)))
+        return found
 
     def _tastes_of(self, person: int) -> tuple[np.ndarray, np.ndarray]:
         """Tastes (draws, kinds, p) of the kinds that a person may be of, and how far (draws, kinds) the person is."""

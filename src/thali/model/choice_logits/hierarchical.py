@@ -38,10 +38,12 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
     .. math::
         P(x_j \mid X_{nt}) = e^{x_j^T \beta_n} \Big/ \sum_{j' \in X_{nt}} e^{x_{j'}^T \beta_n}, \qquad
         \beta_n \sim N(\mu + \Gamma^T z_n, \Sigma), \quad \mu_k, \Gamma_{rk} \sim N(0, s^2), \quad
-        \Sigma \sim IW(\nu, \nu V I)
+        \Sigma \sim IW(\nu, \nu V I), \qquad z_{nr} = (c_{nr} - \bar c_r) / d_r
 
-    Columns are coded as by `MultinomialLogit`; for the prior, numbers and covariates are divided by their standard
-    deviation over products and respondents. Where a taste has a sign, it is :math:`\pm e^{\beta_{nk}}`.
+    Columns are coded as by `MultinomialLogit`; for the prior, numbers are divided by their standard deviation over
+    products. The covariates c of people, labels as columns of 0 and 1, are centred at their means over the respondents
+    and divided by their standard deviations d, so that mu is the mean taste of people with average covariates, and its
+    prior is about that. Where a taste has a sign, it is :math:`\pm e^{\beta_{nk}}`.
 
     Parameters
     ----------
@@ -53,8 +55,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
         Attribute -> "increasing" or "decreasing", for everybody: later levels, or larger numbers, are better or worse.
         The logarithm of a slope, or of each step from a level to the next, is normally distributed then.
     respondents : list of str, optional
-        Columns of `data.people` on which mean tastes depend, z_n: numbers, or labels, of which each but the first has
-        a covariate. None: none.
+        Columns of `data.people` on which mean tastes depend: numbers, or labels, of which each but the first has a
+        covariate. None: none.
     mean_sd : float above 0
         s, the prior standard deviation of a mean taste; at most 2 of one that has a sign, which is a logarithm.
     df : float of p + 2 or more, optional
@@ -66,7 +68,8 @@ class HierarchicalLogit(LogitAnswers, RunByChains, HasChoiceCheck, HasSegments, 
     ----------
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema: mean and covariance (of tastes or their logarithms: the coordinate `taste` says
-        which), covariate_effect, beta (the tastes of every respondent) and log_likelihood.
+        which; of people with average covariates), covariate_effect (of a unit), beta (the tastes of every respondent)
+        and log_likelihood.
     coef_ : pandas.Series (p,)
         Posterior mean of the population's mean taste: of mu, or of the mean over respondents where tastes have a sign.
     individual_ : pandas.DataFrame (respondents, p)

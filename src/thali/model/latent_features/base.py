@@ -259,8 +259,8 @@ class LatentFeatures(OptionAnswers, LatentFeatureEvidence, HasPriorOfData):
         constant and presence[a, b, ...], whether a draw has the feature of just these owners, of every feature with
         probability above .2, which a likelihood of your own has as well. Of kinds of people choice_probability is that
         of a new person, and besides there are kappa (if they are similar), n_kinds (how many are occupied),
-        kind_share[1], ... (the share of people in the largest kind of a draw, ...) and kind_agreement (the share of
-        pairs of people of whom a draw says as the most typical one whether they are of the same kind).
+        kind_share[1], ... (the share of those who answered in the largest kind of a draw, ...) and kind_agreement (the
+        share of pairs of people of whom a draw says as the most typical one whether they are of the same kind).
 
         Returns
         -------

@@ -104,7 +104,10 @@ class ForKinds(ForGroups, ChoiceAnswers):
         return same_kind_table(self._of_kinds("same_kind"))
 
     def kind_sizes(self) -> "pandas.DataFrame":
-        """How many people are of each kind.
+        r"""How many people are of each kind, in the sample and in the population.
+
+        .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
+            n_g \text{ of the people of the sample being of kind } g
 
         The numbers of kinds mean nothing within a draw, and are made comparable: the kinds of every draw are assigned
         to common ones so that the memberships of all people agree best, and these are ordered by size. So are they in
@@ -113,10 +116,11 @@ class ForKinds(ForGroups, ChoiceAnswers):
         Returns
         -------
         pandas.DataFrame
-            One row a kind, numbered from 1: share, the posterior mean of the share of the people who are of it, with
-            share_low and share_high (89 % interval), occupied, the probability that anybody is, and people, the names
-            of those who most probably are. ``attrs["n_kinds"]`` has the probability of each number of kinds that
-            somebody is of.
+            One row a kind, numbered from 1: sample_share, the posterior mean of the share of those who answered who are
+            of it, with sample_low and sample_high (89 % interval); population_share, population_low and
+            population_high, those of its share π of the population that they are a sample of; occupied, the
+            probability that anybody of the sample is of it, and people, the names of those who most probably are.
+            ``attrs["n_kinds"]`` has the probability of each number of kinds that somebody is of.
 
         Raises
         ------

@@ -29,6 +29,7 @@ class NextAnswers(RunByChains):
         ----------
         n : int
             How many pairs; they are chosen one after the other, each for what it adds to the answers of those before.
+            None stands twice, even where the same question again would teach more than any other.
         among : list of labels, optional
             The options that can be asked about; None: all.
         goal : {"everything", "ranks", "best"} or mapping

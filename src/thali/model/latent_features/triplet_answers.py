@@ -110,7 +110,7 @@ class TripletAnswers(LatentFeatures):
         Parameters
         ----------
         n : int
-            How many triplets; each is chosen for what it adds to the answers of those before.
+            How many triplets; each is chosen for what it adds to the answers of those before, and none stands twice.
         among : list of labels, optional
             The objects that can be asked about; None: all.
         goal : "everything" or mapping

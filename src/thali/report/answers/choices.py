@@ -2,7 +2,11 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
+from thali.inference.quiet import without_warnings
+from thali.model.choice_answers.figures import interval_columns
 
 from ..content import listed, number, probability
 from ..document import Picture, Table
@@ -27,7 +31,7 @@ def study_of(model: Any) -> Study:
     importance, effects = model.attribute_importance(), model.level_effects()
     sentences = [_most_important(importance), _strongest(effects)]
     pictures = [
-        picture(f"Part of choices that each attribute decides. {sentences[0]}", "attribute_importance", importance),
+        picture(f"Part of each attribute in the ranges of utility. {sentences[0]}", "attribute_importance", importance),
         picture(
             f"Probability that a level is preferred, all else being equal (.5: indifferent). {sentences[1]}",
             "level_effects",
@@ -36,10 +40,11 @@ def study_of(model: Any) -> Study:
     ]
     tables = [Table("Importance of attributes", importance), Table("Effects of levels", effects)]
     price = price_among(model._chooser().data.scheme)
-    pay = None if price is None else model.willingness_to_pay(price)
+    with without_warnings():  # they are sentences here
+        pay = None if price is None else model.willingness_to_pay(price)
     if pay is not None and len(pay):
-        sentences.append(_dearest(pay))
-        pictures.append(picture(f"Willingness to pay for each level. {sentences[-1]}", "willingness_to_pay", pay))
+        sentences += [dearest := _dearest(pay), *pay.attrs["notes"]]
+        pictures.append(picture(f"Willingness to pay for each level. {dearest}", "willingness_to_pay", pay))
         tables.append(Table(f"Willingness to pay, in units of {price}", pay))
     if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
         sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
@@ -47,25 +52,41 @@ def study_of(model: Any) -> Study:
 
 
 def _most_important(importance: "pandas.DataFrame") -> str:
-    named = listed(
-        [f"{row['attribute']} ({number(row['importance'])})" for row in importance.head(3).to_dict("records")]
-    )
-    return f"The attributes that decide most: {named}."
+    rows = [row for row in importance.to_dict("records") if row["attribute"] != INSIDE]
+    named = listed([f"{row['attribute']} ({number(row['range_share'])})" for row in rows[:3]])
+    return f"The attributes with the largest parts in the ranges of utility: {named}."
 
 
 def _strongest(effects: "pandas.DataFrame") -> str:
-    row = effects.loc[(effects["effect"] - 0.5).abs().idxmax()]
-    more, less = (row["level"], row["over"]) if row["effect"] >= 0.5 else (row["over"], row["level"])
-    chance = max(row["effect"], 1.0 - row["effect"])
-    return f"The strongest preference is for {row['attribute']} {more} over {less} (probability {probability(chance)})."
+    """The preference furthest from indifference, of those whose interval does not hold it."""
+    interval = f"{100 * effects.attrs['interval']:g} % interval"
+    ends = interval_columns(effects.attrs["interval"])
+    told = []
+    for row in effects.to_dict("records"):
+        low, high = (row[end] for end in ends)
+        if low > 0.5 and not row["at_bound"]:
+            told.append((row["effect"], low, high, row["attribute"], row["level"], row["over"]))
+        elif high < 0.5:
+            told.append((1.0 - row["effect"], 1.0 - high, 1.0 - low, row["attribute"], row["over"], row["level"]))
+    if not told:
+        return f"No preference is told from indifference: every {interval} of one holds .5."
+    chance, low, high, attribute, more, less = max(told, key=lambda each: each[0])
+    sure = f"probability {probability(chance)}, {interval} {probability(low)} to {probability(high)}"
+    return f"The strongest preference is for {attribute} {more} over {less} ({sure})."
 
 
 def _dearest(pay: "pandas.DataFrame") -> str:
-    row = pay.loc[pay["wtp"].abs().idxmax()]
-    over = f" over {row['over']}" if row["over"] else ""
+    """The largest amount, if one is finite and its interval does not hold 0."""
+    from thali.model.choice_answers.pay import paid_for
+
+    rows = pay.to_dict("records")
+    told = [row for row in rows if (row["wtp_lb"] > 0 or row["wtp_ub"] < 0) and np.isfinite(row["wtp"])]
+    interval = f"{100 * pay.attrs['interval']:g} % interval"
+    if not told:
+        return f"No amount is told from 0: every {interval} of what people would pay holds it, or has no end."
+    row = max(told, key=lambda row: abs(row["wtp"]))
+    low, high = (number(row[end]) if np.isfinite(row[end]) else "no end" for end in ("wtp_lb", "wtp_ub"))
     whose = "The median person" if "people_lb" in pay else "Everybody"
     more = "at least " if row["at_limit"] else ""
-    return (
-        f"{whose} would pay {more}{number(row['wtp'])} for {row['attribute']} {row['level']}{over} (interval "
-        f"{number(row['wtp_lb'])} to {number(row['wtp_ub'])})."
-    )
+    paid = f"{more}{number(row['wtp'])} for {row['attribute']} {paid_for(row)}"
+    return f"{whose} would pay {paid} ({interval} {low} to {high})."

@@ -31,7 +31,7 @@ def _answer(model: Any) -> Section:
     )
     return Section(
         "The answer",
-        (f"The {words} that matter most: {named}.",) if len(found) else (f"All {words} are zero.",),
+        (f"The largest {words}: {named}.",) if len(found) else (f"All {words} are zero.",),
         tables=(Table(f"{words.capitalize()}, the largest first", found),),
     )
 

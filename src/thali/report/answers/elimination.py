@@ -7,7 +7,7 @@ from thali.model.latent_features.answers.kind import kind_of
 from thali.model.latent_features.answers.kinds_aligned import is_of_kinds
 from thali.trees.tree import Tree
 
-from ..content import Content, listed, probability
+from ..content import Content, listed, number, probability
 from ..document import Picture, Section, Table
 from . import groups, kinds
 from .shared import (
@@ -22,6 +22,7 @@ from .shared import (
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
 _NAMED = 3
+_SURE = 0.95  # probability from which on an option is called the best
 
 
 def content(model: Any) -> Content:
@@ -59,7 +60,7 @@ def _question(model: Any) -> str:
 
 
 def _answer(model: Any, ranks: Any, features: Any) -> Section:
-    best, last = str(ranks.index[0]), str(ranks.index[-1])
+    best, last = ((str(ranks.index[at]), number(ranks["rank"].iloc[at])) for at in (0, -1))
     sentences = [_best(ranks)]
     pictures: list[Picture] = []
     tables = [
@@ -77,7 +78,10 @@ def _answer(model: Any, ranks: Any, features: Any) -> Section:
         if draws.min() != draws.max():
             pictures.append(picture(sentences[1], "n_features", model))
     if len(ranks) <= _MAX_RANKED:
-        finding = f"Rank of each option by the weight of all its aspects: {best} stands first, {last} last."
+        finding = (
+            f"Rank of each option by the weight of all its aspects, and its interval: on average {best[0]} has"
+            f" {best[1]}, {last[0]} {last[1]}."
+        )
         pictures.insert(0, picture(finding, "ranks", model))
         finding = (
             "Observed proportions against predicted probabilities: the closer to the diagonal, the better predicted."
@@ -91,7 +95,7 @@ def _answer(model: Any, ranks: Any, features: Any) -> Section:
 
 def _best(ranks: Any) -> str:
     likely = ranks["p_1"].sort_values(ascending=False, kind="stable")
-    if likely.iloc[0] >= 0.5:
+    if likely.iloc[0] >= _SURE:
         return f"{likely.index[0]} is the option most preferred (probability {probability(likely.iloc[0])})."
     named = listed([f"{name} ({probability(p)})" for name, p in likely.head(_NAMED).items()])
     return f"Which option is most preferred is not settled; the likeliest are {named}."

@@ -6,7 +6,7 @@ from thali.model.latent_features.groups.task import SIMILAR
 
 from ..content import Content, listed, number, probability
 from ..document import Section, Table
-from .shared import estimate, members_as_text, missed_proportions, number_of_features, picture
+from .shared import estimate, interval_name, members_as_text, missed_proportions, number_of_features, picture
 
 _LIKED = 3
 
@@ -33,7 +33,12 @@ def _answer(model: Any) -> Section:
     ]
     for kind, row in sizes.iterrows():
         liked = listed([str(option) for option in model.of_kind(kind).ranks().index[:_LIKED]])
-        sentences.append(f"Kind {kind}, {number(100.0 * row['share'])} % of the people, prefers {liked}.")
+        low, high = (number(100.0 * row[f"population_{end}"]) for end in ("low", "high"))
+        sentences.append(
+            f"Kind {kind} has {number(100.0 * row['sample_share'])} % of the people who answered, and"
+            f" {number(100.0 * row['population_share'])} % of the population that they are a sample of"
+            f" ({interval_name()} {low} to {high}); the best mean ranks have {liked}."
+        )
     sentences.append(number_of_features(posterior["n_features"].to_numpy(), "aspects"))
     if "kappa" in posterior:
         sentences.append(f"How similar the kinds are, kappa, is {estimate(posterior['kappa'].to_numpy())}.")

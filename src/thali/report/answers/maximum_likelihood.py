@@ -28,7 +28,7 @@ def content(model: Any) -> Content:
 def _answer(model: Any) -> Section:
     scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(3).items()])
-    sentence = f"The options preferred most, with their utilities: {best}."
+    sentence = f"The largest estimates of utility: {best}."
     pictures = [picture(f"Utility of each option and its 95 % interval. {sentence}", "utility_scale", model)]
     if model.estimates_.known.crossing is None:
         finding = "The aspects as a tree of the options; the longer a branch, the heavier its aspect."

@@ -15,6 +15,7 @@ from .probabilities import probability_draws
 
 if TYPE_CHECKING:
     from thali.data.choices import Choices
+    from thali.data.triplets import Triplets
 
 
 def sets_part(
@@ -69,7 +70,7 @@ def sets_part(
     )
 
 
-def log_coefficients(data: "Choices") -> np.ndarray:
+def log_coefficients(data: "Choices | Triplets") -> np.ndarray:
     """The logarithm of the multinomial coefficient of each set."""
     from scipy.special import gammaln
 

@@ -61,7 +61,7 @@ class Chosen(NamedTuple):
 
 
 def choose(outcomes: Outcomes, target: Target, n: int, rng: np.random.Generator) -> Chosen:
-    """The n questions that together teach most, chosen one after the other."""
+    """The n questions that together teach most, chosen one after the other, none of them twice."""
     draws = len(outcomes.probabilities)
     weights, chance = np.full((1, draws), 1.0 / draws), np.ones(1)
     alone = gains(outcomes, target, weights, chance)

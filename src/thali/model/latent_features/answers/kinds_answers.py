@@ -45,14 +45,42 @@ def sizes_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     likely = memberships(tree).argmax(axis=1)
     rows = []
     for g in range(number):
-        size = (of == g).mean(axis=1)
-        low, high = np.quantile(size, TAILS)
-        row = {"share": size.mean(), "share_low": low, "share_high": high, "occupied": float(np.mean(size > 0))}
-        rows.append(row | {"people": tuple(people[likely == g].tolist())})
+        count = (of == g).sum(axis=1)
+        shares = {"sample": _of_sample(count, len(people)), "population": _of_all(count, len(people), number)}
+        row = {f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()}
+        rows.append(row | {"occupied": float(np.mean(count > 0)), "people": tuple(people[likely == g].tolist())})
     table = Table(rows, index=pd.RangeIndex(1, number + 1, name="kind"))
     occupied = tree["posterior"].dataset["n_kinds"].values.ravel()
     table.attrs["n_kinds"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
     return table
+
+
+def _of_sample(count: np.ndarray, people: int) -> dict[str, float]:
+    """Mean and interval of the share of those who answered, of whom so many are of a kind in each draw."""
+    share = count / people
+    low, high = np.quantile(share, TAILS)
+    return {"share": float(share.mean()), "low": float(low), "high": float(high)}
+
+
+def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
+    """Mean and interval of the share of the population.
+
+    Given the kinds of a draw, shares that have a flat Dirichlet prior are Dirichlet(1 + n_1, ..., 1 + n_G), and that of
+    one of G kinds is Beta(1 + n_g, G - 1 + N - n_g); the posterior is the mixture of these over the draws.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import betainc, betaincinv
+
+    if kinds == 1:
+        return {"share": 1.0, "low": 1.0, "high": 1.0}
+    n, times = np.unique(count, return_counts=True)
+    weight, a, b = times / times.sum(), 1.0 + n, kinds - 1.0 + people - n
+    found = []
+    for p in TAILS:
+        ends = betaincinv(a, b, p)
+        low, high = float(ends.min()), float(ends.max())
+        found.append(low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high))
+    return {"share": float(weight @ (a / (a + b))), "low": found[0], "high": found[1]}
 
 
 def assignment_table(tree: "xarray.DataTree") -> "pandas.DataFrame":

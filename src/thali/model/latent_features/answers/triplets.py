@@ -9,6 +9,7 @@ from thali.data.kinds import TRIPLETS
 from thali.model.latent_features.answers.tree import MAX_PAIRS, DataPart
 from thali.posterior.densities import is_pointwise
 
+from .choice_sets import log_coefficients
 from .columns import Columns, columns_of
 from .pair_coordinates import pair_names
 from .probabilities import BLOCK
@@ -39,6 +40,7 @@ def triplets_part(
         "n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))
     }
     coordinates, pointwise = {}, {}
+    coefficients = log_coefficients(data)
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         variables["similarity"] = (
@@ -48,13 +50,12 @@ def triplets_part(
         coordinates = pair_names(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
         p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
-        terms = np.add.reduceat(data.counts * np.log(np.maximum(p, LEAST)), data.start[:-1], axis=1)
+        terms = np.add.reduceat(data.counts * np.log(np.maximum(p, LEAST)), data.start[:-1], axis=1) + coefficients
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
         kind=TRIPLETS,
-        log_constant=0.0,
+        log_constant=float(coefficients.sum()),
         descriptions={
-            "log_likelihood": "whole data set, natural logarithm, answer by answer: no coefficient of counts",
             "constant": "c, part of the value of every pair",
             "n_shared_features": "columns with two owners or more that touch an answer",
             "similarity": "shared weight of a pair; with the link ratio plus the constant, over the mean of all pairs",
@@ -64,6 +65,7 @@ def triplets_part(
         observed={"chosen": ("place", data.counts)},
         constants={
             "set_size": ("set", data.sizes),
+            "log_multinomial_coefficient": ("set", coefficients),
             "first": ("place", data.first),
             "second": ("place", data.second),
             "link": link,

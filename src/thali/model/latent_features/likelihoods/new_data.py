@@ -104,10 +104,10 @@ def new_similarities(
 def new_triplets(
     columns: "Columns", data: "Triplets", link: str, constant: float, lapse: float, rng: np.random.Generator
 ) -> NewData:
-    """Every set of pairs is answered as often as in the data: Multinomial(n, P); answers one by one have no
-    coefficient."""
+    """Every set of pairs is answered as often as in the data: Multinomial(n, P)."""
     from scipy.special import xlogy
 
+    from ..answers.choice_sets import log_coefficients
     from ..answers.triplets import probabilities_of_draws
 
     p = probabilities_of_draws(columns, np.array([constant]), data.start, data.first, data.second, link, lapse)[0]
@@ -117,7 +117,8 @@ def new_triplets(
         sets = np.flatnonzero(data.sizes == m)
         places = data.start[sets][:, None] + np.arange(m)
         counts[places] = rng.multinomial(totals[sets], p[places] / p[places].sum(axis=1, keepdims=True))
-    return NewData(data.with_counts(counts), {"chosen": counts}, float(xlogy(counts, p).sum()))
+    new = data.with_counts(counts)
+    return NewData(new, {"chosen": counts}, float(log_coefficients(new).sum() + xlogy(counts, p).sum()))
 
 
 def _whole(counts: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...choice_answers.chooser import Chooser, Effects
 from ...choice_answers.figures import error_between_chains, thinned
+from ...choice_answers.importance import some_products
 from ..engines.fit import draws_between
 from ..particles import joined
 
@@ -36,11 +37,8 @@ class ClassChooser(Chooser):
         return [np.arange(float(len(levels))) for levels in self.data.scheme.levels.values()]
 
     def examples(self) -> np.ndarray:
-        products = self.data.products[self.data.row_product].astype(float)
-        whole = products[(products >= 0).all(axis=1)]
-        if not len(whole):  # no product has every attribute
-            whole = np.array([[own[-1] for own in self.level_cells()]])
-        return whole[np.unique(np.linspace(0, len(whole) - 1, min(_MAX_EXAMPLES, len(whole))).round().astype(np.int64))]
+        codes = self.data.products[self.data.row_product]
+        return some_products(self.data, np.where(codes < 0, np.nan, codes), _MAX_EXAMPLES)
 
     def thinned(self, most: int) -> Self:
         kept = thinned(self.chain, most)

@@ -40,7 +40,7 @@ def add_importance(
     """Add to total[g, 0] the choices of a person, and to total[g, 1 + i] those when attribute i is the same everywhere.
 
     The tasks are rows own[first_row[t]], ... of `codes`; the common level is that of a random row of the design, and
-    the values of an occasion are the same for all.
+    the values of an occasion are the same for all. Alternatives that lack the attribute go on to lack it.
     """
     attributes = codes.shape[1]
     width = own.shape[0]
@@ -77,8 +77,8 @@ def add_importance(
                         touched = touched or uses
                         for row in range(first, last):
                             without[o, row] = inside[o, row]
-                            if uses:
-                                kept_level = common[row, i]
+                            kept_level = common[row, i]
+                            if uses and kept_level >= 0:
                                 common[row, i] = level
                                 without[o, row] = holds(draws.active, draws.member, c, draws.offset, common, row)
                                 common[row, i] = kept_level
