@@ -20,6 +20,7 @@ from tiny_models import TINY
 import thali as th
 from thali.cli.commands.fit import _repeatable
 from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.model.settings import USUAL
 from thali.report import report
 from thali.report.answers import general
 from thali.report.answers.shared import most_probable
@@ -224,7 +225,8 @@ def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
     model = holding(experiment(none=none), alpha=3.0, draws=20)
     page, text, found = simulator_of(model)
     market = model._market_draws()
-    assert found["first_task"] == [list(product) for product in market.first_task] and "noscript" in page.elements
+    assert [levels for _, levels in found["products"]] == [list(product) for product in market.first_task]
+    assert "noscript" in page.elements and found["offers_none"] == none
     assert found["lapse"] == 0.02 and (found["none"] is not None) == none
     shares = market.shares([[*market.first_task, *([market.none] if none else [])]])[0].mean(axis=0)
     shown = re.findall(r'<th scope="row" class="text">(.*?)</th><td>([\d.]+)</td>', text)
@@ -250,8 +252,8 @@ def test_only_models_of_choice_experiments_have_a_simulator():
 
 def test_the_kind_of_data_decides_about_the_check():
     own = xr.DataTree.from_dict({"constant_data": xr.Dataset({"kind": "your own data"})})
-    assert "a likelihood of your own" in general._misses(SimpleNamespace(posterior_=own)).sentences[0]
-    assert "observed proportion" in general._misses(fitted("latent-feature-model")).sentences[0]
+    assert "a likelihood of your own" in general._misses(SimpleNamespace(posterior_=own), USUAL).sentences[0]
+    assert "observed proportion" in general._misses(fitted("latent-feature-model"), USUAL).sentences[0]
     explained = general._share_explained(fitted("additive-clustering").posterior_)
     assert explained == pytest.approx(fitted("additive-clustering").estimate().variance_accounted_for(), abs=0.02)
 

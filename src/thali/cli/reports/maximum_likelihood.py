@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali._digits import in_a_column
+from thali.model.settings import Settings
 
 from ..files import Answer
 from ..text import align
@@ -12,11 +13,12 @@ from .shared import MAX_FEATURES
 _WORST = 5
 
 
-def prepare(fitted: Fitted) -> None:
+def prepare(fitted: Fitted) -> Settings:
     """Nothing to refuse."""
+    return fitted.settings
 
 
-def answer(fitted: Fitted, prepared: None) -> Answer:
+def answer(fitted: Fitted) -> Answer:
     """What is printed and written of a model that was fitted by maximum likelihood."""
     import pandas as pd
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
+from thali.model.settings import Settings
 
 from ..content import listed, number, probability
 from ..document import Picture, Table
@@ -20,11 +21,12 @@ class Study(NamedTuple):
     tables: tuple[Table, ...]
 
 
-def study_of(model: Any) -> Study:
-    """Importance, level effects, and willingness to pay where an attribute is a price."""
+def study_of(model: Any, settings: Settings) -> Study:
+    """Importance, level effects, willingness to pay where an attribute is a price, and the shares of a market."""
     from thali.model.choice_answers.pay import price_among
 
-    importance, effects = model.attribute_importance(), model.level_effects()
+    asked = {"ci": settings.ci, **settings.how}
+    importance, effects = model.attribute_importance(**asked), model.level_effects(**asked)
     sentences = [_most_important(importance), _strongest(effects)]
     pictures = [
         picture(f"Part of choices that each attribute decides. {sentences[0]}", "attribute_importance", importance),
@@ -35,12 +37,16 @@ def study_of(model: Any) -> Study:
         ),
     ]
     tables = [Table("Importance of attributes", importance), Table("Effects of levels", effects)]
-    price = price_among(model._chooser().data.scheme)
-    pay = None if price is None else model.willingness_to_pay(price)
+    price = settings.price or price_among(model._chooser().data.scheme)
+    pay = None if price is None else model.willingness_to_pay(price, ci=settings.ci)
     if pay is not None and len(pay):
         sentences.append(_dearest(pay))
         pictures.append(picture(f"Willingness to pay for each level. {sentences[-1]}", "willingness_to_pay", pay))
         tables.append(Table(f"Willingness to pay, in units of {price}", pay))
+    if settings.market is not None:
+        shares = model.market_shares(settings.market, **asked)
+        pictures.append(picture("Share of each product of the market.", "market_shares", shares))
+        tables.append(Table("Shares of the market", shares))
     if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
         sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
     return Study(tuple(sentences), tuple(pictures), tuple(tables))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
 from thali.model.elimination_ml.residual_table import named_row
+from thali.model.settings import Settings
 
 from ..content import Content, listed, number
 from ..document import Section, Table
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _WORST = 3
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     return Content(
         question=("How much does each known aspect weigh, and how strongly is each option preferred?",),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from thali.model.product_classes.reports.class_table import STABLE
+from thali.model.settings import Settings
 
 from ..content import Content, listed
 from ..document import Section, Table
@@ -11,21 +12,21 @@ from .segments import METHOD, with_segments
 from .shared import missed_choices, picture
 
 
-def content(model: Any) -> Content:
+def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     return Content(
         question=(
             "Which classes of products do people like or dislike, which attributes decide their choices, and what share"
             " would each product of a market have?",
         ),
-        answer=_answer(model),
-        misses=missed_choices(model.check(0)),
+        answer=_answer(model, settings),
+        misses=missed_choices(model.check(settings.random_seed)),
         methods=tuple(_methods(model)),
     )
 
 
-def _answer(model: Any) -> Section:
-    study, classes = study_of(model), model.classes()
+def _answer(model: Any, settings: Settings) -> Section:
+    study, classes = study_of(model, settings), model.classes(**settings.given("similar"))
     classes = classes[classes["stability"] >= STABLE]
     sentences, pictures, tables = list(study.sentences), list(study.pictures), list(study.tables)
     if len(classes):
@@ -33,7 +34,7 @@ def _answer(model: Any) -> Section:
         sentences.append(named)
         pictures.append(picture(f"Classes of products that people care about. {named}", "classes", model))
         tables.append(Table("Classes of products that most chains find, similar ones counted as one", classes))
-    return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model)
+    return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model, settings)
 
 
 def _owners(row: Any) -> str:

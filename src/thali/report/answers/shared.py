@@ -8,6 +8,8 @@ import numpy as np
 from thali.errors import DataError
 from thali.model.latent_features.answers.matched_features import members_in_words
 from thali.model.latent_features.likelihoods.best_worst import RANKING, REVERSED
+from thali.model.settings import Settings
+from thali.posterior.interval import TAILS, interval_name
 
 from ..content import listed, number, probability
 from ..document import Picture, Section, Table
@@ -15,17 +17,8 @@ from ..document import Picture, Section, Table
 _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 
 
-def interval_name() -> str:
-    """What the interval is called."""
-    from thali.posterior.interval import INTERVAL
-
-    return f"{100 * INTERVAL:g} % interval"
-
-
 def estimate(values: np.ndarray) -> str:
     """Mean and interval of draws."""
-    from thali.posterior.interval import TAILS
-
     low, high = np.quantile(values, TAILS)
     return f"{number(float(values.mean()))} ({interval_name()} {number(low)} to {number(high)})"
 
@@ -56,12 +49,12 @@ def missed_choices(check: Any) -> Section:
     return Section("", (check_sentence(check),), tables=(Table(title, check),), good=describes(check))
 
 
-def missed_proportions(model: Any) -> Section:
+def missed_proportions(model: Any, settings: Settings) -> Section:
     """What the check of choices among options says."""
     from thali.model.latent_features.answers.check import check_sentence
 
     try:
-        check = model.check(0)
+        check = model.check(settings.random_seed)
     except DataError as error:  # fractional counts
         return Section("", (str(error),))
     sentence = check_sentence(check)
