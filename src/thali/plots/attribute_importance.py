@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.barh(at, values, height=0.6, color=COLOURS[0], zorder=2, label="mean and standard error")
     if "people_lb" in table:
         ends = table[["people_lb", "people_ub"]].to_numpy().T
-        label = f"{interval_of(table):.0%} of people"
+        label = f"{level_of(table)} of people"
         ax.hlines(at + 0.42, *ends, color="0.45", linewidth=1.2, zorder=3, label=label)
     low = np.minimum(errors, values)
     ax.errorbar(values, at, xerr=[low, errors], fmt="none", ecolor="0.1", elinewidth=1.3, capsize=2, zorder=4)

@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -59,7 +59,8 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
         ax.barh(at + shift, values, height=height, color=colour, zorder=2, label=label)
         ax.hlines(at + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
     ends = table.filter(regex="^(share|after)_ub$").to_numpy(float)
-    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))), xlabel="share of choices")
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
+    ax.set_xlabel(f"share of choices (line: {level_of(table)} interval)")
     ax.set_yticks(at, names, parse_math=False)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali.model.elimination_ml.best_worst_problem import BestWorstProblem
 from thali.model.elimination_ml.residual_table import named_row
 from thali.model.settings import Settings
+from thali.posterior.interval import interval_name
 
 from ..content import Content, listed, number
 from ..document import Section, Table
@@ -20,26 +21,28 @@ def content(model: Any, settings: Settings) -> Content:
     """What a fitted model says."""
     return Content(
         question=("How much does each known aspect weigh, and how strongly is each option preferred?",),
-        answer=_answer(model),
+        answer=_answer(model, settings),
         misses=_misses(model),
         methods=tuple(_methods(model)),
     )
 
 
-def _answer(model: Any) -> Section:
+def _answer(model: Any, settings: Settings) -> Section:
     scale = model.utility_scale_.sort_values(ascending=False, kind="stable")
     best = listed([f"{name} ({number(value)})" for name, value in scale.head(3).items()])
     sentence = f"The options preferred most, with their utilities: {best}."
-    pictures = [picture(f"Utility of each option and its 95 % interval. {sentence}", "utility_scale", model)]
+    finding = f"Utility of each option and its {interval_name(settings.ci)}. {sentence}"
+    pictures = [picture(finding, "utility_scale", model, None, True, settings.ci)]
     if model.estimates_.known.crossing is None:
         finding = "The aspects as a tree of the options; the longer a branch, the heavier its aspect."
         pictures.append(picture(finding, "preference_tree", model))
     zero = [str(name) for name, weight in model.weights_.items() if weight == 0.0]
     sentences = [sentence, *([f"No weight is left to {listed(zero)}."] if zero else [])]
-    tables = [Table("Weights of the aspects", _named(model.summary()))]
+    tables = [Table("Weights of the aspects", _named(model.summary(settings.ci)))]
     if model.covariates_:
-        sentences.append(effects_sentence(model.covariate_effects()["estimate"]))
-        tables.append(Table("Effects of covariates on log odds", model.covariate_effects()))
+        effects = model.covariate_effects(settings.ci)
+        sentences.append(effects_sentence(effects["estimate"]))
+        tables.append(Table("Effects of covariates on log odds", effects))
     return Section("The answer", tuple(sentences), tuple(pictures), tuple(tables))
 
 
