@@ -170,5 +170,6 @@ def _job_in(asked: Asked, out: Path | None, overwrite: bool, command: dict[str, 
 def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:
     if spec.data == (CLASSES,):
         model.set_params(**job).fit(data.covariates, data.labels, **arguments)
+        model.set_params(**dict.fromkeys(job))  # its place is no part of the model, nor of its file
     else:
         model.fit(data, **arguments, **job)

@@ -49,10 +49,12 @@ def _answer(model: Any, settings: Settings) -> Section:
         return _point(model)
     similar = similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
     shared = model.features(similar=similar)
-    draws = model.posterior_["posterior"]["n_shared_features"].to_numpy()
+    posterior = model.posterior_["posterior"]
+    draws, every = (posterior[name].to_numpy() for name in ("n_shared_features", "n_features"))
     sentences = (
         number_of_features(draws, "features that two objects or more share"),
         most_probable(shared, "feature"),
+        *([] if (draws == every).all() else [number_of_features(every, "all features, those of one object included,")]),
     )
     pictures = (
         [
@@ -102,12 +104,19 @@ def _misses(model: Any, settings: Settings, of_triplets: bool) -> Section | None
             picture(f"Observed similarities against what the model predicts. {missed}", "check", check),
         ),
         (
-            Table(ESTIMATES[found.kind], _with_constant(found, model)),
+            Table(ESTIMATES[found.kind] + _deviation_in(found), _with_constant(found, model)),
             Table(whose, predicted),
             Table("Observed similarities and their predictive intervals, the worst first", check.head(WORST)),
         ),
         good=describes(check),
     )
+
+
+def _deviation_in(found: Any) -> str:
+    """At which standard deviation an estimate was sought, where the draws have several."""
+    if not found.learned_sigma or found.kind == "expectation":
+        return ""
+    return f", at a standard deviation of {found.sigma:.3g}, the root of the posterior mean of its square"
 
 
 def _with_constant(found: Any, model: Any) -> Any:

@@ -68,6 +68,7 @@ def _answer(model: Any, ranks: Any, features: Any, settings: Settings) -> Sectio
             "Ranks of the options", ranks[["rank", "rank_low", "rank_high", "p_1"]].rename(columns={"p_1": "P(best)"})
         )
     ]
+    tables.append(Table("Weight of what each option has alone, and its share of their sum", model.unique_weights()))
     if not _is_plain(model):
         draws = model.posterior_["posterior"]["n_features"].to_numpy()
         besides = " besides each option's own" if model.unique else ""

@@ -32,7 +32,8 @@ def _answer(model: Any, settings: Settings) -> Section:
         f"There are {model.n_classes_} classes of people, with {shares} of them."
         if model.n_classes_ > 1
         else "One class holds everybody.",
-        f"The best maximum of the likelihood was found by {int(row['times_found'])} of {int(row['starts'])} starts.",
+        f"The best maximum of the likelihood (logarithm {model.log_likelihood_:.2f}, BIC {model.bic_:.2f}) was found by"
+        f" {int(row['times_found'])} of {int(row['starts'])} starts.",
     ]
     if model.n_classes_ > 1:
         sentences.append(f"Entropy R²: {number(model.entropy_r2_)} (1: everybody belongs to one class for certain).")

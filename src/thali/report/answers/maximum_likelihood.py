@@ -51,13 +51,20 @@ def _named(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def _misses(model: Any) -> Section:
+    import pandas as pd
+
     residuals = model.residuals()
     residuals = residuals.loc[residuals["residual"].abs().sort_values(ascending=False, kind="stable").index]
     worst = "; ".join(named_row(row) for row in residuals.head(_WORST).to_dict("records"))
     what = "The pairs" if model.estimates_.unit == "pair" else "The choices"
     sentences = (f"Test of fit: {model.estimates_.usual_test}", f"{what} that it predicts worst: {worst}.")
     drawn = (picture(f"Residual of each {model.estimates_.unit}. {sentences[1]}", "residuals", model),)
-    return Section("", sentences, drawn, (Table("Residuals, the largest first", residuals.reset_index(drop=True)),))
+    measures = pd.DataFrame([model.summary().attrs]).drop(columns="interval")
+    tables = (
+        Table("Measures of fit", measures),
+        Table("Residuals, the largest first", residuals.reset_index(drop=True)),
+    )
+    return Section("", sentences, drawn, tables)
 
 
 def _methods(model: Any) -> list[str]:

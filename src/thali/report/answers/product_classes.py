@@ -27,6 +27,7 @@ def content(model: Any, settings: Settings) -> Content:
 
 def _answer(model: Any, settings: Settings) -> Section:
     study, classes = study_of(model, settings), model.classes(**settings.given("similar"))
+    every, whole = classes.attrs["classes"], classes["importance"].sum()
     classes = classes[classes["stability"] >= STABLE]
     sentences, pictures, tables = list(study.sentences), list(study.pictures), list(study.tables)
     if len(classes):
@@ -34,6 +35,12 @@ def _answer(model: Any, settings: Settings) -> Section:
         sentences.append(named)
         pictures.append(picture(f"Classes of products that people care about. {named}", "classes", model))
         tables.append(Table("Classes of products that most chains find, similar ones counted as one", classes))
+    if hidden := every - len(classes):
+        rest = whole - classes["importance"].sum()
+        sentences.append(
+            f"Classes of products that are less important or different from chain to chain, {hidden:,} of {every:,}, have"
+            f" {rest:.3f} of the importance together."
+        )
     return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model, settings)
 
 

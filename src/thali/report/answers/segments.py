@@ -30,6 +30,7 @@ def with_segments(answer: Section, model: Any, settings: Settings, k: Any = None
     tables = (
         Table("Segments: sizes, and what each prefers more than everybody", found.sizes),
         Table("Numbers of segments that were tried", found.by_number),
+        Table("How often a level is preferred to another one, all else being equal (.5: indifferent)", found.table()),
         Table("The segment of each respondent", found.assignment),
     )
     return answer._replace(
