@@ -43,7 +43,8 @@ def folder(tmp_path, monkeypatch):
     study = simulated(people=6, tasks=4, seed=4).rename(columns={"price": "money"})
     study.to_csv("study.csv", index=False)
     market = {"product": ["Ours", "Theirs"], "money": [15.0, 5.0], "brand": ["A", "C"], "zoom": ["yes", "no"]}
-    pd.DataFrame(market).to_csv("market.csv", index=False)
+    both = [pd.DataFrame(market).assign(scenario=name) for name in ("now", "then")]
+    pd.concat(both).to_csv("market.csv", index=False)
     pd.DataFrame([[0, 3, 1], [2, 0, 4], [1, 2, 0]], list("abc"), list("abc")).to_csv("pairs.csv")
     values = np.random.default_rng(3).random((4, 4))
     pd.DataFrame((values + values.T) / 2, list("abcd"), list("abcd")).to_csv("similar.csv")
@@ -99,6 +100,15 @@ def test_what_is_printed_is_mailed(name, run, folder):
         pytest.fail("thali report DIR has other settings than the fit")
     said = result.out.replace("R-hat above 1.05", "")  # which explains a mark
     assert not missing(said, words_of(mailed))
+
+
+def test_a_fit_that_goes_on_mails_the_same(run, folder):
+    data, *words = CASES["hierarchical-logit"]
+    first = run("fit", data, "--model", "hierarchical-logit", *words, "--out", "out", "--report", "mail.html")
+    mailed = (folder / "mail.html").read_bytes()
+    (folder / "mail.html").unlink()
+    assert run("resume", "out").out == first.out
+    assert (folder / "mail.html").read_bytes() == mailed
 
 
 def test_every_setting_of_every_answer_is_tried():

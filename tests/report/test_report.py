@@ -30,7 +30,7 @@ from thali.report.drawing import _few_colours
 from thali.report.numbers import cell
 from thali.report.page import MAX_ROWS, rendered
 from thali.report.references import REFERENCES, cited_in
-from thali.report.simulator import section_of
+from thali.report.simulator import offered_in, section_of
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -234,6 +234,30 @@ def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
     assert [name for name, _ in shown] == [*names, *(["none of them"] if none else [])]
     np.testing.assert_allclose([float(share) for _, share in shown], 100 * shares, rtol=0, atol=0.0501)
     assert text == simulator_of(model)[1]
+
+
+def test_the_simulator_begins_with_the_market_that_was_asked_for(tmp_path):
+    model = holding(experiment(none=True), alpha=3.0, draws=20)
+    levels = model._design_.scheme.levels
+    chosen = {name: [own[0], own[-1]] for name, own in levels.items() if name != "inside"}
+    market = pd.DataFrame(chosen | {"product": ["Ours <1>", "Theirs"]})
+    draws = model._market_draws()
+    found = offered_in(draws, model._chooser(), market)
+    ends = [(1, *(last * (len(own) - 1) for name, own in levels.items() if name != "inside")) for last in (0, 1)]
+    assert found.products == dict(zip(market["product"], ends, strict=True)) and found.none is None
+    with_none = pd.DataFrame({name: [*own, own[0]] for name, own in chosen.items()} | {"alt": ["x", "y", "none"]})
+    found = offered_in(draws, model._chooser(), with_none)
+    assert list(found.products) == ["x", "y"] and found.none == "none"
+    both = pd.concat([market.assign(scenario="now"), market.assign(scenario="then")], ignore_index=True)
+    section = section_of(draws, offered_in(draws, model._chooser(), both), 0.95)
+    assert "scenario now" in section.sentences[0] and section.simulator.interval == "95 % interval"
+    _, text = looked_at(rendered(Document("Simulator", "", (section,), "")))
+    assert "Ours &lt;1&gt;" in text and json.loads(section.simulator.data)["offers_none"] is False
+    low, high = np.quantile(draws.shares([ends])[0][:, 0], [0.025, 0.975])
+    assert (section.simulator.shares[0].low, section.simulator.shares[0].high) == (
+        f"{100 * low:.1f}",
+        f"{100 * high:.1f}",
+    )
 
 
 def test_no_level_becomes_markup_in_the_simulator():

@@ -45,7 +45,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     if not {"share", "share_lb", "share_ub"} <= set(getattr(table, "columns", ())):
         raise ArgumentError("`table` has no shares; give the table that `market_shares` of a fitted model returned.")
     changed = "after" in table
-    names = short([str(label) for label in table.index])
+    names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
     height = 0.36 if changed else 0.62
     size = 4.4 + label_width(names) + 1.4 * changed, 0.9 + (0.5 if changed else 0.34) * len(names)
     ax = new_axes(*size)[0] if ax is None else ax

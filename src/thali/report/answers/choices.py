@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali.data.experiment_scheme import INSIDE, INSIDE_LEVELS
 from thali.model.settings import Settings
+from thali.posterior.interval import interval_name
 
 from ..content import listed, number, probability
 from ..document import Picture, Table
@@ -45,7 +46,11 @@ def study_of(model: Any, settings: Settings) -> Study:
         tables.append(Table(f"Willingness to pay, in units of {price}", pay))
     if settings.market is not None:
         shares = model.market_shares(settings.market, **asked)
-        pictures.append(picture("Share of each product of the market.", "market_shares", shares))
+        pictures.append(
+            picture(
+                f"Share of each product of the market and its {interval_name(settings.ci)}.", "market_shares", shares
+            )
+        )
         tables.append(Table("Shares of the market", shares))
     if any(effects["attribute"].eq(INSIDE) & effects["over"].eq(INSIDE_LEVELS[0])):
         sentences.append(f"“{INSIDE}” is what every product has and the no-choice option lacks.")
@@ -72,6 +77,6 @@ def _dearest(pay: "pandas.DataFrame") -> str:
     whose = "The median person" if "people_lb" in pay else "Everybody"
     more = "at least " if row["at_limit"] else ""
     return (
-        f"{whose} would pay {more}{number(row['wtp'])} for {row['attribute']} {row['level']}{over} (interval "
-        f"{number(row['wtp_lb'])} to {number(row['wtp_ub'])})."
+        f"{whose} would pay {more}{number(row['wtp'])} for {row['attribute']} {row['level']}{over} "
+        f"({interval_name(pay.attrs['interval'])} {number(row['wtp_lb'])} to {number(row['wtp_ub'])})."
     )

@@ -38,8 +38,8 @@ def _answer(model: Any, settings: Settings) -> Section:
     if hidden := every - len(classes):
         rest = whole - classes["importance"].sum()
         sentences.append(
-            f"Classes of products that are less important or different from chain to chain, {hidden:,} of {every:,}, have"
-            f" {rest:.3f} of the importance together."
+            f"Classes of products that are less important or different from chain to chain, {hidden:,} of {every:,},"
+            f" have {rest:.3f} of the importance together."
         )
     return with_segments(Section("The answer", tuple(sentences), tuple(pictures), tuple(tables)), model, settings)
 
