@@ -12,7 +12,11 @@ from thali.model.settings import Settings
 from thali.model.spec import REPORT
 from thali.testing.smallest import simulated
 
-pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+pytestmark = [
+    pytest.mark.fit,
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.filterwarnings("error::thali.errors.IncompleteWarning"),  # a picture or a section is lost
+]
 
 RUN = ["--draws", 12, "--tune", 8, "--thin", 1, "--chains", 2, "--seed", 7]
 STUDY = ["--ci", 0.97, "--market", "market.csv", "--price", "money"]

@@ -12,7 +12,16 @@ from thali.trees.tree import Tree
 from ..content import Content, number
 from ..document import Section, Table
 from . import groups
-from .shared import describes, estimate, members_as_text, missed_proportions, most_probable, number_of_features, picture
+from .shared import (
+    describes,
+    estimate,
+    members_as_text,
+    missed_proportions,
+    most_probable,
+    number_of_features,
+    picture,
+    picture_of_features,
+)
 
 CONSTANT = "additive constant"
 ESTIMATES = {
@@ -56,16 +65,8 @@ def _answer(model: Any, settings: Settings) -> Section:
         most_probable(shared, "feature"),
         *([] if (draws == every).all() else [number_of_features(every, "all features, those of one object included,")]),
     )
-    pictures = (
-        [
-            picture(
-                f"Features and the objects that have them. {sentences[1]}",
-                *(("features", model) if similar is None else ("membership", model, None, similar)),
-            )
-        ]
-        if len(shared)
-        else []
-    )
+    finding = f"Features and the objects that have them. {sentences[1]}"
+    pictures = [picture_of_features(finding, model, similar)] if len(shared) else []
     pictures.append(picture(sentences[0], "n_features", model))
     tables = (Table("Features that several objects share", members_as_text(shared, model)),) if len(shared) else ()
     return Section("The answer", sentences, tuple(pictures), tables)

@@ -19,6 +19,7 @@ from .shared import (
     most_probable,
     number_of_features,
     picture,
+    picture_of_features,
 )
 
 _MAX_RANKED = 60  # options, above which ranks are left to the table
@@ -74,8 +75,8 @@ def _answer(model: Any, ranks: Any, features: Any, settings: Settings) -> Sectio
         besides = " besides each option's own" if model.unique else ""
         sentences += [number_of_features(draws, f"aspects{besides}"), most_probable(features, "aspect")]
         if len(features):
-            how = ("features", model) if settings.similar is None else ("membership", model, None, settings.similar)
-            pictures.append(picture(f"Aspects and the options that have them. {sentences[-1]}", *how))
+            finding = f"Aspects and the options that have them. {sentences[-1]}"
+            pictures.append(picture_of_features(finding, model, settings.similar))
             tables.append(Table("Aspects", members_as_text(features, model)))
         if draws.min() != draws.max():
             pictures.append(picture(sentences[1], "n_features", model))

@@ -28,6 +28,13 @@ def picture(finding: str, name: str, *arguments: Any) -> Picture:
     return Picture(finding, partial(_drawn, name, arguments))
 
 
+def picture_of_features(finding: str, model: Any, similar: float | None) -> Picture:
+    """Who has which feature, of features with the same owners, or of those that are taken for one."""
+    if similar is None:
+        return picture(finding, "features", model)
+    return picture(finding, "membership", model, None, similar)
+
+
 def _drawn(name: str, arguments: tuple[Any, ...], plots: Any) -> Any:
     return getattr(plots, name)(*arguments)
 
